@@ -1,0 +1,183 @@
+"""Archives unpacked safely: nothing leaves its folder, nothing grows without bound, every fault is one line."""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO
+
+from espalier.io.errors import ArtifactError
+
+_BLOCK = 1 << 16
+_Bytes = IO[bytes] | gzip.GzipFile
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What may still be written. Counted while writing, for a header can claim any size."""
+
+    archive: Path
+    max_bytes: int
+    max_ratio: float
+    max_members: int
+    packed: int
+    written: int = 0
+    members: int = 0
+
+    def member(self) -> None:
+        self.members += 1
+        if self.members > self.max_members:
+            raise _unsafe(self.archive, f"holds more than {self.max_members:,} members")
+
+    def spend(self, size: int) -> None:
+        self.written += size
+        if self.written > self.max_bytes:
+            raise _unsafe(self.archive, f"unpacks to more than {self.max_bytes:,} bytes")
+        if self.written > self.max_ratio * self.packed:
+            raise _unsafe(self.archive, f"unpacks to more than {self.max_ratio:g} times its size")
+
+
+def unpack(
+    archive: Path,
+    folder: Path,
+    *,
+    max_bytes: int = 4 << 30,
+    max_ratio: float = 100,
+    max_members: int = 100_000,
+) -> None:
+    """Unpack a zip, tar, tar.gz or gz into `folder`; which of them it is, its first bytes say.
+
+    A gz that holds no tar becomes one file, named as the archive without ".gz". Only files and folders are taken, with
+    default permissions. On an error, what was already written stays: unpack inside `espalier.io.files.atomic_folder`.
+
+    Args:
+        archive: the file to unpack.
+        folder: where to; made if it is not there.
+        max_bytes: most bytes in all.
+        max_ratio: most bytes written for each byte of the archive.
+        max_members: most members, folders included.
+
+    Raises:
+        ArtifactError: a member that leads out of the folder, is a link or a device, or stands there twice; more than a
+            cap allows; an encrypted, damaged or unknown archive; a disk that is full.
+    """
+    with _one_line(archive):
+        folder.mkdir(parents=True, exist_ok=True)
+        budget = _Budget(archive, max_bytes, max_ratio, max_members, packed=archive.stat().st_size)
+        with archive.open("rb") as file:
+            magic = file.read(4)
+            file.seek(0)
+            if magic[:2] == b"PK":
+                _unzip(file, folder, budget)
+            elif magic[:2] == b"\x1f\x8b":
+                with gzip.open(file) as stream:
+                    if _is_tar(stream):
+                        _untar(stream, folder, budget)
+                    else:
+                        budget.member()
+                        _write(stream, _place(folder, archive.name.removesuffix(".gz"), archive), budget)
+            elif _is_tar(file):
+                _untar(file, folder, budget)
+            else:
+                raise _unsafe(archive, "is no zip, tar, tar.gz or gz archive")
+
+
+def _unzip(file: IO[bytes], folder: Path, budget: _Budget) -> None:
+    with zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            budget.member()
+            place = _place(folder, info.orig_filename, budget.archive)
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            if info.flag_bits & 0x1:
+                raise _unsafe(budget.archive, f"member '{info.filename}' is encrypted")
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise _unsafe(budget.archive, f"member '{info.filename}' is a link or a device")
+            if info.is_dir():
+                place.mkdir(parents=True, exist_ok=True)
+            else:
+                with archive.open(info) as stream:
+                    _write(stream, place, budget)
+
+
+def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
+    with tarfile.open(fileobj=file, mode="r:") as archive:
+        for member in archive:
+            budget.member()
+            place = _place(folder, member.name, budget.archive)
+            if not (member.isreg() or member.isdir()):
+                raise _unsafe(budget.archive, f"member '{member.name}' is a link or a device")
+            # Our own checks come first, for their words; the standard library's stand behind them.
+            tarfile.data_filter(member, str(folder))
+            if member.isdir():
+                place.mkdir(parents=True, exist_ok=True)
+            else:
+                stream = archive.extractfile(member)
+                if stream is None:
+                    raise _unsafe(budget.archive, f"member '{member.name}' cannot be read")
+                with stream:
+                    _write(stream, place, budget)
+        end = archive.offset
+    # tarfile takes a damaged header for the end, and never reads a gz's checksum: the rest must be empty, to its end.
+    file.seek(end)
+    while block := file.read(_BLOCK):
+        budget.spend(len(block))
+        if block.strip(b"\0"):
+            raise _unsafe(budget.archive, "is damaged: a member's header cannot be read")
+
+
+def _is_tar(file: _Bytes) -> bool:
+    """Whether a tar begins here; the stream is back at its start afterwards."""
+    head = file.read(512)
+    file.seek(0)
+    if len(head) < 512:
+        return False
+    try:
+        tarfile.TarInfo.frombuf(head, tarfile.ENCODING, "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
+
+
+def _place(folder: Path, name: str, archive: Path) -> Path:
+    """Where a member goes, if its name stays inside `folder`."""
+    path = PurePosixPath(name)
+    odd = not name.strip("/.") or "\\" in name or "\0" in name or PureWindowsPath(name).drive
+    if odd or path.is_absolute() or ".." in path.parts:
+        raise _unsafe(archive, f"member '{name}' leads out of its folder")
+    return folder.joinpath(*path.parts)
+
+
+def _write(stream: _Bytes, place: Path, budget: _Budget) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # "x": a second member of one name is refused, and nothing that stands there is overwritten.
+    with place.open("xb") as file:
+        while block := stream.read(_BLOCK):
+            budget.spend(len(block))
+            file.write(block)
+
+
+@contextmanager
+def _one_line(archive: Path) -> Iterator[None]:
+    try:
+        yield
+    except ArtifactError:
+        raise
+    except FileExistsError as error:
+        raise _unsafe(archive, f"holds '{Path(str(error.filename)).name}' twice") from error
+    except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise _unsafe(archive, f"is damaged ({error})") from error
+    except (NotImplementedError, RuntimeError, ValueError) as error:
+        raise _unsafe(archive, f"cannot be read ({error})") from error
+    except OSError as error:
+        raise ArtifactError(f"cannot be unpacked: {error.strerror or error}", where=archive) from error
+
+
+def _unsafe(archive: Path, what: str) -> ArtifactError:
+    return ArtifactError(what, where=archive, remedy="nothing of it was kept; get it again from a source you trust")

@@ -1,0 +1,25 @@
+"""Hashes: of files, to verify them; of values, to name and to seed by them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+
+def file_sha256(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes, read in blocks."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(*values: Any) -> str:
+    """32 hex digits that name these JSON-able values; the same on every machine."""
+    text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def seed_from(*values: Any) -> int:
+    """A 63-bit seed from any JSON-able values, so that each sequence draws its own randomness."""
+    return int(digest(*values)[:16], 16) >> 1

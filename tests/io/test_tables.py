@@ -1,0 +1,74 @@
+"""Parquet tables: there and back, and refused where they are not what they should be."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from espalier.io.errors import ArtifactError
+from espalier.io.tables import read_arrow, read_table, table_metadata, write_table
+
+ROWS = pd.DataFrame({"id": ["a", "b"], "text": ["一\n二", "tab\t|\u2028 end"], "n": [1, 2]})
+
+
+def test_a_table_comes_back_as_it_went(tmp_path: Path) -> None:
+    write_table(tmp_path / "a.parquet", ROWS, {"made by": "a test", "字": "值"})
+    pd.testing.assert_frame_equal(read_table(tmp_path / "a.parquet"), ROWS, check_dtype=False)
+    assert list(read_table(tmp_path / "a.parquet", ["n", "id"]).columns) == ["n", "id"]
+    assert table_metadata(tmp_path / "a.parquet") == {"made by": "a test", "字": "值"}
+
+
+def test_list_columns_stay_arrow(tmp_path: Path) -> None:
+    table = pa.table({"ids": pa.array([[1, 2], [], [3]], pa.list_(pa.int32()))})
+    write_table(tmp_path / "a.parquet", table)
+    back = read_arrow(tmp_path / "a.parquet", ["ids"])
+    assert back["ids"].to_pylist() == [[1, 2], [], [3]] and back["ids"].type == pa.list_(pa.int32())
+
+
+def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
+    write_table(tmp_path / "a.parquet", ROWS.iloc[:0])
+    assert list(read_table(tmp_path / "a.parquet").columns) == ["id", "text", "n"]
+
+
+def test_a_folder_named_like_a_partition_adds_no_column(tmp_path: Path) -> None:
+    write_table(tmp_path / "seed=1" / "a.parquet", ROWS)
+    assert list(read_table(tmp_path / "seed=1/a.parquet").columns) == ["id", "text", "n"]
+
+
+def test_a_full_disk_leaves_the_old_table_intact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_table(tmp_path / "a.parquet", ROWS)
+
+    def half(table: pa.Table, where: Path, **_: object) -> None:
+        where.write_bytes(b"PAR1 half of")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", half)
+    with pytest.raises(ArtifactError, match="No space left on device"):
+        write_table(tmp_path / "a.parquet", ROWS.iloc[:1])
+    assert len(read_table(tmp_path / "a.parquet")) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+@pytest.mark.parametrize("read", [read_table, read_arrow, table_metadata])
+def test_missing_and_broken_tables_are_one_line(tmp_path: Path, read: object) -> None:
+    assert callable(read)
+    with pytest.raises(ArtifactError, match="no such table; run the stage"):
+        read(tmp_path / "none.parquet")
+    write_table(tmp_path / "whole.parquet", ROWS)
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    for size in (0, 3, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.parquet").write_bytes(whole[:size])
+        with pytest.raises(ArtifactError, match=r"cut\.parquet: not a Parquet file") as caught:
+            read(tmp_path / "cut.parquet")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    write_table(tmp_path / "a.parquet", ROWS)
+    with pytest.raises(ArtifactError, match="no column heads; it has id, text, n"):
+        read_table(tmp_path / "a.parquet", ["id", "heads"])
