@@ -1,0 +1,1 @@
+"""Verse: its tokens, its formats, its rhymes and its tunes."""

