@@ -1,0 +1,1 @@
+"""Records, the source catalogue, readers, filters, splits, vocabularies and batches."""

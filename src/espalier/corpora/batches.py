@@ -1,0 +1,45 @@
+"""Batches: which examples train together, drawn the same from the same seed on every machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+
+def batch_plan(lengths: IntArray, *, budget: int, seed: int, epoch: int, pool: int = 100) -> list[IntArray]:
+    """The batches of one epoch, each an array of indices into `lengths`.
+
+    Examples are shuffled, sorted by length within pools of about `pool` batches, and cut so that a batch's padded size
+    (its longest length times its count) stays within `budget` tokens; then the batches are shuffled. So padding is
+    small, neighbours change with every epoch, and the plan depends on nothing but its arguments.
+
+    Args:
+        lengths: (examples,) tokens of each.
+        budget: tokens a batch, padding counted. An example longer than this is a batch of its own.
+    """
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(len(lengths))
+    mean = max(1.0, float(lengths.mean())) if len(lengths) else 1.0
+    size = max(1, int(pool * budget / mean))
+    batches = []
+    for start in range(0, len(order), size):
+        part = order[start : start + size]
+        batches += _cut(part[np.argsort(lengths[part], kind="stable")], lengths, budget)
+    return [batches[index] for index in rng.permutation(len(batches))]
+
+
+def length_batches(lengths: IntArray, *, budget: int) -> list[IntArray]:
+    """All examples once, shortest first, for evaluation."""
+    return _cut(np.argsort(lengths, kind="stable"), lengths, budget)
+
+
+def _cut(order: IntArray, lengths: IntArray, budget: int) -> list[IntArray]:
+    """Cut indices in ascending order of length into runs whose padded size is within `budget`."""
+    runs, start = [], 0
+    for end in range(1, len(order) + 1):
+        if end == len(order) or (end + 1 - start) * lengths[order[end]] > budget:
+            runs.append(order[start:end])
+            start = end
+    return runs

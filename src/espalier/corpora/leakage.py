@@ -1,0 +1,91 @@
+"""Leakage: how many examples of one split are also, in part or whole, in another."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+
+import pandas as pd
+
+from espalier.corpora.records import Record, Verse
+from espalier.verse.text import Language, tokens_of, units_of
+
+#: Each split on the left is looked for in the one on the right.
+PAIRS = (("dev", "train"), ("test", "train"), ("test", "dev"))
+
+#: Shorter units are common property ("何处。", "ah me !"): finding one twice says nothing.
+SHARED_UNIT_TOKENS = 8
+
+Key = str | tuple[str, ...]
+
+
+def letters_of(text: str) -> str:
+    """What is left of a text when case, width, marks, digits and spaces do not count: its letters and characters."""
+    return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).lower()))
+
+
+def leakage(splits: Mapping[str, pd.DataFrame], kind: type[Record]) -> dict[str, int]:
+    """Count, for each pair of splits, the rows of the first that the second has too.
+
+    The keys are fixed for a `kind`: `<split>_<other>_<how>`, where `how` is
+    `exact` (all sides equal), `normalised` (all sides equal in their letters), for records of several sides
+    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` and `shared_unit` (any unit of at
+    least `SHARED_UNIT_TOKENS` tokens equal in its letters). A side without letters matches nothing but itself, exactly.
+    A split that is not there counts as empty. Time is linear in the text.
+    """
+    ways = _ways(kind)
+    # One pass over each split, and each split's keys stand once.
+    keys = {name: {how: [set(way(row)) for row in _rows(table, kind)] for how, way in ways.items()}
+            for name, table in splits.items()}  # fmt: skip
+    known = {name: {how: set().union(*rows) for how, rows in of.items()} for name, of in keys.items()}
+    return {
+        f"{left}_{right}_{how}": sum(not row.isdisjoint(known[right][how]) for row in keys[left][how])
+        if left in keys and right in keys
+        else 0
+        for left, right in PAIRS
+        for how in ways
+    }
+
+
+def _ways(kind: type[Record]) -> dict[str, Callable[[dict[str, str]], Iterator[Key]]]:
+    """How rows can be alike: for each way, the keys that a row leaves and is found by."""
+
+    def exact(row: dict[str, str]) -> Iterator[Key]:
+        yield tuple(row[side] for side in kind.sides)
+
+    def normalised(row: dict[str, str]) -> Iterator[Key]:
+        key = tuple(letters_of(row[side]) for side in kind.sides)
+        if all(key):
+            yield key
+
+    def shared(side: str) -> Callable[[dict[str, str]], Iterator[Key]]:
+        def one(row: dict[str, str]) -> Iterator[Key]:
+            if key := letters_of(row[side]):
+                yield key
+
+        return one
+
+    ways: dict[str, Callable[[dict[str, str]], Iterator[Key]]] = {"exact": exact, "normalised": normalised}
+    if len(kind.sides) > 1:
+        ways |= {f"shared_{side}": shared(side) for side in kind.sides}
+    if issubclass(kind, Verse):
+        ways |= {"shared_tune": _tune, "shared_unit": _units}
+    return ways
+
+
+def _tune(row: dict[str, str]) -> Iterator[Key]:
+    if row["tune"]:
+        yield row["tune"]
+
+
+def _units(row: dict[str, str]) -> Iterator[Key]:
+    language: Language = "zh" if row["language"] == "zh" else "en"
+    for unit in units_of(row["target"]):
+        if len(tokens_of(unit, language)) >= SHARED_UNIT_TOKENS and (key := letters_of(unit)):
+            yield key
+
+
+def _rows(table: pd.DataFrame, kind: type[Record]) -> Iterator[dict[str, str]]:
+    names = ["language", *kind.sides, *(["tune"] if issubclass(kind, Verse) else [])]
+    for values in zip(*(table[name] for name in names), strict=True):
+        yield dict(zip(names, values, strict=True))

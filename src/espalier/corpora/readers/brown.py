@@ -1,0 +1,70 @@
+"""Brown: the tagged Brown corpus as NLTK packs it, cut into passages that look like verse, to pre-train on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from espalier.corpora.readers.common import aside, sole, text_of
+from espalier.corpora.readers.english import tokens_in
+from espalier.corpora.records import Quarantined, Verse
+from espalier.io.errors import ConfigError, DataError
+from espalier.verse.text import join_tokens, join_units
+
+_DOCUMENT = re.compile(r"c[a-r]\d\d")
+
+
+def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse | Quarantined]:
+    """Every document of the one folder given, in runs of consecutive sentences; none rhymes.
+
+    The id is `brown/<document>/<index of the run's first sentence>`, the tune `<category>/<document>`; the last run of
+    a document may be shorter. Words are told as in the sonnets, so that one vocabulary serves both.
+
+    Args:
+        folders: one source's name and folder, which holds `brown/ca01` and so on, and `brown/cats.txt`.
+        sentences: sentences in a run.
+
+    Raises:
+        ConfigError: not exactly one folder, or runs of no sentences.
+        DataError: no such files, or a word without its tag.
+    """
+    origin, folder = sole(folders, "brown")
+    if sentences < 1:
+        raise ConfigError(f"runs of {sentences} sentences", where="reader brown", remedy="at least 1")
+    folder = folder / "brown"
+    files = sorted(file for file in folder.glob("c???") if _DOCUMENT.fullmatch(file.name))
+    if not files:
+        raise DataError("no document ca01 to cr09", file=folder, remedy="run the download stage of its source")
+    categories = dict(line.split()[:2] for line in text_of(folder / "cats.txt").splitlines() if len(line.split()) >= 2)
+    for file in files:
+        document = _sentences(file)
+        for start in range(0, len(document), sentences):
+            run = document[start : start + sentences]
+            id, units = f"brown/{file.name}/{start}", [join_tokens(sentence, "en") for sentence in run if sentence]
+            if not units:
+                yield aside(id, "empty", "")
+                continue
+            yield Verse(
+                id=id,
+                origin=origin,
+                language="en",
+                target=join_units(units),
+                author="",
+                tune=f"{categories.get(file.name, 'unknown')}/{file.name}",
+                rhyme="." * len(units),
+            )
+
+
+def _sentences(file: Path) -> list[list[str]]:
+    """The sentences of a document: a line is one, of words each followed by a slash and its tag."""
+    found = []
+    for row, line in enumerate(text_of(file).split("\n"), start=1):
+        words = line.split()
+        if not words:
+            continue
+        if bare := [word for word in words if "/" not in word]:
+            raise DataError(f"word '{bare[0]}' has no tag", file=file, row=row)
+        text = " ".join(word.rsplit("/", 1)[0] for word in words).replace("``", '"').replace("''", '"')
+        found.append([token for tokens in tokens_in(text) for token in tokens])
+    return found

@@ -1,0 +1,138 @@
+"""Song ci: the JSON files of the chinese-poetry project's Quan Song Ci, 21,053 poems under 1,421 titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from espalier.corpora.leakage import letters_of
+from espalier.corpora.readers.common import aside, json_of, sole
+from espalier.corpora.records import Quarantined, Verse
+from espalier.io.errors import DataError
+from espalier.verse.text import TERMINALS, join_units
+
+#: Marks that a ci may have. Everything else that is not Han is the trace of a character that some conversion lost.
+MARKS = f"，、；：{TERMINALS}"
+
+_HAN = "々\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNIT_END = re.compile(f"(?<=[{TERMINALS}])")
+
+#: Why a text is put aside: the first of these that it contains.
+FAULTS = (
+    ("note in brackets", re.compile(r"[（）()〔〕\[\]【】]")),
+    ("illegible character", re.compile("[□■○◇\u3000]")),
+    ("lost passage", re.compile("…")),
+    ("damaged character", re.compile("\ufffd")),
+    ("foreign character", re.compile(f"[^{_HAN}{MARKS}]")),
+    ("misplaced mark", re.compile(f"^[{MARKS}]|[{MARKS}]{{2}}")),
+)
+
+#: The tune of a poem whose own is lost; the editors' own word, also used where only blanks stand for it.
+LOST_TUNE = "失调名"
+
+
+class _Raw(NamedTuple):
+    id: str
+    title: str
+    author: str
+    text: str
+
+
+def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[Verse | Quarantined]:
+    """Every poem of the one folder given, as a verse or put aside with a reason.
+
+    The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
+    nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
+    editors' and go; the title they mark stays. Every unit ends on a rhyme, as in the released code: `rhyme` is all "A".
+    The tune is `tune_of` the title. A duplicate is a poem whose characters, marks aside, an earlier one has; its
+    quarantined text begins with that one's id.
+
+    Args:
+        folders: one source's name and folder, which holds `ci.song.<number>.json`.
+        plain_commas: "、" becomes "，", as in the released preprocessing.
+
+    Raises:
+        ConfigError: not exactly one folder.
+        DataError: no such files, not JSON, or a poem without its fields.
+    """
+    origin, folder = sole(folders, "songci")
+    poems = list(_raw(folder))
+    known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
+    seen: dict[str, str] = {}
+    for poem in poems:
+        text = re.sub("[《》]", "", poem.text)
+        letters = letters_of(text)
+        if reason := _fault(text, letters):
+            yield aside(poem.id, reason, poem.text)
+        elif letters in seen:
+            yield aside(poem.id, "duplicate", f"of {seen[letters]}: {poem.text}")
+        else:
+            seen[letters] = poem.id
+            units = units_in(text.replace("、", "，") if plain_commas else text)
+            yield Verse(
+                id=poem.id,
+                origin=origin,
+                language="zh",
+                target=join_units(units),
+                author=poem.author,
+                tune=tune_of(poem.title, known),
+                rhyme="A" * len(units),
+            )
+
+
+def units_in(text: str) -> list[str]:
+    """The units of a ci: each ends after 。！？, or with the text."""
+    return [unit for unit in _UNIT_END.split(text) if unit]
+
+
+def tune_of(title: str, known: Iterable[str]) -> str:
+    """The tune name of a title.
+
+    A title "A・B" gives two names of one tune. As in the released preprocessing: A if both are the same, else A if it
+    is known, else B if it is known, else A. The published list of known names is lost; here they are the titles of the
+    corpus that stand alone. A name of blanks (□) is `LOST_TUNE`; a note in quotation marks before a name goes.
+    """
+    first, _, second = re.sub("“[^”]*”", "", title).strip().partition("・")
+    known = set(known) if not isinstance(known, set) else known
+    name = second if first not in known and (second in known or "□" in first) and second else first
+    return LOST_TUNE if "□" in name or not name else name
+
+
+def _fault(text: str, letters: str) -> str | None:
+    if not text.strip():
+        return "empty"
+    if found := next((reason for reason, pattern in FAULTS if pattern.search(text)), None):
+        return found
+    return "too short" if len(letters) < 2 else None
+
+
+def _raw(folder: Path) -> Iterator[_Raw]:
+    files = sorted(folder.glob("ci.song.*.json"), key=_number)
+    if not files:
+        raise DataError("no file ci.song.<number>.json", file=folder, remedy="run the download stage of its source")
+    for file in files:
+        poems = json_of(file)
+        if not isinstance(poems, list):
+            raise DataError("not a list of poems", file=file)
+        for index, poem in enumerate(poems):
+            title, author, paragraphs = _fields(poem, file, index + 1)
+            yield _Raw(f"songci/{file.name.split('.')[2]}/{index}", title, author, "".join(paragraphs).strip())
+
+
+def _number(file: Path) -> tuple[int, str]:
+    number = file.name.split(".")[2]
+    return int(re.match(r"\d*", number)[0] or 0), number  # type: ignore[index]  # \d* always matches
+
+
+def _fields(poem: Any, file: Path, row: int) -> tuple[str, str, list[str]]:
+    try:
+        title, author, paragraphs = poem["rhythmic"], poem["author"], poem["paragraphs"]
+    except (KeyError, TypeError) as error:
+        raise DataError("not a poem with rhythmic, author and paragraphs", file=file, row=row) from error
+    if not (isinstance(title, str) and isinstance(author, str) and isinstance(paragraphs, list)):
+        raise DataError("rhythmic and author must be texts, paragraphs a list", file=file, row=row)
+    if not all(isinstance(paragraph, str) for paragraph in paragraphs):
+        raise DataError("a paragraph is not a text", file=file, row=row)
+    return title, author, paragraphs

@@ -1,0 +1,148 @@
+"""Sonnets: two overlapping collections, read alike and counted once."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from espalier.corpora.leakage import letters_of
+from espalier.corpora.readers.common import aside, json_of, text_of
+from espalier.corpora.readers.english import tokens_in
+from espalier.corpora.records import Quarantined, Verse
+from espalier.io.errors import ConfigError, DataError
+from espalier.verse.text import is_mark, join_tokens, join_units
+
+LINES = 14
+MARKS = frozenset(",.;:!?\"—-()…'")
+
+#: A shorter line ("o love") can stand in any poem.
+_LINE_LETTERS = 12
+
+_SPLITS = ("train", "valid", "test")
+
+
+class _Raw(NamedTuple):
+    id: str
+    origin: str
+    author: str
+    text: str
+
+
+def read(
+    folders: Mapping[str, Path], *, rhyme: str = "ABABCDCDEFEFGG", same_lines: int = 3
+) -> Iterator[Verse | Quarantined]:
+    """Every poem of the folders given, as a verse or put aside with a reason.
+
+    A folder is told by what it holds: `sonnets.json` (Friedman: author -> [title, text], with case and marks) or
+    `sonnet_<split>.txt` (Lau et al. 2018, "Deep-speare": a poem a line, lower-cased, tokenised, `<eos>` between lines).
+    The first kind has the better text and is read first, so of a poem in both it is the one kept. Two poems that share
+    at least `same_lines` lines, in their letters, are one poem (editions differ in spelling); the later is put aside as
+    a duplicate, its quarantined text beginning with the earlier one's id. Where the earlier one was itself put aside,
+    the later is kept, under the earlier one's author. Ids are `friedman/<number>` and `deepspeare/<split>/<number>`,
+    from 0 in the file's order.
+
+    Args:
+        folders: source names and their folders.
+        rhyme: the scheme written on every poem. The paper gives every sonnet Shakespeare's; Petrarch's rhyme otherwise.
+        same_lines: as above.
+
+    Raises:
+        ConfigError: no folder, or a scheme that has not 14 letters.
+        DataError: a folder with neither kind of file, or a malformed one.
+    """
+    if not folders or len(rhyme) != LINES:
+        raise ConfigError(
+            f"{len(folders)} sources, rhyme '{rhyme}'", where="reader sonnets", remedy="give a source, and 14 letters"
+        )
+    owners: dict[str, _Raw] = {}
+    kept: set[str] = set()
+    for poem in sorted(_all(folders), key=lambda poem: poem.id.startswith("deepspeare")):
+        lines = tokens_in(poem.text)
+        keys = {key for line in lines if len(key := letters_of("".join(line))) >= _LINE_LETTERS}
+        twin = _twin(keys, owners, same_lines)
+        if reason := _fault(lines):
+            yield aside(poem.id, reason, poem.text)
+        elif twin and twin.id in kept:
+            yield aside(poem.id, "duplicate", f"of {twin.id}: {poem.text}")
+        else:
+            poem = poem._replace(author=poem.author or (twin.author if twin else ""))
+            kept.add(poem.id)
+            yield Verse(
+                id=poem.id,
+                origin=poem.origin,
+                language="en",
+                target=join_units(join_tokens(line, "en") for line in lines),
+                author=poem.author,
+                tune="sonnet",
+                rhyme=rhyme,
+            )
+        owners |= {key: poem for key in keys if poem.id in kept or key not in owners}
+
+
+def _twin(keys: set[str], owners: Mapping[str, _Raw], same_lines: int) -> _Raw | None:
+    """The earlier poem that shares most lines, if enough; of equals, the one that comes first in the alphabet."""
+    shared = Counter(owners[key] for key in keys if key in owners)
+    poem, lines = min(shared.items(), key=lambda item: (-item[1], item[0].id), default=(None, 0))
+    return poem if lines >= same_lines else None
+
+
+def _fault(lines: list[list[str]]) -> str | None:
+    tokens = {token for line in lines for token in line}
+    if not tokens:
+        return "empty"
+    if not tokens.isdisjoint("[]{}<>"):
+        return "note in brackets"
+    if any(character.isdigit() for token in tokens for character in token):
+        return "digit"
+    if any(token not in MARKS and not letters_of(token) for token in tokens):
+        return "foreign character"
+    if len(lines) != LINES:
+        return "not 14 lines"
+    if any(all(is_mark(token) for token in line) for line in lines):
+        return "line without words"
+    return None
+
+
+def _all(folders: Mapping[str, Path]) -> Iterator[_Raw]:
+    for origin, folder in folders.items():
+        if (file := folder / "sonnets.json").is_file():
+            yield from _friedman(origin, file)
+        elif files := [path for name in _SPLITS if (path := folder / f"sonnet_{name}.txt").is_file()]:
+            for file in files:
+                yield from _deepspeare(origin, file)
+        else:
+            raise DataError("neither sonnets.json nor sonnet_<split>.txt", file=folder, remedy="run its download stage")
+
+
+def _friedman(origin: str, file: Path) -> Iterator[_Raw]:
+    authors = json_of(file)
+    if not isinstance(authors, dict):
+        raise DataError("not a map of authors", file=file)
+    number = 0
+    for author, poems in authors.items():
+        for poem in poems if isinstance(poems, list) else [None]:
+            if not (isinstance(poem, list) and len(poem) == 2 and all(isinstance(part, str) for part in poem)):
+                raise DataError(f"a poem by '{author}' is not [title, text]", file=file, row=number + 1)
+            yield _Raw(f"friedman/{number}", origin, author, html.unescape(poem[1]))
+            number += 1
+
+
+def _deepspeare(origin: str, file: Path) -> Iterator[_Raw]:
+    split = file.stem.removeprefix("sonnet_")
+    # Line feeds alone end a row: a poem may hold other separators.
+    for number, row in enumerate(text_of(file).rstrip("\n").split("\n")):
+        text = "\n".join(_rejoined(line) for line in row.split("<eos>")).strip()
+        yield _Raw(f"deepspeare/{split}/{number}", origin, "", text)
+
+
+def _rejoined(line: str) -> str:
+    """Undo the tokenisation of words: "honour ’ d", "do n't", "o ’ er", "‘ tis", "nations ’ hearts", "bless è d"."""
+    line = line.strip().replace(" n't", "n't")
+    line = re.sub(r"(?<=\w) ([èëïöüíóúœâêîôû]) (?=\w)", r"\1", line)
+    line = re.sub(r"(?<=\w) ?['’‘] ?(s|d|ll|ve|re|m|t|st|rt|lt|n|er|en)\b", r"'\1", line)
+    line = re.sub(r"\b(th|wi|o|t|an|\w+in|\w+s) ’ (?=\w)", r"\1’ ", line)
+    return re.sub(r"[‘’] (?=(?:tis|twas|twere|twill|twould|twixt|mid|midst|gainst|neath|em|mong)\b)", "’", line)

@@ -1,0 +1,57 @@
+"""Records: one typed row per example, the same names from raw data to metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import ClassVar, TypeVar
+
+import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every example has. `id` is stable from raw data to metric; `origin` is the catalogue entry it came from."""
+
+    #: The columns that hold text of the example, in the order in which leakage looks at them.
+    sides: ClassVar[tuple[str, ...]] = ("target",)
+
+    id: str
+    origin: str
+    language: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verse(Record):
+    """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none."""
+
+    author: str
+    tune: str
+    rhyme: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """A row that a stage put aside, and why. `reason` is a short fixed phrase, so that reasons can be counted."""
+
+    id: str
+    stage: str
+    reason: str
+    text: str
+
+
+Row = TypeVar("Row", Record, Verse, Quarantined)
+
+
+def table_of(rows: Iterable[Record | Quarantined], kind: type[Record] | type[Quarantined]) -> pd.DataFrame:
+    """A table with one column per field of `kind`, also when there are no rows."""
+    names = [field.name for field in fields(kind)]
+    return pd.DataFrame([asdict(row) for row in rows], columns=names).astype("str")
+
+
+def records_of(table: pd.DataFrame, kind: type[Row]) -> list[Row]:
+    """The rows of a table as records; the inverse of `table_of`."""
+    names = [field.name for field in fields(kind)]
+    columns: Sequence[list[str]] = [table[name].tolist() for name in names]
+    return [kind(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]

@@ -1,0 +1,116 @@
+"""Splits: the sizes asked for, the same in any order, whole names held out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from espalier.corpora.splits import Split, split_of
+from espalier.io.errors import ConfigError
+
+#: Names t1 to t60 with 1 to 60 poems: 1,830 in all.
+TABLE = pd.DataFrame(
+    [
+        {"id": f"p{tune}-{index}", "tune": f"t{tune}", "author": "甲" if index % 2 else "乙"}
+        for tune in range(1, 61)
+        for index in range(tune)
+    ]
+)
+SIZES = {"dev_titles": 5, "test_titles": 5, "dev_size": 100, "test_size": 200}
+
+
+def split(**values: Any) -> Split:
+    made: Split = TypeAdapter(Split).validate_python(values)
+    return made
+
+
+SPLITS = [
+    split(kind="all_train"),
+    split(kind="random", seed=1, dev=30, test=40),
+    split(kind="author", author="甲", seed=1, dev=30, test=40),
+    split(kind="title", seed=1, **SIZES),
+]
+
+
+@pytest.mark.parametrize("how", SPLITS, ids=lambda how: how.kind)
+def test_row_order_and_index_do_not_matter(how: Split) -> None:
+    straight = split_of(TABLE, how)
+    mixed = TABLE.sample(frac=1, random_state=3)
+    assert split_of(mixed, how).index.equals(mixed.index)
+    pd.testing.assert_series_equal(split_of(mixed, how).sort_index(), straight)
+
+
+def test_everything_trains() -> None:
+    assert set(split_of(TABLE, SPLITS[0])) == {"train"}
+
+
+@pytest.mark.parametrize("how", SPLITS[1:3], ids=lambda how: how.kind)
+def test_the_sizes_asked_for_are_drawn(how: Split) -> None:
+    assert Counter(split_of(TABLE, how)) == {"train": 1760, "dev": 30, "test": 40}
+
+
+def test_one_authors_rows_are_held_out() -> None:
+    held = TABLE[split_of(TABLE, SPLITS[2]) != "train"]
+    assert set(held["author"]) == {"甲"}
+
+
+def test_a_row_more_moves_at_most_one_other_out_of_each_split() -> None:
+    more = pd.concat([TABLE, pd.DataFrame([{"id": "new", "tune": "t1", "author": "甲"}])], ignore_index=True)
+    before, after = split_of(TABLE, SPLITS[1]), split_of(more, SPLITS[1])[:-1]
+    assert (before != after).sum() <= 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whole_names_are_held_out_and_sizes_are_met(seed: int) -> None:
+    series = split_of(TABLE, split(kind="title", seed=seed, **SIZES))
+    names = {part: set(TABLE.loc[series == part, "tune"]) for part in ("train", "dev", "test")}
+    assert len(names["dev"]) == len(names["test"]) == 5
+    assert not names["dev"] & names["test"] and not names["train"] & (names["dev"] | names["test"])
+    counts = Counter(series)
+    assert 90 <= counts["dev"] <= 110 and 180 <= counts["test"] <= 220
+
+
+def test_seeds_draw_different_names_and_one_seed_the_same() -> None:
+    drawn = [tuple(split_of(TABLE, split(kind="title", seed=seed, **SIZES))) for seed in (1, 2, 1)]
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
+def test_names_that_must_train_do() -> None:
+    for seed in range(5):
+        how = split(kind="title", seed=seed, keep_in_train=["t60", "t59"], **SIZES)
+        assert set(split_of(TABLE, how)[TABLE["tune"].isin(["t60", "t59"])]) == {"train"}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"kind": "random", "seed": 1, "dev": 1800, "test": 31}, "more than the 1,830 rows; ask for fewer"),
+        ({"kind": "author", "author": "丙", "seed": 1, "dev": 1, "test": 0}, "more than the 0 rows by '丙'"),
+        ({"kind": "title", "seed": 1, **SIZES, "dev_titles": 56}, "61 titles are to be held out, but there are 60"),
+        (
+            {"kind": "title", "seed": 1, **SIZES, "dev_size": 900, "attempts": 50},
+            "no draw in 50 has 5 titles of about 900",
+        ),
+    ],
+)
+def test_a_split_that_cannot_be_says_why(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        split_of(TABLE, split(**values), where="corpora.mine.split")
+    assert str(caught.value).startswith("corpora.mine.split: ")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"kind": "titel"}, {"kind": "random", "seed": 1, "dev": -1, "test": 0}, {"kind": "all_train", "seed": 1}, {}],
+)
+def test_an_unknown_kind_or_key_is_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        split(**values)
+
+
+def test_an_empty_table_has_an_empty_split() -> None:
+    assert list(split_of(TABLE.iloc[:0], SPLITS[0])) == []
