@@ -1,0 +1,106 @@
+"""Multi-head attention: one core for every model, with one hook for masks and biases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass
+class KeyValues:
+    """Projected keys and values, each (batch, heads, time, head width).
+
+    Of a memory they are complete from the start; of a decoder's past they are buffers of which the first `step` places
+    are filled.
+    """
+
+    keys: Tensor
+    values: Tensor
+
+    def select(self, index: Tensor) -> KeyValues:
+        """The rows `index` of the batch, in that order."""
+        return KeyValues(self.keys.index_select(0, index), self.values.index_select(0, index))
+
+    def write(self, time: int, keys: Tensor, values: Tensor) -> None:
+        """Put one place, (batch, heads, 1, head width), at `time`; the buffers grow as needed."""
+        if time >= self.keys.shape[2]:
+            grow = (0, 0, 0, max(16, self.keys.shape[2]))
+            self.keys, self.values = F.pad(self.keys, grow), F.pad(self.values, grow)
+        self.keys[:, :, time : time + 1] = keys
+        self.values[:, :, time : time + 1] = values
+
+
+class Attention(nn.Module):
+    """softmax(Q K^T / sqrt(d) + bias) V over `heads` heads, then an output projection.
+
+    Queries come from `x`; keys and values from `memory`, or from `x` itself. Width in, width out.
+    """
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if width % heads:
+            raise ValueError(f"width {width} is no multiple of {heads} heads")
+        self.heads, self.dropout = heads, dropout
+        self.project = nn.Linear(width, 3 * width)  # W^Q, W^K, W^V, one below the other
+        self.out = nn.Linear(width, width)
+
+    def forward(
+        self, x: Tensor, memory: Tensor | KeyValues | None = None, *, bias: Tensor | None = None, causal: bool = False
+    ) -> Tensor:
+        """Attend from every place of `x`.
+
+        Args:
+            x: (batch, time, width).
+            memory: (batch, memory time, width), or its keys and values from `remember`; None means `x`.
+            bias: broadcastable to (batch, heads, time, memory time): bool (True is seen), or added to the scores.
+            causal: place t sees places <= t alone.
+
+        Returns:
+            (batch, time, width).
+        """
+        if memory is None:
+            query, key, value = (self._split(part) for part in self.project(x).chunk(3, dim=-1))
+        else:
+            width = x.shape[-1]
+            query = self._split(F.linear(x, self.project.weight[:width], self.project.bias[:width]))
+            seen = memory if isinstance(memory, KeyValues) else self.remember(memory)
+            key, value = seen.keys, seen.values
+        return self._attend(query, key, value, bias, causal)
+
+    def remember(self, memory: Tensor) -> KeyValues:
+        """Keys and values of a memory, to be computed once for many steps."""
+        width = memory.shape[-1]
+        projected = F.linear(memory, self.project.weight[width:], self.project.bias[width:])
+        key, value = projected.chunk(2, dim=-1)
+        return KeyValues(self._split(key), self._split(value))
+
+    def empty(self, batch: int, capacity: int, like: Tensor) -> KeyValues:
+        """Room for `capacity` steps of a decoder's past."""
+        shape = (batch, self.heads, capacity, like.shape[-1] // self.heads)
+        return KeyValues(like.new_zeros(shape), like.new_zeros(shape))
+
+    def step(self, x: Tensor, past: KeyValues, time: int) -> Tensor:
+        """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows."""
+        query, key, value = (self._split(part) for part in self.project(x).chunk(3, dim=-1))
+        past.write(time, key, value)
+        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
+        dropout = self.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(query, key, value, bias, dropout, causal)
+        return self.out(mixed.transpose(1, 2).flatten(2))
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+def padding_bias(real: Tensor) -> Tensor | None:
+    """(batch, time) bool to a bias that hides what is not real; None where all is, which is faster."""
+    return None if bool(real.all()) else real[:, None, None, :]
+
+
+def select_all(caches: list[KeyValues], index: Tensor) -> list[KeyValues]:
+    """`KeyValues.select` over the layers."""
+    return [cache.select(index) for cache in caches]

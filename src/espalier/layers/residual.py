@@ -1,0 +1,42 @@
+"""Residual connections with their layer norm after (Vaswani et al. 2017) or before (GPT-2) the sublayer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Norm = Literal["post", "pre"]
+
+
+class Residual(nn.Module):
+    """post: LN(f(x) + x), as SongNet's equations 8 and 9 have it; pre: f(LN(x)) + x."""
+
+    def __init__(self, width: int, norm: Norm, dropout: float, epsilon: float) -> None:
+        super().__init__()
+        self.post, self.dropout = norm == "post", dropout
+        self.norm = nn.LayerNorm(width, eps=epsilon)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """(..., width) to (..., width)."""
+        if self.post:
+            return self.norm(x + self._drop(sublayer(x)))
+        return x + self._drop(sublayer(self.norm(x)))
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a GELU between: (..., width) to (..., width)."""
+
+    def __init__(self, width: int, inner: int, activation: Literal["gelu", "gelu_tanh"] = "gelu") -> None:
+        super().__init__()
+        self.into, self.out = nn.Linear(width, inner), nn.Linear(inner, width)
+        self.approximate = "tanh" if activation == "gelu_tanh" else "none"
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map each place for itself."""
+        return self.out(F.gelu(self.into(x), approximate=self.approximate))

@@ -1,0 +1,44 @@
+"""What decoders, training and scoring know of a model, and nothing more."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from torch import Tensor
+
+Self_ = TypeVar("Self_", bound="State")
+
+
+class State(Protocol):
+    """A model's or a constraint's memory of a batch of prefixes."""
+
+    def select(self: Self_, index: Tensor) -> Self_:
+        """The rows `index` (int64) of the batch, in that order; rows may repeat or vanish."""
+        ...
+
+
+class Loss(NamedTuple):
+    """A sum over some targets, and how many they are, so that any batching gives the same mean."""
+
+    total: Tensor
+    targets: Tensor
+
+
+class ChainModel(Protocol):
+    """A model that writes a sequence from left to right. Its batches have a length and a `device`."""
+
+    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood in nats over the batch's targets."""
+        ...
+
+    def token_losses(self, batch: Any) -> Tensor:
+        """(batch, time) nats of each target, 0 where there is none."""
+        ...
+
+    def start(self, batch: Any) -> Any:
+        """The state before the first token."""
+        ...
+
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Read one token each, (batch,); give log-probabilities of the next, (batch, vocabulary), and the new state."""
+        ...

@@ -1,0 +1,91 @@
+"""Which architectures there are. Hang your own in here: a config, and a module with the contract of `contract.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from espalier.corpora.vocabulary import Vocabulary
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.files import read_json, write_json
+from espalier.models.songnet import SongNet, SongNetConfig
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """How a model is configured and built."""
+
+    config: type[BaseModel]
+    build: Callable[[Any, Vocabulary], nn.Module]
+
+
+ARCHITECTURES = {"songnet": Architecture(SongNetConfig, SongNet)}
+
+
+def architecture(name: str, *, where: str | None = None) -> Architecture:
+    """The architecture of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in ARCHITECTURES:
+        raise ConfigError.unknown("arch", name, ARCHITECTURES, where=where)
+    return ARCHITECTURES[name]
+
+
+def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
+    """Add the weights of one seed to a model's folder, beside the JSON of its shape and its vocabulary."""
+    config: BaseModel = model.config  # type: ignore[assignment]
+    write_json(folder / "model.json", {"arch": arch, "config": config.model_dump(mode="json")})
+    vocabulary.save(folder / "vocabulary.json")
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / f"seed{seed}.safetensors")
+
+
+def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabulary]:
+    """A model as it was trained, ready to decode.
+
+    Args:
+        seed: whose weights; None means the first.
+
+    Raises:
+        ArtifactError: no weights are there, or they are of another architecture than the JSON beside them says.
+    """
+    value = read_json(folder / "model.json")
+    vocabulary = Vocabulary.load(folder / "vocabulary.json")
+    kind = architecture(value["arch"], where=str(folder / "model.json"))
+    model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
+    found = sorted(folder.glob("seed*.safetensors")) if seed is None else [folder / f"seed{seed}.safetensors"]
+    if not found or not found[0].exists():
+        raise ArtifactError("no weights", where=folder, remedy="train the model")
+    load_weights(model, found[0])
+    return model.eval(), vocabulary
+
+
+def load_weights(model: nn.Module, file: Path) -> None:
+    """Put a file's weights into `model`.
+
+    Raises:
+        ArtifactError: it is no safetensors file, or its tensors are of another architecture.
+    """
+    try:
+        weights = load_file(file)
+    except (SafetensorError, OSError) as error:
+        raise ArtifactError(f"not readable as weights ({error})", where=file, remedy="train the model again") from error
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    given = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    for name in sorted(own.keys() | given.keys()):
+        if own.get(name) != given.get(name):
+            raise ArtifactError(
+                f"weights of another architecture: {name} is {given.get(name, 'missing')} there, "
+                f"{own.get(name, 'unknown')} here",
+                where=file,
+            )
+    model.load_state_dict(weights)

@@ -1,0 +1,278 @@
+"""SongNet (Li et al., ACL 2020): a causal Transformer that also sees the whole format to come.
+
+Equation numbers are the paper's. Each ablation of its table 4, and what the released code does otherwise, is a value of
+`SongNetConfig`; without symbols and without global attention what is left is a plain GPT-like decoder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import Tensor, nn
+
+from espalier.corpora.verse_data import VerseBatch, View
+from espalier.corpora.vocabulary import PAD, Vocabulary
+from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.readout import readout_loss
+from espalier.layers.residual import FeedForward, Norm, Residual
+from espalier.models.contract import Loss
+
+Symbol = Literal["c", "p", "s"]
+
+
+class SongNetConfig(BaseModel):
+    """The architecture's numbers and protocols; defaults are what the paper's text says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    layers: int = Field(12, ge=1)
+    width: int = Field(768, ge=1)
+    heads: int = Field(12, ge=1)
+    inner: int = Field(3072, ge=1)
+    dropout: float = Field(0.2, ge=0, lt=1)
+    attention_dropout: float = Field(0.0, ge=0, lt=1)
+    #: Length of the global position table (E_g in equation 6).
+    positions: int = Field(1024, ge=1)
+    #: Which symbols are summed; leaving one out is the ablation w/o C, w/o P or w/o S.
+    symbols: tuple[Symbol, ...] = ("c", "p", "s")
+    #: "descending" is equation 4; "ascending" is w/ inverse-P.
+    order: Literal["descending", "ascending"] = "descending"
+    #: "each": one C symbol per punctuation mark; "one": c1 for all (released).
+    marks: Literal["each", "one"] = "each"
+    #: Share of words kept as literals in C while training (section 3.3; 0.2 there).
+    literals: float = Field(0.0, ge=0, le=1)
+    #: Whether the tune's name joins the global memory (released).
+    title: bool = False
+    global_attention: bool = True
+    #: "text": an FFN after each attention (equations 8, 9); "released": one FFN a layer, after both.
+    block: Literal["text", "released"] = "text"
+    norm: Norm = "post"
+    #: Layer norm over the summed embeddings H0 and F0 (released); equations 6 and 7 have none.
+    embedding_norm: bool = False
+    activation: Literal["gelu", "gelu_tanh"] = "gelu"
+    #: "tied": the word embeddings read out; "linear": a matrix of its own; "released": Linear, GELU, LN, then that.
+    head: Literal["tied", "linear", "released"] = "tied"
+    epsilon: float = 1e-12
+
+    @model_validator(mode="after")
+    def _fits(self) -> SongNetConfig:
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
+        if self.global_attention and not self.symbols and not self.title:
+            raise ValueError("global_attention has nothing to attend to without symbols or title")
+        return self
+
+    @property
+    def view(self) -> View:
+        """What this model reads of a frame."""
+        return View(self.order, self.literals, self.title)
+
+
+class SongNetLayer(nn.Module):
+    """Masked self-attention (equation 8), then global attention over F0 (equation 9)."""
+
+    def __init__(self, config: SongNetConfig) -> None:
+        super().__init__()
+
+        def residual() -> Residual:
+            return Residual(config.width, config.norm, config.dropout, config.epsilon)
+
+        def feed_forward() -> FeedForward:
+            return FeedForward(config.width, config.inner, config.activation)
+
+        self.attention, self.attention_residual = (
+            Attention(config.width, config.heads, config.attention_dropout),
+            residual(),
+        )
+        self.globally = (
+            Attention(config.width, config.heads, config.attention_dropout) if config.global_attention else None
+        )
+        self.globally_residual = residual() if config.global_attention else None
+        # Equation 8 has an FFN of its own; the released code, and a layer without global attention, has only the last.
+        between = config.block == "text" and config.global_attention
+        self.between = feed_forward() if between else None
+        self.between_residual = residual() if between else None
+        self.feed_forward, self.feed_forward_residual = feed_forward(), residual()
+
+    def forward(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
+        """(batch, time, width) to the same."""
+        x = self.attention_residual(x, lambda h: self.attention(h, causal=True))
+        return self._after_attention(x, memory, memory_bias)
+
+    def step(
+        self, x: Tensor, past: KeyValues, time: int, memory: KeyValues | None, memory_bias: Tensor | None
+    ) -> Tensor:
+        """The same for the one place at `time`, (batch, 1, width)."""
+        x = self.attention_residual(x, lambda h: self.attention.step(h, past, time))
+        return self._after_attention(x, memory, memory_bias)
+
+    def _after_attention(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
+        if self.between is not None and self.between_residual is not None:
+            x = self.between_residual(x, self.between)
+        if self.globally is not None and self.globally_residual is not None:
+            attend = self.globally
+            x = self.globally_residual(x, lambda h: attend(h, memory, bias=memory_bias))
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+@dataclass
+class SongNetState:
+    """A batch of prefixes of length `time`."""
+
+    time: int
+    symbols: Tensor  # (batch, frame length, width): F0 without the title
+    last: Tensor  # (batch,) index of each frame's end mark
+    memory: list[KeyValues]
+    memory_bias: Tensor | None
+    past: list[KeyValues]
+
+    def select(self, index: Tensor) -> SongNetState:
+        """The rows `index`, in that order."""
+        bias = self.memory_bias
+        return SongNetState(
+            self.time,
+            self.symbols.index_select(0, index),
+            self.last.index_select(0, index),
+            select_all(self.memory, index),
+            bias.index_select(0, index) if bias is not None else None,
+            select_all(self.past, index),
+        )
+
+
+class SongNet(nn.Module):
+    """The language model of equations 3-10, over the chain contract."""
+
+    def __init__(self, config: SongNetConfig, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        self.one_mark: Tensor
+        width, text = config.width, vocabulary.text_size
+        self.table = nn.Embedding(vocabulary.size, width, padding_idx=PAD)  # words, C, P and S: E_w, E_c, E_p, E_s
+        self.positions = nn.Embedding(config.positions, width)  # E_g
+        normed = config.embedding_norm
+        self.embedding_norm = nn.LayerNorm(width, eps=config.epsilon) if normed else nn.Identity()
+        self.layers = nn.ModuleList([SongNetLayer(config) for _ in range(config.layers)])
+        self.final_norm = nn.LayerNorm(width, eps=config.epsilon) if config.norm == "pre" else nn.Identity()
+        self.transform = (
+            nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width, eps=config.epsilon))
+            if config.head == "released"
+            else nn.Identity()
+        )
+        self.head = nn.Linear(width, text) if config.head != "tied" else None
+        self.head_bias = nn.Parameter(torch.zeros(text if config.head == "tied" else 0))
+        one_mark = torch.arange(vocabulary.size)
+        if config.marks == "one":
+            one_mark[torch.from_numpy(vocabulary.mark_ids)] = vocabulary.c_mark
+        self.register_buffer("one_mark", one_mark, persistent=False)
+        self.apply(_initialise)
+
+    def forward(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
+        """Equation 10, summed over the batch's targets; with label smoothing when asked."""
+        real = batch.real
+        x = self._prepared(self._hidden(batch)[real])  # only rows that have a target
+        return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing), real.sum())
+
+    def token_losses(self, batch: VerseBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        real = batch.real
+        logits = self._logits(self._hidden(batch)[real])
+        losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
+        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+
+    def start(self, batch: VerseBatch) -> SongNetState:
+        """Before the first token; F0 and its keys and values are computed once."""
+        symbols = self._symbols(batch)
+        memory, bias = self._memory(batch, symbols)
+        layers: list[SongNetLayer] = list(self.layers)  # type: ignore[arg-type]
+        known = [
+            layer.globally.remember(memory) for layer in layers if layer.globally is not None and memory is not None
+        ]
+        past = [layer.attention.empty(len(batch), batch.c.shape[1], symbols) for layer in layers]
+        return SongNetState(0, symbols, (batch.c != PAD).sum(1) - 1, known, bias, past)
+
+    def step(self, tokens: Tensor, state: SongNetState) -> tuple[Tensor, SongNetState]:
+        """Read `tokens`, (batch,); give log-probabilities over the text ids, (batch, text size)."""
+        if state.time >= self.config.positions:
+            raise ValueError(f"a text longer than the {self.config.positions} positions of this model")
+        # A text that outgrows its frame stays at the frame's end mark.
+        place = state.last.clamp(max=state.time)
+        symbols = state.symbols[torch.arange(len(tokens), device=tokens.device), place]
+        x = self.table(tokens) + symbols + self.positions.weight[state.time]
+        x = self.embedding_norm(x)[:, None]
+        for index, layer in enumerate(self.layers):
+            memory = state.memory[index] if state.memory else None
+            x = layer.step(x, state.past[index], state.time, memory, state.memory_bias)  # type: ignore[operator]
+        logits = self._logits(x[:, 0])
+        return F.log_softmax(logits.float(), dim=-1), replace(state, time=state.time + 1)
+
+    def _hidden(self, batch: VerseBatch) -> Tensor:
+        """H^L, (batch, time, width)."""
+        if batch.inputs.shape[1] > self.config.positions:
+            raise ValueError(f"a text of {batch.inputs.shape[1]} tokens for {self.config.positions} positions")
+        symbols = self._symbols(batch)
+        memory, bias = self._memory(batch, symbols)
+        x = self.table(batch.inputs) + symbols + self.positions.weight[: batch.inputs.shape[1]]  # equation 6
+        x = self._drop(self.embedding_norm(x))
+        for layer in self.layers:
+            x = layer(x, memory, bias)
+        return x
+
+    def _symbols(self, batch: VerseBatch) -> Tensor:
+        """E_c + E_p + E_s, (batch, time, width): equation 7, and part of equation 6."""
+        rows = [self.one_mark[batch.c] if name == "c" else getattr(batch, name) for name in self.config.symbols]
+        if not rows:
+            return self.table.weight.new_zeros(*batch.c.shape, self.config.width)
+        return self.table(torch.stack(rows)).sum(0)
+
+    def _memory(self, batch: VerseBatch, symbols: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """F0 (equation 7), the title before it where the model reads one, and the bias that hides padding."""
+        if not self.config.global_attention:
+            return None, None
+        memory, real = symbols, batch.c != PAD
+        if self.config.title and batch.title.shape[1]:
+            memory = torch.cat([self._title(batch.title), memory], dim=1)
+            real = torch.cat([batch.title != PAD, real], dim=1)
+        return self._drop(self.embedding_norm(memory)), padding_bias(real)
+
+    def _title(self, title: Tensor) -> Tensor:
+        """The tune's name as a unit of its own: its words, a segment symbol, positions counting down."""
+        voc = self.vocabulary
+        real = title != PAD
+        place = (real.sum(1, keepdim=True) - 1 - torch.arange(title.shape[1], device=title.device)).clamp(min=0)
+        return self.table(title) + self.table.weight[voc.s_title] + self.table(voc.position(0) + place)
+
+    def _logits(self, x: Tensor) -> Tensor:
+        return F.linear(self._prepared(x), *self._output())
+
+    def _prepared(self, x: Tensor) -> Tensor:
+        """What the output matrix is applied to."""
+        prepared: Tensor = self.transform(self.final_norm(x))
+        return prepared
+
+    def _output(self) -> tuple[Tensor, Tensor]:
+        """The output matrix, (text size, width), and its bias."""
+        if self.head is not None:
+            return self.head.weight, self.head.bias
+        return self.table.weight[: self.vocabulary.text_size], self.head_bias
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+
+
+def _initialise(module: nn.Module) -> None:
+    """Weights N(0, 0.02), biases 0, the padding row 0 (released code; the text is silent)."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        with torch.no_grad():
+            module.weight[module.padding_idx].zero_()
