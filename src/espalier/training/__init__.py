@@ -1,0 +1,1 @@
+"""Training: one loop for every model, its schedules, its checkpoints."""

@@ -1,0 +1,76 @@
+"""Checkpoints that survive a kill: whole, verified, never pickled.
+
+A checkpoint is a safetensors file and, written after it, a JSON manifest with its hash. One without a manifest, or
+whose bytes are not what the manifest says, does not count: the one before it does.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from espalier.io.files import atomic_file, write_json
+from espalier.io.hashing import file_sha256
+
+#: How many are kept; the older one is what a damaged newest falls back to.
+KEPT = 2
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Tensors by name, and the JSON-able state beside them (the step, at least)."""
+
+    tensors: dict[str, Tensor]
+    state: dict[str, Any]
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint for its step, and drop all but the newest `KEPT`."""
+    stem = f"step-{checkpoint.state['step']:09d}"
+    weights = folder / f"{stem}.safetensors"
+    with atomic_file(weights) as part:
+        save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, part)
+    write_json(folder / f"{stem}.json", {"sha256": file_sha256(weights), "state": checkpoint.state})
+    for manifest in sorted(folder.glob("step-*.json"))[:-KEPT]:
+        manifest.unlink(missing_ok=True)
+        manifest.with_suffix(".safetensors").unlink(missing_ok=True)
+
+
+def load_checkpoint(folder: Path) -> Checkpoint | None:
+    """The newest whole checkpoint; None where there is none. Warns of each damaged one that it passes over."""
+    for manifest in sorted(folder.glob("step-*.json"), reverse=True):
+        weights = manifest.with_suffix(".safetensors")
+        try:
+            value = json.loads(manifest.read_text(encoding="utf-8"))
+            if file_sha256(weights) != value["sha256"]:
+                raise ValueError("its bytes are not those that were written")
+            return Checkpoint(load_file(weights), value["state"])
+        except (OSError, ValueError, KeyError) as error:
+            warnings.warn(f"{manifest.stem} is damaged ({error}); falling back to the one before", stacklevel=2)
+    return None
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """An optimizer's moments as named tensors."""
+    return {
+        f"optimizer.{index}.{name}": value
+        for index, values in optimizer.state_dict()["state"].items()
+        for name, value in values.items()
+    }
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what `optimizer_tensors` took."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        if name.startswith("optimizer."):
+            _, index, key = name.split(".", 2)
+            state.setdefault(int(index), {})[key] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

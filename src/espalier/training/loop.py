@@ -1,0 +1,233 @@
+"""The training loop, under Accelerate: seeded, resumable to the same bits, for every model of the contract."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
+from torch import Tensor, nn
+
+from espalier.corpora.batches import batch_plan, length_batches
+from espalier.io.errors import DataError, EspalierError
+from espalier.training.checkpoints import (
+    Checkpoint,
+    load_checkpoint,
+    optimizer_tensors,
+    restore_optimizer,
+    save_checkpoint,
+)
+from espalier.training.config import TrainingConfig
+from espalier.training.optimization import optimizer_of, precision_of, rate_at
+
+
+class Examples(Protocol):
+    """What is trained on: lengths to plan batches by, and a way to collate one."""
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(examples,) tokens of each."""
+        ...
+
+    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Any:
+        """A batch of the model's own kind; `rng` is given in training only."""
+        ...
+
+
+@dataclass
+class Progress:
+    """Where a training stands, all of it saved with each checkpoint.
+
+    `step` counts from 0; `index` is the next batch of `epoch`; `stale` counts evaluations since the best. `history` is
+    the same on every run; `seconds` is not.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    index: int = 0
+    tokens: int = 0
+    best_step: int = 0
+    best_loss: float = math.inf
+    stale: int = 0
+    seconds: float = 0.0
+    history: list[dict[str, float | int]] = field(default_factory=list)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Trained tokens a second, padding not counted, over all sessions."""
+        return self.tokens / self.seconds if self.seconds else 0.0
+
+    def over(self, config: TrainingConfig) -> bool:
+        """Whether all steps are made, or patience is at its end."""
+        return self.step >= config.steps or bool(config.patience and self.stale >= config.patience)
+
+
+def train(
+    model: nn.Module,
+    training: Examples,
+    dev: Examples,
+    config: TrainingConfig,
+    *,
+    width: int,
+    seed: int,
+    scratch: Path,
+    watch: Callable[[Progress], None] = lambda progress: None,
+    checkpoint_seconds: float = 60.0,
+    cpu: bool = False,
+) -> Progress:
+    """Train `model` in place; it ends with the weights of the best dev loss.
+
+    Killed at any moment and called again with the same arguments, it goes on from its last checkpoint and ends with the
+    same weights as if it had not been killed: bit for bit on a CPU.
+
+    Args:
+        width: the model's, for Noam's schedule.
+        scratch: where checkpoints live; each training needs its own.
+        watch: told of every step.
+        checkpoint_seconds: time between checkpoints; it cannot change the result.
+        cpu: train on the CPU even where there is a GPU.
+
+    Raises:
+        DataError: there is nothing to train or to evaluate on.
+        EspalierError: the loss is no longer a number.
+    """
+    for name, examples in (("train", training), ("dev", dev)):
+        if not len(examples.lengths):
+            raise DataError("no examples", file=f"{name} split", remedy="check the corpus's filters and split")
+    accelerator = _accelerator(config, cpu)
+    torch.manual_seed(seed)
+    wrapped, optimizer = accelerator.prepare(model, optimizer_of(model.to(accelerator.device), config))
+    progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
+    before, started = progress.seconds, time.monotonic()
+    saved = started
+    while not progress.over(config):
+        plan = batch_plan(training.lengths, budget=config.batch_tokens, seed=seed, epoch=progress.epoch)
+        # Every process takes as many steps as the others; what is left over waits for the next epoch's shuffle.
+        mine = plan[accelerator.process_index :: accelerator.num_processes][: len(plan) // accelerator.num_processes]
+        for index in range(progress.index, len(mine)):
+            rng = np.random.default_rng([seed, progress.epoch, index])
+            batch = training.collate(mine[index], rng).to(accelerator.device)
+            running += _step(accelerator, wrapped, optimizer, batch, config, rate_at(progress.step + 1, config, width))
+            progress.step, progress.index = progress.step + 1, index + 1
+            progress.tokens += int(training.lengths[mine[index]].sum()) * accelerator.num_processes
+            if progress.step % config.evaluate_every == 0 or progress.step == config.steps:
+                best = _evaluate(accelerator, model, dev, config, progress, running, best)
+            progress.seconds = before + time.monotonic() - started
+            watch(progress)
+            if progress.over(config):
+                break
+            if time.monotonic() - saved > checkpoint_seconds and accelerator.is_main_process:
+                _save(model, optimizer, scratch, progress, best, running)
+                saved = time.monotonic()
+        else:
+            if not mine:
+                raise DataError("fewer batches than processes", file="train split", remedy="lower batch_tokens")
+            progress.epoch, progress.index = progress.epoch + 1, 0
+    model.load_state_dict(best)
+    return progress
+
+
+def mean_loss(model: nn.Module, examples: Examples, budget: int) -> float:
+    """Nats per target over all examples, without smoothing or dropout; the batching cannot change it."""
+    device = next(model.parameters()).device
+    total = torch.zeros(2, dtype=torch.float64)
+    training = model.training
+    model.eval()
+    with torch.inference_mode():
+        for indices in length_batches(examples.lengths, budget=budget):
+            loss = model(examples.collate(indices, None).to(device))
+            total += torch.stack([loss.total, loss.targets]).double().cpu()
+    model.train(training)
+    return float(total[0] / total[1])
+
+
+def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
+    AcceleratorState._reset_state()  # a second training of one process may ask for another precision
+    device = torch.device("cpu" if cpu or not torch.cuda.is_available() else "cuda")
+    return Accelerator(mixed_precision=precision_of(config, device), cpu=cpu)
+
+
+def _step(
+    accelerator: Accelerator, model: nn.Module, optimizer: Any, batch: Any, config: TrainingConfig, rate: float
+) -> Tensor:
+    """One update; returns (2,) the batch's loss and count."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    model.train()
+    loss = model(batch, config.smoothing)
+    accelerator.backward(loss.total / loss.targets)
+    if config.clip:
+        accelerator.clip_grad_norm_(model.parameters(), config.clip)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return torch.stack([loss.total.detach().double(), loss.targets.double()])
+
+
+def _evaluate(
+    accelerator: Accelerator,
+    model: nn.Module,
+    dev: Examples,
+    config: TrainingConfig,
+    progress: Progress,
+    running: Tensor,
+    best: dict[str, Tensor],
+) -> dict[str, Tensor]:
+    """Enter both losses into the history; returns the best weights so far."""
+    with accelerator.autocast():
+        dev_loss = mean_loss(model, dev, config.batch_tokens * 2)
+    train_loss = float(running[0] / running[1])
+    running.zero_()
+    if not (math.isfinite(dev_loss) and math.isfinite(train_loss)):
+        raise EspalierError(f"the loss is {train_loss} at step {progress.step}", remedy="lower the rate, or clip")
+    progress.history.append(
+        {
+            "step": progress.step,
+            "tokens": progress.tokens,
+            "train_loss": round(train_loss, 6),
+            "dev_loss": round(dev_loss, 6),
+        }
+    )
+    if dev_loss < progress.best_loss:
+        progress.best_loss, progress.best_step, progress.stale = dev_loss, progress.step, 0
+        return {name: value.detach().clone() for name, value in model.state_dict().items()}
+    progress.stale += 1
+    return best
+
+
+def _save(
+    model: nn.Module, optimizer: Any, scratch: Path, progress: Progress, best: dict[str, Tensor], running: Tensor
+) -> None:
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    tensors |= {f"best.{name}": value for name, value in best.items()}
+    tensors |= optimizer_tensors(optimizer) | {"running": running, "random.cpu": torch.get_rng_state()}
+    if running.is_cuda:
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    save_checkpoint(scratch, Checkpoint(tensors, asdict(progress)))
+
+
+def _resume(
+    model: nn.Module, optimizer: Any, scratch: Path, device: torch.device
+) -> tuple[Progress, dict[str, Tensor], Tensor]:
+    """Where the last checkpoint left off, or the start: progress, best weights, running loss."""
+    found = load_checkpoint(scratch)
+    if found is None:
+        return Progress(), dict(model.state_dict()), torch.zeros(2, dtype=torch.float64, device=device)
+
+    def part(prefix: str) -> dict[str, Tensor]:
+        return {name.removeprefix(prefix): v for name, v in found.tensors.items() if name.startswith(prefix)}
+
+    model.load_state_dict(part("model."))
+    restore_optimizer(optimizer, found.tensors)
+    torch.set_rng_state(found.tensors["random.cpu"])
+    if "random.cuda" in found.tensors and device.type == "cuda":
+        torch.cuda.set_rng_state(found.tensors["random.cuda"])
+    best = {name: value.to(device) for name, value in part("best.").items()}
+    return Progress(**found.state), best, found.tensors["running"].to(device)
