@@ -1,0 +1,134 @@
+"""Beam search over the chain contract, for whole batches of sources at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from espalier.decoding.constraint import Constraint
+from espalier.models.contract import ChainModel
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished sequence, its log-probability, and the score that it was ranked by."""
+
+    tokens: list[int]
+    log_probability: float
+    score: float
+
+
+def beam_search(
+    model: ChainModel,
+    batch: Any,
+    *,
+    beam: int,
+    steps: int,
+    begin: int,
+    end: int,
+    length_power: float = 0.0,
+    constraint: Constraint | None = None,
+) -> list[list[Hypothesis]]:
+    """The `beam` best sequences for each row of `batch`, the best first.
+
+    A row is done when it has `beam` finished sequences and no open one can still overtake the last of them.
+
+    Args:
+        steps: the longest sequence, the end mark counted; one that has not ended by then is taken as it stands.
+        length_power: a sequence of n tokens, the end mark counted, is ranked by log-probability / n**length_power.
+    """
+    count = len(batch)
+    with torch.inference_mode():
+        state = model.start(batch)
+        rule = constraint.start(batch) if constraint else None
+        first = torch.arange(count, device=batch.device).repeat_interleave(beam)
+        state, rule = state.select(first), rule.select(first) if rule is not None else None
+        open_ = _Open.start(count, beam, begin, batch.device)
+        finished: list[list[Hypothesis]] = [[] for _ in range(count)]
+        for step in range(1, steps + 1):
+            scores, state = model.step(open_.last.flatten(), state)
+            if constraint:
+                scores = scores.masked_fill(~constraint.mask(rule), -torch.inf)
+            size = scores.shape[1]
+            # Two beams' worth of candidates: at most one of each beam's can be the end mark.
+            total = (open_.scores.flatten()[:, None] + scores).view(len(open_.rows), -1)
+            best, flat = total.topk(min(2 * beam, total.shape[1]), dim=1)
+            parent, token = flat // size, flat % size
+            ending = (token == end) | (step == steps)
+            open_.collect(finished, best, parent, token, ending, beam, step, end, length_power)
+            # The best `beam` that go on keep their order: a stable sort by "ends".
+            order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
+            best, parent, token = (part.gather(1, order) for part in (best, parent, token))
+            best = best.masked_fill(ending.gather(1, order), -torch.inf)
+            keep = open_.undone(finished, best, beam, step, steps, length_power)
+            if not keep.any():
+                break
+            open_ = open_.advance(keep, best, parent, token)
+            index = (keep.nonzero() * beam + parent[keep]).flatten()
+            state = state.select(index)
+            if constraint and rule is not None:
+                rule = constraint.advance(open_.last.flatten(), rule.select(index))
+    return [sorted(row, key=lambda found: -found.score)[:beam] for row in finished]
+
+
+@dataclass
+class _Open:
+    """The open beams of the rows that are not done: (rows, beam) each, and their tokens so far, (rows, beam, time)."""
+
+    rows: list[int]
+    scores: Tensor
+    last: Tensor
+    tokens: Tensor
+
+    @classmethod
+    def start(cls, count: int, beam: int, begin: int, device: torch.device) -> _Open:
+        scores = torch.full((count, beam), -torch.inf, device=device)
+        scores[:, 0] = 0.0  # all beams start alike: only one may be expanded
+        tokens = torch.zeros(count, beam, 0, dtype=torch.long, device=device)
+        return cls(list(range(count)), scores, torch.full((count, beam), begin, device=device), tokens)
+
+    def collect(
+        self,
+        finished: list[list[Hypothesis]],
+        best: Tensor,
+        parent: Tensor,
+        token: Tensor,
+        ending: Tensor,
+        beam: int,
+        step: int,
+        end: int,
+        power: float,
+    ) -> None:
+        """Put the candidates that end, and rank among the first `beam`, with the finished."""
+        good = ending & (best > -torch.inf)
+        good[:, beam:] = False
+        for row, place in good.nonzero().tolist():
+            tokens = self.tokens[row, parent[row, place]].tolist()
+            if int(token[row, place]) != end:
+                tokens.append(int(token[row, place]))
+            value = float(best[row, place])
+            finished[self.rows[row]].append(Hypothesis(tokens, value, value / step**power))
+
+    def undone(
+        self, finished: list[list[Hypothesis]], best: Tensor, beam: int, step: int, steps: int, power: float
+    ) -> Tensor:
+        """(rows,) bool: whether an open beam could still enter the best `beam` of its row."""
+        # Log-probabilities only fall, so an open one can at best keep its own, spread over the most steps.
+        hope = best[:, 0] / (steps**power if power else 1.0)
+        bar = torch.tensor([_bar(finished[row], beam) for row in self.rows], dtype=hope.dtype, device=hope.device)
+        return (best[:, 0] > -torch.inf) & (hope > bar)
+
+    def advance(self, keep: Tensor, best: Tensor, parent: Tensor, token: Tensor) -> _Open:
+        """The rows to keep, with one more token."""
+        path = self.tokens.gather(1, parent[..., None].expand(-1, -1, self.tokens.shape[2]))
+        tokens = torch.cat([path, token[..., None]], dim=2)[keep]
+        rows = [row for row, kept in zip(self.rows, keep.tolist(), strict=True) if kept]
+        return _Open(rows, best[keep], token[keep], tokens)
+
+
+def _bar(found: list[Hypothesis], beam: int) -> float:
+    """The score that a newcomer must beat: the last of the best `beam`, if there are so many."""
+    return sorted((each.score for each in found), reverse=True)[beam - 1] if len(found) >= beam else -float("inf")

@@ -1,0 +1,83 @@
+"""Top-k sampling (Fan et al. 2018), batched; each sequence draws from its own seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from espalier.decoding.constraint import Constraint
+from espalier.models.contract import ChainModel
+
+
+def sample(
+    model: ChainModel,
+    batch: Any,
+    *,
+    seeds: Sequence[int],
+    steps: int,
+    begin: int,
+    end: int,
+    top_k: int = 32,
+    temperature: float = 1.0,
+    constraint: Constraint | None = None,
+) -> list[list[int]]:
+    """Write one sequence for each row of `batch`.
+
+    A sequence depends on its row and its seed alone, not on its neighbours: sequence i uses the uniforms of a generator
+    seeded with `seeds[i]`, one a step.
+
+    Args:
+        steps: the longest sequence; one that has not ended by then is cut.
+        begin, end: ids of the token before the first and of the last.
+        top_k: how many of the most probable tokens are drawn from; 1 is greedy.
+        temperature: the log-probabilities are divided by it.
+
+    Returns:
+        The tokens of each sequence, without `begin` and `end`.
+    """
+    device = batch.device
+    uniforms = torch.stack([_uniforms(seed, steps) for seed in seeds]).to(device)
+    with torch.inference_mode():
+        state = model.start(batch)
+        rule = constraint.start(batch) if constraint else None
+        written = torch.full((len(seeds), steps), end, device=device)
+        rows = torch.arange(len(seeds), device=device)  # where each living sequence stands in `written`
+        tokens = torch.full((len(seeds),), begin, device=device)
+        for step in range(steps):
+            scores, state = model.step(tokens, state)
+            if constraint:
+                scores = scores.masked_fill(~constraint.mask(rule), -torch.inf)
+            tokens = _draw(scores, uniforms[rows, step], top_k, temperature)
+            if constraint:
+                rule = constraint.advance(tokens, rule)
+            written[rows, step] = tokens
+            living = tokens != end
+            alive = int(living.sum())
+            if not alive:
+                break
+            # The finished cost as much as the living; they go when there are enough of them to pay for the copying.
+            if alive <= 0.75 * len(rows):
+                index = living.nonzero()[:, 0]
+                rows, tokens, state = rows[index], tokens[index], state.select(index)
+                rule = rule.select(index) if rule is not None else None
+    return [_until(row, end) for row in written.tolist()]
+
+
+def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Tensor:
+    """(batch, vocabulary) log-probabilities and (batch,) uniforms to (batch,) tokens, by the inverse distribution."""
+    values, candidates = scores.topk(min(top_k, scores.shape[1]), dim=1)
+    mass = torch.softmax(values.double() / temperature, dim=1).cumsum(1)
+    place = (mass < uniform[:, None] * mass[:, -1:]).sum(1)
+    possible = (values > -torch.inf).sum(1) - 1
+    return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
+
+
+def _uniforms(seed: int, steps: int) -> Tensor:
+    return torch.rand(steps, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def _until(row: list[int], end: int) -> list[int]:
+    return row[: row.index(end)] if end in row else row
