@@ -1,0 +1,1 @@
+"""Metrics: one module a family, each value with its interval and its signature."""

@@ -1,0 +1,185 @@
+"""The shape of every metric: statistics of each segment, an aggregate of their sum, an interval, a signature.
+
+A family computes one array of statistics, a row per segment, and lists its metrics; each metric turns a sum of rows
+into a number. Applied to the sum of all rows it is the corpus score, to a single row the segment's own score, to the
+sums of resampled rows the bootstrap. A mean is a ratio of two columns, one of which counts. There is no other path
+to a number, so the three can never disagree. (The shape is that of sacreBLEU, Post 2018.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from espalier.io.errors import EspalierError
+from espalier.metrics.bootstrap import Array, percentile_interval, resampled_sums, sums_by_group
+
+#: (..., k) summed statistics -> (...) values; NaN where the value is undefined.
+Aggregate = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a family.
+
+    Attributes:
+        name: its key in the metrics file; values of different protocols never share one.
+        aggregate: from summed statistics to the value.
+        signature: everything a reader must know to compare the value with another (`signature_of`).
+        undefined: why there may be no value ("no reference rhymes").
+    """
+
+    name: str
+    aggregate: Aggregate
+    signature: str
+    undefined: str = "no segments"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A value with its interval. `value` is None where it is undefined, and then `undefined` says why.
+
+    `low` and `high` are None as well where a percentile bootstrap would mislead, or was not asked for.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    signature: str
+    segments: int
+    undefined: str | None = None
+
+
+def signature_of(family: str, **parts: object) -> str:
+    """ "format|protocol:paper|delta:0": the family, then its settings in the order given."""
+    return "|".join([family, *(f"{key}:{value}" for key, value in parts.items())])
+
+
+# --- Aggregates ------------------------------------------------------------------------------------------------------
+
+
+def _divide(numerator: Array, denominator: Array) -> Array:
+    """Quotients, 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+def _given(values: Array, evidence: Array) -> Array:
+    return np.where(evidence > 0, values, np.nan)
+
+
+def ratio(numerator: int, denominator: int, *, given: int | None = None, scale: float = 1.0) -> Aggregate:
+    """The quotient of two summed columns; with a column that counts below the line, a mean.
+
+    Undefined where the column `given` (else the denominator) sums to 0; 0 where only the denominator does.
+    """
+    evidence = denominator if given is None else given
+    return lambda sums: _given(scale * _divide(sums[..., numerator], sums[..., denominator]), sums[..., evidence])
+
+
+def f1(correct: int, produced: int, wanted: int, *, given: int, scale: float = 1.0) -> Aggregate:
+    """Micro-F1 of pooled counts: 2 correct / (produced + wanted). Undefined where the column `given` sums to 0."""
+    return lambda sums: _given(
+        scale * _divide(2.0 * sums[..., correct], sums[..., produced] + sums[..., wanted]), sums[..., given]
+    )
+
+
+def f1_of_means(precision: int, recall: int, *, given: int, scale: float = 1.0) -> Aggregate:
+    """F1 of mean precision and mean recall, which is not the mean of the F1s. `given` counts what is averaged."""
+
+    def aggregate(sums: Array) -> Array:
+        p, r, count = sums[..., precision], sums[..., recall], sums[..., given]
+        return _given(scale * _divide(2.0 * p * r, (p + r) * count), count)
+
+    return aggregate
+
+
+# --- Scores ----------------------------------------------------------------------------------------------------------
+
+
+def scores(
+    metrics: Sequence[Metric],
+    statistics: Array,
+    *,
+    seed: int,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    groups: Sequence[Hashable] | None = None,
+) -> dict[str, Score]:
+    """Corpus scores of one family, each with the percentile interval of the same resamples.
+
+    Args:
+        metrics: the family's metrics, in the order of the result.
+        statistics: (segments, k), float.
+        seed: of the resampling.
+        resamples: 0 for no intervals.
+        confidence: of the intervals.
+        groups: one label per segment; segments of one label (several samples of one poem) are resampled together.
+    """
+    segments = len(statistics)
+    if groups is not None:
+        require_lengths("segments", segments, groups=groups)
+        statistics = sums_by_group(statistics, groups)
+    total = statistics.sum(axis=0)
+    drawn = resampled_sums(statistics, seed=seed, resamples=resamples)
+    suffix = f"|n:{segments}" + (f"|groups:{len(statistics)}" if groups is not None else "")
+    if resamples:
+        suffix += f"|bs:{resamples}|seed:{seed}|ci:{100 * confidence:g}"
+    found = {}
+    for metric in metrics:
+        value = float(metric.aggregate(total))
+        interval = percentile_interval(metric.aggregate(drawn), confidence) if math.isfinite(value) else None
+        low, high = interval if interval is not None else (None, None)
+        found[metric.name] = _score(value, low, high, metric.signature + suffix, segments, metric.undefined)
+    return found
+
+
+def whole_score(metric: Metric, statistics: Array, *, segments: int) -> Score:
+    """The score of statistics that belong to a corpus as a whole, (k,), so that no segment can be resampled."""
+    value = float(metric.aggregate(statistics))
+    return _score(value, None, None, f"{metric.signature}|n:{segments}", segments, metric.undefined)
+
+
+def segment_scores(metric: Metric, statistics: Array) -> Array:
+    """The metric of every segment by itself: (segments, k) -> (segments,), NaN where undefined."""
+    return metric.aggregate(statistics)
+
+
+def _score(value: float, low: float | None, high: float | None, signature: str, segments: int, reason: str) -> Score:
+    if math.isfinite(value):
+        return Score(value, low, high, signature, segments)
+    return Score(None, None, None, signature, segments, "too large" if math.isinf(value) else reason)
+
+
+def scores_json(found: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    """What a metrics file holds: plain JSON values of 6 significant digits, null (never NaN) for what is undefined.
+
+    Returns:
+        `scores` {key: value or null}, `intervals` {key: [low, high] or null}, `signatures` {key: text} with the same
+        keys each, and `undefined` {key: reason} for the nulls among the scores.
+    """
+    return {
+        "scores": {key: _rounded(score.value) for key, score in found.items()},
+        "intervals": {
+            key: None if score.low is None else [_rounded(score.low), _rounded(score.high)]
+            for key, score in found.items()
+        },
+        "signatures": {key: score.signature for key, score in found.items()},
+        "undefined": {key: score.undefined for key, score in found.items() if score.undefined is not None},
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def require_lengths(what: str, expected: int, **lists: Sequence[object]) -> None:
+    """Raise unless every list has as many entries as there are `what`: outputs never slide against references."""
+    for name, entries in lists.items():
+        if len(entries) != expected:
+            raise EspalierError(
+                f"{len(entries)} {name} for {expected} {what}", where="scoring", remedy="pair them by id before scoring"
+            )

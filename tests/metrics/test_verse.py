@@ -1,0 +1,140 @@
+"""All metrics of generated verse in one call."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from espalier.io.errors import EspalierError
+from espalier.metrics.metric import scores_json
+from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.verse import KEYS, verse_scores
+
+POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
+OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
+SONNET = "a light upon the sea ,\nthe end of all the day ,\nit calls and calls to me ,\nand then it goes away ."
+LIKELIHOOD = Likelihood(nll=[36.0], tokens=[18], word_nll=[30.0], words=[15])
+
+
+@pytest.mark.parametrize(
+    ("references", "hypotheses", "rhymes", "language", "rules", "likelihood"),
+    [
+        ([POEM], [OTHER], ["AAA"], "zh", "songci", LIKELIHOOD),
+        ([POEM, OTHER], ["", ""], ["AAA", ".AA"], "zh", "songci", None),
+        ([SONNET], [SONNET], ["ABAB"], "en", "sonnet", LIKELIHOOD),
+        ([], [], [], "zh", "songci", None),
+        ([], [], [], "en", "sonnet", None),
+    ],
+)
+def test_the_keys_are_the_same_whatever_was_scored(
+    references: list[str],
+    hypotheses: list[str],
+    rhymes: list[str],
+    language: str,
+    rules: str,
+    likelihood: Likelihood | None,
+) -> None:
+    found = verse_scores(
+        references,
+        hypotheses,
+        rhymes,
+        language=language,  # type: ignore[arg-type]
+        rules=rules,  # type: ignore[arg-type]
+        seed=1,
+        likelihood=likelihood,
+        resamples=50,
+    )
+    assert tuple(found) == KEYS
+    assert len(set(KEYS)) == len(KEYS) == 28
+    for score in found.values():
+        assert (score.value is None) == (score.undefined is not None)
+    printed = scores_json(found)
+    assert all(tuple(printed[part]) == KEYS for part in ("scores", "intervals", "signatures"))
+    json.dumps(printed, allow_nan=False)
+
+
+def test_identical_texts_score_one_hundred() -> None:
+    for text, rhyme, language, rules in ((POEM, "AAA", "zh", "songci"), (SONNET, "ABAB", "en", "sonnet")):
+        found = verse_scores([text], [text], [rhyme], language=language, rules=rules, seed=1)  # type: ignore[arg-type]
+        for key, score in found.items():
+            if key.startswith(("format", "rhyme")) and "shuffled" not in key and score.value is not None:
+                assert (score.value, score.low, score.high) == (100.0, 100.0, 100.0), key
+
+
+def test_empty_outputs_are_kept_and_count_as_wrong() -> None:
+    # One of two poems is there: p, r and F1 are 1 and 0.
+    found = verse_scores([POEM, OTHER], [POEM, ""], ["AAA", ".AA"], language="zh", rules="songci", seed=1)
+    assert found["format_macro_f1"].value == found["rhyme_macro_f1"].value == 50.0
+    assert found["format_micro_r"].value == 50.0  # 3 of 6 units
+    assert found["format_micro_p"].value == 100.0
+    assert found["rhyme_micro_r"].value == 60.0  # 3 of 5 places
+    assert found["rhyme_accuracy"].value == 50.0
+    assert all(score.segments == 2 for key, score in found.items() if not key.startswith("p"))
+
+
+def test_perplexities_come_from_the_likelihoods() -> None:
+    found = verse_scores([POEM], [POEM], ["AAA"], language="zh", rules="songci", seed=1, likelihood=LIKELIHOOD)
+    # 36 nats over 18 tokens, 30 over 15 words: e^2 both; released 2^2
+    assert found["perplexity"].value == found["perplexity_words"].value == pytest.approx(7.389056)
+    assert found["ppl_released"].value == 4.0
+
+
+def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None:
+    how = {"language": "zh", "rules": "songci", "seed": 1}
+    references, hypotheses, rhymes = [POEM, OTHER] * 2, [POEM, OTHER] * 2, ["AAA", ".AA"] * 2
+    once = verse_scores(references[:2], hypotheses[:2], rhymes[:2], **how)  # type: ignore[arg-type]
+    twice = verse_scores(
+        references,
+        hypotheses,
+        rhymes,
+        ids=["a", "b"] * 2,
+        samples=[0, 0, 1, 1],
+        likelihood=LIKELIHOOD,
+        **how,  # type: ignore[arg-type]
+    )
+    for key in KEYS:
+        if key.startswith(("distinct", "format")):
+            assert (twice[key].value, twice[key].low) == pytest.approx((once[key].value, once[key].low)), key
+    assert "|n:4|groups:2|" in twice["format_macro_f1"].signature
+    assert "|n:1|bs" in twice["perplexity"].signature  # one likelihood, four hypotheses
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hypotheses": [POEM]}, "scoring: 1 hypotheses for 2 references; pair them by id before scoring"),
+        ({"rhymes": ["AAA"] * 3}, "scoring: 3 rhymes for 2 references"),
+        ({"ids": ["a"]}, "scoring: 1 ids for 2 references"),
+        ({"samples": [0, 0, 1]}, "scoring: 3 samples for 2 references"),
+        ({"references": [POEM, ""]}, "scoring, row 2: the reference is empty"),
+        ({"rhymes": ["AAA", "AA"]}, "scoring, row 2: 2 rhyme letters for 3 units; give one letter per unit"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(changes: dict[str, list[str]], message: str) -> None:
+    given = {"references": [POEM, OTHER], "hypotheses": [POEM, OTHER], "rhymes": ["AAA", ".AA"], **changes}
+    with pytest.raises(EspalierError) as caught:
+        verse_scores(**given, language="zh", rules="songci", seed=1)  # type: ignore[arg-type]
+    assert str(caught.value).startswith(message)
+
+
+def test_the_same_seed_gives_the_same_scores_and_another_seed_other_intervals() -> None:
+    texts = [POEM, OTHER, POEM + "\n又春。", "山。"] * 5
+    rhymes = [""] * len(texts)
+    first, again, other = (
+        verse_scores(texts, texts[::-1], rhymes, language="zh", rules="songci", seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first["format_macro_f1"].value == other["format_macro_f1"].value
+    assert (first["format_macro_f1"].low, first["rhyme_macro_f1"].low) != (
+        other["format_macro_f1"].low,
+        other["rhyme_macro_f1"].low,
+    )
+
+
+def test_a_thousand_poems_with_a_thousand_resamples_take_seconds() -> None:
+    texts = [POEM, OTHER] * 500
+    began = time.perf_counter()
+    verse_scores(texts, texts, ["AAA", ".AA"] * 500, language="zh", rules="songci", seed=1)
+    assert time.perf_counter() - began < 10
