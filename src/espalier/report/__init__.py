@@ -1,0 +1,27 @@
+"""Reports: every run beside the row that its paper prints, as a page, in the terminal, as Markdown.
+
+`load_printed` reads what a paper prints; `build` puts runs beside it; `render_html`, `render_console` and
+`render_markdown` write the same report down. Nothing here looks for files or computes a score.
+"""
+
+from espalier.report.build import Report, build
+from espalier.report.console import render_console
+from espalier.report.html import render_html
+from espalier.report.markdown import render_markdown
+from espalier.report.printed import Printed, load_printed
+from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample
+
+__all__ = [
+    "CorpusResult",
+    "Curve",
+    "Printed",
+    "Provenance",
+    "Report",
+    "RunResult",
+    "Sample",
+    "build",
+    "load_printed",
+    "render_console",
+    "render_html",
+    "render_markdown",
+]

@@ -1,0 +1,102 @@
+"""A report in the terminal: the same lines as the page, in panels that fit its width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from espalier.report.build import Report
+from espalier.report.tables import Line, Reading, Table, arrow, margin, number
+
+#: A column of figures with its interval ("98.12–99.20") and the space around it.
+_COLUMN = 13
+#: A label wider than this is folded.
+_LABEL = 34
+
+
+def render_console(report: Report, console: Console) -> None:
+    """Print the tables, then what their words mean. Colours are dropped where the console has none."""
+    console.print(Text.assemble((report.paper.title, "bold"), f"  {report.paper.venue}"), highlight=False)
+    for table in report.tables:
+        console.print()
+        console.print(Text.assemble((table.title, "bold"), f"  {table.caption}"), highlight=False)
+        for start, end in _panels(table, console.width):
+            console.print(_grid(table, start, end))
+    _print_words(report, console)
+
+
+def _panels(table: Table, width: int) -> Iterator[tuple[int, int]]:
+    """Ranges of columns that fit beside the labels; a group of columns is split only if it alone is too wide."""
+    room = max(1, (width - _label_width(table, width) - 2) // _COLUMN)
+    start = end = 0
+    for _, span in table.groups:
+        if end > start and end + span - start > room:
+            yield start, end
+            start = end
+        end += span
+        while end - start > room:
+            yield start, start + room
+            start += room
+    if end > start:
+        yield start, end
+
+
+def _label_width(table: Table, width: int) -> int:
+    longest = max((cell_len(text) for line in table.lines for text in _label(line).plain.split("\n")), default=0)
+    return min(longest, _LABEL, max(12, width // 2))
+
+
+def _grid(table: Table, start: int, end: int) -> Grid:
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="")
+    grid.add_column("", max_width=_LABEL, overflow="fold")
+    for column in table.columns[start:end]:
+        heading = "\n".join(part for part in (column.group, f"{column.name} {arrow(column.better)}".strip()) if part)
+        grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=_COLUMN - 2)
+    lines = [line for line in table.lines if line.kind != "also" or _says(line, start, end)]
+    for index, line in enumerate(lines):
+        cells = [_cell(line, line.cells[i], table.columns[i].digits) for i in range(start, end)]
+        # A gap after our lines, so that a block holds together; rows of the paper alone stand close.
+        closes = line.kind != "paper" and any(after.kind == "paper" for after in lines[index + 1 : index + 2])
+        grid.add_row(_label(line), *cells, end_section=closes)
+    return grid
+
+
+def _says(line: Line, start: int, end: int) -> bool:
+    return any(reading.value is not None for reading in line.cells[start:end])
+
+
+def _label(line: Line) -> Text:
+    if line.kind == "paper":
+        return Text.assemble((line.label, "bold"), (f"\n{line.note}" if line.note else "", "dim"))
+    if line.kind == "also":
+        return Text(f"    {line.label}", style="dim")
+    # How it was decoded on one line, how it came to be on lines below.
+    tags = "\n    ".join((" · ".join(line.tags[:2]), *line.tags[2:]))
+    return Text.assemble("  ", (line.label, "green" if line.kind == "run" else "dim"), (f"\n    {tags}", "dim"))
+
+
+def _cell(line: Line, reading: Reading, digits: int) -> Text:
+    if line.kind == "also" and reading.value is None:
+        return Text("")
+    style = {"paper": "bold", "run": "green"}.get(line.kind, "dim")
+    text = Text(number(reading.value, digits), style=style)
+    if around := margin(reading, digits):
+        text.append(f"\n{around}", style="dim not bold")
+    return text
+
+
+def _print_words(report: Report, console: Console) -> None:
+    console.print()
+    console.print("Bold: as the paper prints it. Below it, indented: our runs, with 95 % intervals.", style="dim")
+    for name, meaning in (*report.profiles, *report.protocols):
+        console.print(Text.assemble((name, "bold"), f"  {meaning}" if meaning else ""), highlight=False)
+    for run in report.runs:
+        if run.provenance is not None:
+            console.print(Text.assemble((run.key, "bold"), f"  made elsewhere: {run.provenance}"), highlight=False)
+    if report.missing:
+        console.print(Text.assemble(("not run", "bold"), f"  {', '.join(report.missing)}"), highlight=False)

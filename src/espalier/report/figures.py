@@ -1,0 +1,151 @@
+"""Figures as inline SVG: no date, no script, no font file, and colours that the page chooses for light and dark.
+
+Lines are drawn in placeholder colours that become CSS variables, so that one drawing serves both themes.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from espalier.report.build import Panel, Study
+from espalier.report.results import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Placeholder colour -> the page's variable. The placeholders are near-blacks that no drawing would use by itself.
+_COLOURS = {
+    "#010101": "var(--ink)",
+    "#010102": "var(--soft)",
+    "#010103": "var(--line)",
+    "#010104": "var(--leaf)",
+    "#010105": "var(--hue-b)",
+    "#010106": "var(--hue-c)",
+    "#010107": "var(--hue-d)",
+}
+_INK, _SOFT, _LINE, _LEAF, *_MORE = _COLOURS
+_SERIES = (_LEAF, *_MORE)
+#: A curve of more points than this is thinned evenly; its last point stays.
+_POINTS = 400
+_ACROSS = 4
+
+
+def loss_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    """One drawing per profile, as (profile, SVG): a panel per model, training and development loss against steps."""
+    return [
+        (profile, svg)
+        for profile, group in groupby(curves, key=lambda curve: curve.profile)
+        if (svg := _losses(list(group), f"loss-{profile}"))
+    ]
+
+
+def study_figure(study: Study) -> str:
+    """A panel per metric against the study's setting, a line per profile; "" if there is nothing to draw."""
+    if not study.panels:
+        return ""
+    with _drawing(len(study.panels), across=3, height=2.3) as (figure, panels):
+        for axes, panel in zip(panels, study.panels, strict=True):
+            _against_setting(axes, panel, study)
+        label = f"{study.title}: {', '.join(panel.heading for panel in study.panels)} against {study.setting}"
+        return _svg(figure, study.id, label)
+
+
+def _losses(curves: Sequence[Curve], name: str) -> str:
+    with _drawing(len(curves), across=_ACROSS, height=1.75, share_y=True) as (figure, panels):
+        for axes, curve in zip(panels, curves, strict=True):
+            train = _finite((step, loss) for step, loss, _ in curve.points)
+            dev = _finite((step, loss) for step, _, loss in curve.points)
+            axes.plot(*_columns(_thinned(train)), color=_SOFT, linewidth=0.9, label="training")
+            axes.plot(*_columns(dev), color=_LEAF, linewidth=1.6, marker="o", markersize=2.2, label="development")
+            axes.set_title(curve.model, loc="left", fontsize=9, color=_INK, parse_math=False)
+        return _svg(figure, name, "Training and development loss of " + ", ".join(curve.model for curve in curves))
+
+
+def _against_setting(axes: Axes, panel: Panel, study: Study) -> None:
+    axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+    settings = sorted({x for _, points in panel.lines for x, _ in points})
+    if settings[0] > 0:
+        axes.set_xscale("log")
+    for index, (profile, points) in enumerate(panel.lines):
+        colour = _SERIES[index % len(_SERIES)]
+        xs, ys = [x for x, _ in points], [reading.value or 0.0 for _, reading in points]
+        axes.plot(xs, ys, color=colour, linewidth=1.5, marker="o", markersize=3)
+        for x, reading in points:
+            if reading.low is not None and reading.high is not None:
+                axes.plot([x, x], [reading.low, reading.high], color=colour, linewidth=0.8)
+        level = dict(panel.levels).get(profile)
+        if level is not None:
+            axes.axhline(level.value or 0.0, color=colour, linewidth=0.9, linestyle=(0, (4, 3)))
+        if len(panel.lines) > 1:
+            axes.annotate(
+                profile, (xs[-1], ys[-1]), (5, 0), textcoords="offset points", va="center", fontsize=8, color=colour
+            )
+    axes.set_xticks(settings, [f"{x:g}" for x in settings])
+    axes.minorticks_off()
+    axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
+
+
+@contextmanager
+def _drawing(
+    count: int, *, across: int, height: float, share_y: bool = False
+) -> Iterator[tuple[Figure, Sequence[Axes]]]:
+    """A figure of `count` panels in rows of `across`. Text stays text, measured in the font that matplotlib brings."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    settings: dict[Any, Any] = {
+        "svg.hashsalt": "espalier",
+        "svg.fonttype": "none",
+        "font.family": ["DejaVu Sans"],
+        "axes.unicode_minus": False,
+    }
+    with matplotlib.rc_context(settings):
+        rows = math.ceil(count / across)
+        figure = Figure(figsize=(10.4, height * rows + 0.1), layout=ConstrainedLayoutEngine(hspace=0.08))
+        grid = figure.subplots(rows, across, sharey=share_y, squeeze=False).ravel().tolist()
+        for axes in grid[count:]:
+            axes.remove()
+        for axes in grid[:count]:
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.spines[["left", "bottom"]].set_color(_LINE)
+            axes.tick_params(colors=_SOFT, labelsize=7.5, length=2.5, width=0.6)
+            axes.set_facecolor("none")
+            axes.locator_params(nbins=4)
+        yield figure, grid[:count]
+
+
+def _svg(figure: Figure, name: str, label: str) -> str:
+    buffer = io.StringIO()
+    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    svg = buffer.getvalue()
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r"#01010[1-7]\b", lambda found: _COLOURS[found.group()], svg)
+    # Several drawings share one page: their ids must not meet.
+    prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    svg = re.sub(r'((?:\bid|href)="#?|url\(#)', lambda found: f"{found.group()}{prefix}-", svg)
+    svg = re.sub(r'<svg ([^>]*?)width="[^"]*pt" height="[^"]*pt"|<svg ([^>]*?)height="[^"]*pt"', r"<svg \1\2", svg)
+    svg = re.sub(r'\s(?:width|height)="[\d.]+pt"', "", svg)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1).strip() + "\n"
+
+
+def _finite(points: Iterator[tuple[int, float | None]]) -> list[tuple[int, float]]:
+    return [(step, value) for step, value in points if value is not None and math.isfinite(value)]
+
+
+def _thinned(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    stride = math.ceil(len(points) / _POINTS) or 1
+    return points[::stride] + (points[-1:] if (len(points) - 1) % stride else [])
+
+
+def _columns(points: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    return [step for step, _ in points], [value for _, value in points]

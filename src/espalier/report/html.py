@@ -1,0 +1,41 @@
+"""A report as one HTML page: no script, nothing fetched, everything escaped, the same bytes for the same report."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from espalier.report.build import Report
+from espalier.report.figures import loss_figures, study_figure
+from espalier.report.tables import BLANK, arrow, margin, number
+
+#: Rhyme letters beyond these share their colours.
+_HUES = "abcdefg"
+
+
+def render_html(report: Report) -> str:
+    """The page. It can be opened from disk, mailed, printed, and read in light and in dark."""
+    page = _environment().get_template("report.html.jinja")
+    return page.render(
+        report=report,
+        losses=[(profile, Markup(svg)) for profile, svg in loss_figures(report.curves)],
+        studies=[(study, Markup(study_figure(study))) for study in report.studies],
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("espalier.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(number=number, margin=margin, arrow=arrow, hue=_hue, blank=BLANK)
+    return environment
+
+
+def _hue(letter: str) -> str:
+    """The colour class of a rhyme letter; any character gives a safe name."""
+    return f"hue-{_HUES[(ord(letter.lower()) - ord('a')) % len(_HUES)]}" if letter else ""

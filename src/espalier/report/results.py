@@ -1,0 +1,119 @@
+"""What a report is made from: plain data, gathered by whoever knows where the files are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from espalier.verse.text import Language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One generated verse. `text` and `reference` are verses as `espalier.verse.text` writes them.
+
+    `format` is what was asked for, in the grammar of `espalier.verse.format`; `rhyme` has one letter per unit, "." for
+    none. `tune` is the title that was given, or "".
+    """
+
+    id: str
+    text: str
+    format: str = ""
+    rhyme: str = ""
+    tune: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How a model came to be that was not trained by this checkout's own `dvc repro`. Hours are wall-clock hours."""
+
+    hardware: str = ""
+    hours: float | None = None
+    steps: int | None = None
+    steps_asked: int | None = None
+    commit: str = ""
+
+    @property
+    def shortened(self) -> bool:
+        """Whether training ended before the steps that were asked for."""
+        return self.steps is not None and self.steps_asked is not None and self.steps < self.steps_asked
+
+    def __str__(self) -> str:
+        """One line: hardware, hours, steps of the steps asked for, commit; what is unknown is left out."""
+        facts = [self.hardware]
+        if self.hours is not None:
+            facts.append(f"{self.hours:.1f} h")
+        if self.steps is not None:
+            asked = f" of {self.steps_asked:,}" if self.steps_asked is not None else ""
+            facts.append(f"{self.steps:,}{asked} steps")
+        if self.commit:
+            facts.append(f"commit {self.commit[:10]}")
+        return ", ".join(fact for fact in facts if fact)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """One run of one profile, with its scores.
+
+    `settings` are the facts of the decoding, in the order in which they should be read (`protocol`, `decoder`, `k`,
+    ...). `metrics` is the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None},
+    `signatures` {key: text}, `undefined` {key: why there is no score}; parts may be missing.
+    """
+
+    key: str
+    model: str
+    profile: str
+    title: str = ""
+    language: Language = "zh"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    samples: Sequence[Sample] = ()
+    provenance: Provenance | None = None
+
+    @property
+    def scores(self) -> Mapping[str, float | None]:
+        """The scores by metric key."""
+        return self.metrics.get("scores") or {}
+
+    @property
+    def intervals(self) -> Mapping[str, Sequence[float] | None]:
+        """The intervals by metric key, for those that have one."""
+        return self.metrics.get("intervals") or {}
+
+    @property
+    def undefined(self) -> Mapping[str, str]:
+        """Why a score is none, by metric key."""
+        return self.metrics.get("undefined") or {}
+
+    @property
+    def signatures(self) -> Mapping[str, str]:
+        """How each score was computed, by metric key."""
+        return self.metrics.get("signatures") or {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusResult:
+    """What one corpus of one profile holds: `counts` by name (train, dev, ...), and what was put aside, by reason.
+
+    Counts and reasons are shown in the order given.
+    """
+
+    key: str
+    profile: str
+    title: str = ""
+    counts: Mapping[str, float] = field(default_factory=dict)
+    quarantined: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A model's losses in nats per token.
+
+    Points are (optimizer step, training loss, development loss), with None where a loss was not measured.
+    """
+
+    model: str
+    profile: str = ""
+    points: Sequence[tuple[int, float | None, float | None]] = ()

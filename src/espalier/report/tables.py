@@ -1,0 +1,158 @@
+"""The paper's tables with our lines beside theirs, as data; and how a number is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from espalier.report import printed as given
+from espalier.report.results import CorpusResult, Curve, RunResult
+
+#: In this order the profiles stand; others follow as they come.
+PROFILES = ("nursery", "small", "paper")
+BLANK = "—"
+
+Kind = Literal["paper", "run", "also", "absent"]
+Profiled = TypeVar("Profiled", bound=RunResult | CorpusResult | Curve)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number of a cell: with its interval if it is ours, with its spread if the paper prints one.
+
+    Where there is none, `why` may say why.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    why: str = ""
+
+
+_NOTHING = Reading(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a table, with one reading per column.
+
+    Of kind "paper": what is printed. "run": a run of ours (or a corpus), by the metrics nearest to it. "also": the same
+    run by other metrics, whose name is the label. "absent": a run that was not made.
+    """
+
+    kind: Kind
+    label: str
+    tags: tuple[str, ...]
+    note: str
+    cells: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, ready to be written down."""
+
+    id: str
+    title: str
+    caption: str
+    note: str
+    columns: tuple[given.Column, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings over neighbouring columns, with how many each spans."""
+        spans: list[tuple[str, int]] = []
+        for column in self.columns:
+            if spans and spans[-1][0] == column.group:
+                spans[-1] = (column.group, spans[-1][1] + 1)
+            else:
+                spans.append((column.group, 1))
+        return spans
+
+
+def table_of(
+    table: given.PrintedTable,
+    printed: given.Printed,
+    runs: Sequence[RunResult],
+    corpora: Sequence[CorpusResult],
+) -> Table:
+    """A printed table with our lines under each row, in the order of `by_profile`."""
+    columns = tuple(printed.columns[name] for name in table.columns)
+    entries: Sequence[RunResult | CorpusResult] = runs if table.about == "runs" else corpora
+    lines: list[Line] = []
+    for row in table.rows:
+        values = (row.printed.get(name) for name in table.columns)
+        cells = tuple(Reading(v.value, spread=v.spread) if v else _NOTHING for v in values)
+        lines.append(Line("paper", row.label, (), row.note, cells))
+        notes = {ref.run: ref.note for ref in row.runs}
+        ours = [entry for key in notes for entry in entries if entry.key == key]
+        for entry in by_profile(ours):
+            lines += _lines(entry, columns, notes[entry.key])
+        made = {entry.key for entry in ours}
+        lines += [
+            Line("absent", key, ("not run",), note, (_NOTHING,) * len(columns))
+            for key, note in notes.items()
+            if key not in made
+        ]
+    return Table(table.id, table.title, table.caption, table.note, columns, tuple(lines))
+
+
+def reading_of(metric: str, entry: RunResult | CorpusResult) -> Reading:
+    """What a run (or a corpus) says about one metric; no value where it has none, or one that is not finite."""
+    scores: Mapping[str, float | None] = entry.scores if isinstance(entry, RunResult) else entry.counts
+    value = scores.get(metric)
+    if value is None or not math.isfinite(value):
+        return Reading(None, why=entry.undefined.get(metric, "not computed") if isinstance(entry, RunResult) else "")
+    bounds = entry.intervals.get(metric) if isinstance(entry, RunResult) else None
+    low, high = bounds if bounds and len(bounds) == 2 else (None, None)
+    return Reading(float(value), low, high)
+
+
+def tags_of(entry: RunResult | CorpusResult) -> tuple[str, ...]:
+    """What must be said beside every number of an entry: profile, protocol, and whether it was made elsewhere."""
+    tags = [entry.profile]
+    if isinstance(entry, RunResult):
+        tags.append(str(entry.settings.get("protocol") or ""))
+        if entry.provenance is not None:
+            tags.append("made elsewhere")
+            if entry.provenance.shortened:
+                tags.append(f"{entry.provenance.steps:,} of {entry.provenance.steps_asked:,} steps")
+    return tuple(tag for tag in tags if tag)
+
+
+def by_profile(entries: Iterable[Profiled]) -> list[Profiled]:
+    """The entries, nursery first; within a profile as they came."""
+    found = list(entries)
+    known = [*PROFILES, *dict.fromkeys(entry.profile for entry in found)]
+    return sorted(found, key=lambda entry: known.index(entry.profile))
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number as it is printed: fixed digits, thousands apart; a dash for none."""
+    return BLANK if value is None else f"{value:,.{digits}f}"
+
+
+def margin(reading: Reading, digits: int) -> str:
+    """What stands behind or under a number: "± 0.10" as printed, or our interval "98.12–99.20"; "" for neither."""
+    if reading.spread is not None:
+        return f"± {number(reading.spread, digits)}"
+    if reading.low is not None and reading.high is not None:
+        return f"{number(reading.low, digits)}–{number(reading.high, digits)}"
+    return ""
+
+
+def arrow(better: str | None) -> str:
+    """Which way is better."""
+    return {"higher": "↑", "lower": "↓"}.get(better or "", "")
+
+
+def _lines(entry: RunResult | CorpusResult, columns: Sequence[given.Column], note: str) -> Iterable[Line]:
+    yield Line("run", entry.key, tags_of(entry), note, tuple(reading_of(c.ours[0].metric, entry) for c in columns))
+    for name in dict.fromkeys(reading.name for column in columns for reading in column.ours[1:]):
+        metrics = [next((r.metric for r in column.ours[1:] if r.name == name), None) for column in columns]
+        cells = tuple(reading_of(metric, entry) if metric else _NOTHING for metric in metrics)
+        if any(cell.value is not None for cell in cells):
+            yield Line("also", name, (), "", cells)

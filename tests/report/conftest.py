@@ -1,0 +1,100 @@
+"""A small paper, some runs beside it, and the real printed numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult, Sample, load_printed
+
+SONGNET = Path(__file__).parents[2] / "report" / "printed" / "songnet.yaml"
+
+TOY = """
+paper: {key: toy, title: A toy paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/toy"}
+profiles: {nursery: grown here}
+protocols: {free: everything is predicted, as released: by the released code}
+columns:
+  ppl: {group: PPL, name: Test, better: lower, ours: [{metric: ppl_released}]}
+  format: {group: Format, name: Ma-F1, better: higher,
+           ours: [{metric: format_f1}, {metric: format_released_f1, name: as released}]}
+tables:
+  - id: table-1
+    title: Table 1
+    caption: Scores
+    columns: [ppl, format]
+    rows:
+      - {label: Baseline, printed: {ppl: 20.5}}
+      - {label: System, printed: {ppl: [12.50, 0.25], format: 99.0}, runs: [{run: toy_free}, {run: toy_frame}]}
+figures:
+  - {id: figure-1, title: Figure 1, caption: A study,
+     setting: k, panels: [format], runs: [toy_k1, toy_free], beside: toy_beam}
+"""
+
+
+@pytest.fixture(scope="session")
+def songnet() -> Printed:
+    return load_printed(SONGNET)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    def written(text: str) -> Path:
+        path = tmp_path / "toy.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    path = tmp_path_factory.mktemp("printed") / "toy.yaml"
+    path.write_text(TOY, encoding="utf-8")
+    return load_printed(path)
+
+
+@pytest.fixture(scope="session")
+def toy_text() -> str:
+    return TOY
+
+
+@pytest.fixture(scope="session")
+def a_run() -> Callable[..., RunResult]:
+    return _run
+
+
+@pytest.fixture(scope="session")
+def full_set() -> tuple[list[RunResult], list[Curve], list[CorpusResult]]:
+    sample = Sample(
+        id="p1",
+        tune="卜算子",
+        format="3，3。3。",
+        rhyme="AA",
+        text="山有云，水有烟。\n月在天。",
+        reference="春水绿，一枝桃。\n夜潮高。",
+    )
+    elsewhere = Provenance(hardware="one GPU", hours=1.5, steps=4000, steps_asked=10000, commit="0123456789abcdef")
+    runs = [
+        _run(samples=[sample]),
+        _run("toy_k1", settings={"protocol": "free", "k": 1}),
+        _run("toy_beam", settings={"protocol": "free", "decoder": "beam"}),
+        _run("toy_free", "paper", provenance=elsewhere),
+    ]
+    points = [(step, 5.0 - step / 100, 5.1 - step / 100 if step % 50 == 0 else None) for step in range(0, 200, 10)]
+    return runs, [Curve(model="toy", profile="nursery", points=points)], [CorpusResult(key="verse", profile="nursery")]
+
+
+def _run(key: str = "toy_free", profile: str = "nursery", **changes: Any) -> RunResult:
+    values: dict[str, Any] = {
+        "model": "toy",
+        "settings": {"protocol": "free", "decoder": "top-k", "k": 32},
+        "metrics": {
+            "scores": {"ppl_released": 21.25, "format_f1": 98.5, "format_released_f1": 99.125},
+            "intervals": {"ppl_released": None, "format_f1": [97.25, 99.5]},
+            "signatures": {"format_f1": "format|delta:0"},
+        },
+    }
+    return RunResult(key=key, profile=profile, **(values | changes))

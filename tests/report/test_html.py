@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from espalier.report import (
+    CorpusResult,
+    Curve,
+    Printed,
+    Provenance,
+    RunResult,
+    Sample,
+    build,
+    render_html,
+    render_markdown,
+)
+
+MakeRun = Callable[..., RunResult]
+FullSet = tuple[list[RunResult], list[Curve], list[CorpusResult]]
+
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Collects tags, ids and text; checks that what opens closes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    @property
+    def ids(self) -> list[str]:
+        return [attributes["id"] or "" for _, attributes in self.tags if "id" in attributes]
+
+
+@pytest.fixture(scope="module")
+def html(full_set: FullSet, toy: Printed) -> str:
+    return render_html(build(toy, *full_set))
+
+
+def test_the_same_report_gives_the_same_bytes(html: str, toy: Printed, full_set: FullSet) -> None:
+    assert render_html(build(toy, *full_set)) == html
+
+
+def test_the_page_is_well_formed_and_its_ids_stand_once(html: str) -> None:
+    page = Page(html)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_every_link_inside_the_page_leads_somewhere(html: str) -> None:
+    page = Page(html)
+    targets = [a.get("href") or a.get("xlink:href") or "" for _, a in page.tags if "href" in a or "xlink:href" in a]
+    assert {target[1:] for target in targets if target.startswith("#")} <= set(page.ids)
+    assert set(re.findall(r"url\(#([^)]*)\)", html)) <= set(page.ids)
+
+
+def test_the_page_fetches_nothing_and_runs_nothing(html: str) -> None:
+    page = Page(html)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert not any("src" in attributes for _, attributes in page.tags)
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+    outside = [a["href"] for tag, a in page.tags if tag == "a" and not (a.get("href") or "#").startswith("#")]
+    assert outside == ["https://example.org/toy"]
+    assert "@import" not in html
+
+
+def test_the_page_carries_no_date(html: str) -> None:
+    assert "<dc:date>" not in html
+    assert "<metadata>" not in html
+
+
+def test_hostile_text_is_shown_and_never_run(toy: Printed, a_run: MakeRun) -> None:
+    evil = "</span></svg><script>alert('$x$\\'\"')</script>&amp;"
+    run = a_run(
+        title=evil,
+        model=evil,
+        profile=evil,
+        settings={"protocol": evil, evil: evil},
+        metrics={"scores": {"ppl_released": None}, "undefined": {"ppl_released": evil}, "signatures": {evil: evil}},
+        samples=[Sample(id=evil, tune=evil, format=evil, text=evil + "\n" + evil, rhyme='"<', reference=evil)],
+        provenance=Provenance(hardware=evil, commit=evil),
+    )
+    curves = [Curve(model=evil, profile=evil, points=[(1, 2.0, 2.0), (2, 1.0, 1.5)])]
+    html = render_html(build(toy, [run], curves))
+    assert "<script" not in html
+    page = Page(html)
+    assert page.open == []
+    assert page.words.count("<script>") >= 9
+
+
+def test_colours_come_from_the_page_so_that_dark_and_light_share_one_drawing(html: str) -> None:
+    drawings = re.findall(r"<svg .*?</svg>", html, flags=re.DOTALL)
+    assert len(drawings) == 2
+    for drawing in drawings:
+        assert "var(--leaf)" in drawing
+        assert "#0101" not in drawing
+    assert "prefers-color-scheme: dark" in html
+
+
+def test_rhyme_places_carry_their_colour_and_pinyin(html: str) -> None:
+    assert '<ruby class="rhyme hue-a">烟<rt>yān</rt></ruby>。' in html
+
+
+def test_a_run_with_fewer_steps_than_asked_for_is_named(html: str) -> None:
+    words = " ".join(Page(html).words.split())
+    assert "one GPU, 1.5 h, 4,000 of 10,000 steps, commit 0123456789 (fewer steps than asked for)" in words
+    assert "made elsewhere 4,000 of 10,000 steps" in words
+
+
+def test_an_empty_report_says_so_and_keeps_the_papers_numbers(toy: Printed) -> None:
+    html = render_html(build(toy, []))
+    words = " ".join(Page(html).words.split())
+    assert "No run has been made yet" in words
+    assert "toy_free not run" in words
+    assert "12.50" in words
+    assert "<svg" not in html
+
+
+def test_curves_of_nothing_but_gaps_are_drawn_empty(toy: Printed) -> None:
+    curves = [Curve(model="toy", points=[(1, None, None), (2, float("nan"), float("inf"))])]
+    assert Page(render_html(build(toy, [], curves))).open == []
+
+
+def test_markdown_has_one_row_per_line_and_escapes_what_would_break_it(toy: Printed, a_run: MakeRun) -> None:
+    text = render_markdown(build(toy, [a_run(profile="a|b*")]))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    assert "| **System** | **12.50** ± 0.25 | **99.00** |" in rows
+    assert r"| toy\_free (a\|b\*, free) | 21.25 | 98.50 (97.25–99.50) |" in rows
