@@ -1,0 +1,17 @@
+"""`python pipeline STAGE KEY`: what dvc.yaml runs, with the code of the tree that this file stands in."""
+
+import sys
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[1]
+# The folder itself must not be searched: its modules would hide others of the same name.
+sys.path[:] = [
+    str(root),
+    str(root / "src"),
+    *(entry for entry in sys.path if Path(entry).resolve() != root / "pipeline"),
+]
+
+if __name__ == "__main__":
+    from pipeline.cli import main
+
+    main()

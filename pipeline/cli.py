@@ -1,0 +1,189 @@
+"""The command line: `espalier STAGE KEY` for every stage, and the commands that write."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from espalier.io.errors import ConfigError, EspalierError
+from pipeline import layout
+
+app = typer.Typer(
+    help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Profile(StrEnum):
+    """Which params.yaml, and the artifacts beside it."""
+
+    nursery = "nursery"
+    small = "small"
+    paper = "paper"
+
+
+class Language(StrEnum):
+    """Of the verse that is written."""
+
+    zh = "zh"
+    en = "en"
+
+
+#: The stages of dvc.yaml, each with what its key names; a module of this package has the same name and a `run(key)`.
+STAGES = {
+    "download": ("source", "Fetch a source's published files, verified."),
+    "train_parser": ("parser", "Train a parser on a treebank."),
+    "parse": ("corpus", "Read a corpus, or grow it, into records."),
+    "filter": ("corpus", "Keep the rows that pass a corpus's rules; split and count them."),
+    "linearize": ("dataset", "Make a corpus ready for sequence models."),
+    "canonicalize": ("dataset", "Make a corpus ready for tree models."),
+    "train": ("model", "Train a model; killed, it goes on where it was."),
+    "decode": ("run", "Write what a run asks for."),
+    "annotate": ("annotation", "Parse or tag hypotheses again."),
+    "score": ("run", "Score a run."),
+    "report": ("report", "Put a paper's runs beside its printed numbers."),
+}
+#: Stages whose backends are still to come: their maps in params.yaml are empty, so no key can name an entry.
+RESERVED = ("train_parser", "canonicalize", "annotate")
+
+ProfileOption = Annotated[Profile | None, typer.Option(help="Instead of the present folder's.")]
+KeyArgument = Annotated[str, typer.Argument(help="The entry's key in params.yaml.")]
+ModelOption = Annotated[str | None, typer.Option(help="A model's key; else the profile's default.")]
+CountOption = Annotated[int, typer.Option(help="How many texts for each format.")]
+SeedOption = Annotated[int, typer.Option(help="The same seed writes the same text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object per text.")]
+LanguageOption = Annotated[Language, typer.Option(help="Of the text.")]
+FileOption = Annotated[Path | None, typer.Option(help="One request a line, - for standard input.")]
+FreeOption = Annotated[bool, typer.Option("--free", help="Predict separators and marks too, copy nothing.")]
+TopKOption = Annotated[int, typer.Option(help="Draw from the k most probable words.")]
+TemperatureOption = Annotated[float, typer.Option(help="Above 1 bolder, below 1 safer.")]
+BeamOption = Annotated[int, typer.Option(help="Search with this many beams instead of drawing; 0 draws.")]
+
+
+def _stage(name: str, kind: str, text: str) -> None:
+    def command(key: KeyArgument, profile: ProfileOption = None) -> None:
+        _enter(profile.value if profile else None)
+        if name in RESERVED:
+            from pipeline.params import load_params
+
+            load_params()
+            raise ConfigError.unknown(kind, key, [])
+        from pipeline.stage import unchanged_code
+
+        module = importlib.import_module(f"pipeline.{name}")
+        with unchanged_code():
+            module.run(key)
+
+    command.__doc__ = text
+    app.command(name)(command)
+
+
+for _name, (_kind, _text) in STAGES.items():
+    _stage(_name, _kind, _text)
+
+
+@app.command()
+def generate(
+    format_: Annotated[
+        str | None, typer.Option("--format", help="Counts (5,5。7,5。) or a template (_雨___。).")
+    ] = None,
+    rhyme: Annotated[str | None, typer.Option(help="One letter per unit, . for none: .A.A")] = None,
+    tune: Annotated[str | None, typer.Option(help="A tune's name: its format, and what the model is told.")] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    language: LanguageOption = Language.zh,
+    n: CountOption = 1,
+    seed: SeedOption = 1,
+    file: FileOption = None,
+    json: JsonOption = False,
+    free: FreeOption = False,
+    top_k: TopKOption = 32,
+    temperature: TemperatureOption = 1.0,
+    beam: BeamOption = 0,
+) -> None:
+    """Write verse into a format, known or new.
+
+    A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune.
+    """
+    from pipeline.generate import Options, Request, requests_of, write
+
+    _enter(profile.value if profile else "nursery")
+    one = [Request(format_, rhyme, tune)] if format_ is not None or tune is not None else []
+    write(
+        "generate",
+        one + requests_of(file, one),
+        Options(model, language.value, n, seed, json, free, top_k, temperature, beam),
+    )
+
+
+@app.command()
+def polish(
+    template: Annotated[str | None, typer.Argument(help="Words stay; each _ is filled, each # with a rhyme.")] = None,
+    rhyme: Annotated[str | None, typer.Option(help="One letter per unit, . for none.")] = None,
+    tune: Annotated[str | None, typer.Option(help="A tune's name, which a model with titles is told.")] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    language: LanguageOption = Language.zh,
+    n: CountOption = 1,
+    seed: SeedOption = 1,
+    file: FileOption = None,
+    json: JsonOption = False,
+    top_k: TopKOption = 32,
+    temperature: TemperatureOption = 1.0,
+    beam: BeamOption = 0,
+) -> None:
+    """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
+    from pipeline.generate import Options, Request, requests_of, write
+
+    _enter(profile.value if profile else "nursery")
+    one = [Request(template, rhyme, tune)] if template is not None else []
+    write(
+        "polish",
+        one + requests_of(file, one),
+        Options(model, language.value, n, seed, json, False, top_k, temperature, beam),
+    )
+
+
+@app.command()
+def verify(profile: ProfileOption = None) -> None:
+    """Hash again what dvc.lock names, in the workspace and in DVC's cache; DVC itself trusts read-only files."""
+    from pipeline.verify import verify as check
+
+    _enter(profile.value if profile else None)
+    check()
+
+
+def _enter(profile: str | None) -> None:
+    """Work in a profile's folder: the one named, else the present one if it has a params.yaml, else the root."""
+    if profile is not None:
+        os.chdir(layout.PROFILES[profile])
+    elif not layout.PARAMS.exists():
+        os.chdir(layout.ROOT)
+
+
+def main() -> NoReturn:
+    """Run the command line. A user's mistake is one line and exit status 1."""
+    warnings.showwarning = lambda message, *_, **__: print(f"espalier: warning: {message}", file=sys.stderr)
+    try:
+        app()
+    except EspalierError as error:
+        sys.exit(f"espalier: {error}")
+    except KeyboardInterrupt:
+        sys.exit("espalier: interrupted")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.filename is None and error.strerror is None:
+            raise
+        sys.exit(f"espalier: {error.filename or 'file system'}: {error.strerror}; nothing half-written was kept")
+    sys.exit(0)

@@ -1,0 +1,127 @@
+"""decode: what a model writes into the formats of a corpus, and how probable it finds the corpus's own texts."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pandas as pd
+import torch
+
+from espalier.corpora.batches import length_batches
+from espalier.corpora.records import Verse, records_of
+from espalier.corpora.verse_data import VerseData
+from espalier.corpora.vocabulary import EOS, PAD, SEP
+from espalier.io.errors import ArtifactError
+from espalier.io.hashing import seed_from
+from espalier.io.tables import read_table, write_table
+from espalier.verse.format import format_of
+from pipeline import layout
+from pipeline.params import Run, entry, load_params, validated
+from pipeline.stage import followed, say
+
+if TYPE_CHECKING:
+    from espalier.decoding.verse import VerseDecoder
+    from espalier.models.songnet import SongNet
+
+#: Texts decoded together. It changes the speed, never the text.
+BATCH = 64
+
+
+def run(key: str) -> None:
+    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model.
+
+    The table's metadata holds, as JSON under "dev", the same likelihoods for the dev split.
+    """
+    from espalier.decoding.verse import VerseDecoder
+    from espalier.models.registry import load_model
+
+    params = load_params()
+    wanted = entry("run", params.runs, key)
+    decoder = validated(VerseDecoder, wanted.decoder, f"params.yaml: runs.{key}.decoder")
+    dataset = layout.ready(params.models[wanted.model].dataset)
+    tables, dev = [], []
+    for seed in params.models[wanted.model].seeds:
+        loaded, vocabulary = load_model(layout.model(wanted.model), seed)
+        model = cast("SongNet", loaded.to(device()))
+        data = VerseData.load(dataset / f"{wanted.split}.parquet", vocabulary)
+        table = _written(model, data, _records(wanted, data.ids), wanted, decoder, seed)
+        tables.append(table.merge(_surprise(model, data), on="id", validate="many_to_one"))
+        dev.append(_surprise(model, VerseData.load(dataset / "dev.parquet", vocabulary)))
+    write_table(
+        layout.output(wanted.paper, key),
+        pd.concat(tables, ignore_index=True),
+        {"dev": json.dumps(pd.concat(dev, ignore_index=True).drop(columns="id").to_dict("list"))},
+    )
+    say(f"{key}: {sum(map(len, tables)):,} texts")
+
+
+def _records(run_: Run, ids: list[str]) -> list[Verse]:
+    """The records behind the linearized rows, in their order."""
+    table = read_table(layout.corpus(run_.corpus) / f"{run_.split}.parquet").set_index("id", drop=False)
+    lacking = [each for each in ids if each not in table.index]
+    if lacking:
+        raise ArtifactError(
+            f"row {lacking[0]} of the model's dataset is not in corpus {run_.corpus}",
+            where=layout.corpus(run_.corpus),
+            remedy="a run's corpus must be that of its model's dataset",
+        )
+    return records_of(table.loc[ids], Verse)
+
+
+def _written(
+    model: SongNet, data: VerseData, records: list[Verse], run_: Run, decoder: VerseDecoder, seed: int
+) -> pd.DataFrame:
+    """One row per poem and sample."""
+    from espalier.decoding.verse import text_of, verse_constraint, write
+
+    constraint = verse_constraint(decoder, data.vocabulary)
+    formats = [format_of(row.target, data.vocabulary.language, row.rhyme) for row in records]
+    jobs = [(row, sample) for row in np.argsort(data.lengths, kind="stable") for sample in range(run_.samples)]
+    parts = [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
+    rows: list[dict[str, Any]] = []
+    for part in followed(parts, len(parts), "decode"):
+        batch = data.batch(np.array([row for row, _ in part]), replace(model.config.view, literals=0.0)).to(device())
+        seeds = [seed_from(run_.seed, seed, data.ids[row], sample) for row, sample in part]
+        for (row, sample), ids in zip(part, write(model, batch, seeds, decoder, constraint), strict=True):
+            record = records[row]
+            rows.append(
+                {
+                    "id": record.id,
+                    "seed": seed,
+                    "sample": sample,
+                    "tune": record.tune,
+                    "format": str(formats[row]),
+                    "rhyme": record.rhyme,
+                    "reference": record.target,
+                    "text": text_of(ids, data.vocabulary, formats[row] if decoder.mode == "frame" else None),
+                }
+            )
+    return pd.DataFrame(rows).sort_values(["id", "sample"], ignore_index=True)
+
+
+def _surprise(model: SongNet, data: VerseData) -> pd.DataFrame:
+    """Nats and tokens of each reference under the model: of all its targets, and of its words alone."""
+    vocabulary = data.vocabulary
+    no_word = torch.zeros(vocabulary.text_size, dtype=torch.bool)
+    no_word[[PAD, SEP, EOS, *vocabulary.mark_ids.tolist()]] = True
+    rows = []
+    with torch.inference_mode():
+        batches = length_batches(data.lengths, budget=8192)
+        for indices in followed(batches, len(batches), "likelihood"):
+            batch = data.batch(indices, replace(model.config.view, literals=0.0)).to(device())
+            losses = model.token_losses(batch).double()
+            word = ~no_word.to(losses.device)[batch.target]
+            columns = torch.stack([losses.sum(1), batch.real.sum(1), (losses * word).sum(1), word.sum(1)], dim=1)
+            rows += [(data.ids[index], *values) for index, values in zip(indices, columns.tolist(), strict=True)]
+    table = pd.DataFrame(rows, columns=["id", "nll", "tokens", "word_nll", "words"])
+    return table.astype({"tokens": "int64", "words": "int64"}).round({"nll": 6, "word_nll": 6})
+
+
+def device() -> torch.device:
+    """The GPU where there is one; `ESPALIER_DEVICE=cpu` keeps away from it."""
+    gpu = torch.cuda.is_available() and os.environ.get("ESPALIER_DEVICE") != "cpu"
+    return torch.device("cuda" if gpu else "cpu")

@@ -1,0 +1,98 @@
+"""Where things lie, relative to a profile's folder. Nothing else in the project spells these paths."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from espalier.io.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[1]
+PROFILES = {"nursery": ROOT, "small": ROOT / "profiles" / "small", "paper": ROOT / "profiles" / "paper"}
+
+PARAMS = Path("params.yaml")
+#: An optional reference to nothing; DVC needs a path there, so each kind of artifact has a file of that name.
+NONE = "none"
+
+
+def raw(source: str) -> Path:
+    """A source's files."""
+    return Path("data/raw") / source
+
+
+def parsed(corpus: str) -> Path:
+    """A corpus as it was read and parsed: `records.parquet`, `quarantine.parquet`."""
+    return Path("data/parsed") / corpus
+
+
+def corpus(name: str) -> Path:
+    """A corpus filtered and split: one table a split, `quarantine.parquet`."""
+    return Path("data/corpora") / name
+
+
+def ready(dataset: str) -> Path:
+    """A corpus in the form that one family of models reads."""
+    return Path("data/ready") / dataset
+
+
+def model(name: str) -> Path:
+    """A trained model."""
+    return Path("models") / name
+
+
+def curve(paper: str, name: str) -> Path:
+    """A training's losses, as DVC plots them."""
+    return Path("curves") / paper / f"{name}.csv"
+
+
+def output(paper: str, run: str) -> Path:
+    """What a run wrote."""
+    return Path("outputs") / paper / f"{run}.parquet"
+
+
+def metrics(paper: str, run: str) -> Path:
+    """A run's scores."""
+    return Path("metrics") / paper / f"{run}.json"
+
+
+def corpus_metrics(name: str) -> Path:
+    """A corpus's counts and leakage."""
+    return Path("metrics/corpora") / f"{name}.json"
+
+
+def dataset_metrics(name: str) -> Path:
+    """A dataset's counts and vocabulary."""
+    return Path("metrics/datasets") / f"{name}.json"
+
+
+def report(paper: str) -> Path:
+    """A paper's report."""
+    return Path("reports") / paper
+
+
+def provenance(name: str) -> Path:
+    """How a model was made that was trained elsewhere; in git, and only for such models."""
+    return Path("provenance") / f"{name}.json"
+
+
+def scratch(*parts: str) -> Path:
+    """Undeclared and ignored by git: checkpoints, partial downloads, locks."""
+    return Path(".scratch").joinpath(*parts)
+
+
+def mirror() -> Path | None:
+    """The folder of published files that `ESPALIER_MIRROR` names, seen from where the project stands.
+
+    Raises:
+        ConfigError: it names a folder that is not there.
+    """
+    named = os.environ.get("ESPALIER_MIRROR")
+    if not named:
+        return None
+    # Stages run in their profile's folder, people in the root; a relative path means theirs.
+    path = Path(named) if Path(named).is_absolute() else ROOT / named
+    if not path.is_dir():
+        raise ConfigError(
+            f"no folder '{named}'", where="ESPALIER_MIRROR", remedy="unset it, or name the mirror's folder"
+        )
+    return path

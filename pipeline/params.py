@@ -1,0 +1,220 @@
+"""params.yaml as types: what may stand there, and that all references meet. A mistake names its key's path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from espalier.corpora.catalogue import Source
+from espalier.corpora.filters import Filters
+from espalier.corpora.splits import Split
+from espalier.io.errors import ConfigError
+from pipeline.layout import NONE, PARAMS
+
+T = TypeVar("T")
+Kind = TypeVar("Kind", bound=BaseModel)
+Seeds = Annotated[tuple[int, ...], Field(min_length=1)]
+
+
+class Strict(BaseModel):
+    """Unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _none_yet(value: object) -> object:
+    if value:
+        raise ValueError("nothing can stand here yet: no backend of this kind is built in")
+    return value
+
+
+#: A map whose place is fixed and whose backends are still to come.
+Reserved = Annotated[dict[str, Any], BeforeValidator(_none_yet)]
+
+
+class Corpus(Strict):
+    """The rows that all systems of one task share."""
+
+    task: Literal["verse"]
+    language: Literal["zh", "en"]
+    #: A reader of published files, or a nursery that grows its rows.
+    reader: str
+    options: dict[str, Any] = {}
+    source_1: str
+    source_2: str
+    parser: str
+    filters: Filters
+    split: Split
+
+
+class VerseDataset(Strict):
+    """A verse corpus as symbol rows."""
+
+    corpus: str
+    #: A dataset whose vocabulary this one shares; it must, to fine-tune a model of that one.
+    vocab_from: str
+    #: Rarer words are unknown.
+    min_count: int = Field(1, ge=1)
+    #: How many segment symbols S and intra-position symbols P there are; longer poems are put aside.
+    units: int = Field(ge=1)
+    length: int = Field(ge=1)
+    #: Longest frame, separators and end mark counted.
+    max_tokens: int = Field(ge=3)
+
+
+class Datasets(Strict):
+    """Two ways to make a corpus ready: as sequences, or as canonical trees."""
+
+    linearize: dict[str, VerseDataset]
+    canonicalize: Reserved
+
+
+class Model(Strict):
+    """An architecture with its numbers, trained on one dataset."""
+
+    paper: str
+    title: str = ""
+    arch: str
+    dataset: str
+    #: A model whose weights this one starts from.
+    init: str
+    seeds: Seeds = (1,)
+    #: Commands and languages ("generate.zh") for which this model is taken when none is named.
+    default_for: tuple[str, ...] = ()
+    network: dict[str, Any]
+    training: dict[str, Any]
+
+
+class Run(Strict):
+    """One model decoded one way and scored against its corpus."""
+
+    paper: str
+    title: str = ""
+    model: str
+    corpus: str
+    split: Literal["dev", "test"] = "test"
+    guidance: str
+    annotation: str
+    lm: str
+    decoder: dict[str, Any]
+    samples: int = Field(1, ge=1)
+    seed: int
+    #: Which rules judge the format (paper, section 4.3).
+    rules: Literal["songci", "sonnet"]
+
+
+class Params(Strict):
+    """All of params.yaml."""
+
+    root: Literal[".", "../.."]
+    profile: Literal["nursery", "small", "paper"]
+    sources: dict[str, Source]
+    parsers: Reserved
+    corpora: dict[str, Corpus]
+    datasets: Datasets
+    models: dict[str, Model]
+    runs: dict[str, Run]
+    annotations: Reserved
+    reports: tuple[str, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_shared_blocks(cls, value: Any) -> Any:
+        """Keys that start with a dot hold YAML anchors; they configure nothing themselves."""
+        return (
+            {key: item for key, item in value.items() if not key.startswith(".")} if isinstance(value, dict) else value
+        )
+
+    def check(self) -> Params:
+        """Every reference meets something, and every network and training is one that can be built.
+
+        Raises:
+            ConfigError: naming the key's path and what is allowed there.
+        """
+        for key, corpus in self.corpora.items():
+            _meets(f"corpora.{key}.source_1", corpus.source_1, self.sources)
+            _meets(f"corpora.{key}.source_2", corpus.source_2, self.sources)
+            _meets(f"corpora.{key}.parser", corpus.parser, self.parsers)
+        for key, dataset in self.datasets.linearize.items():
+            _meets(f"datasets.linearize.{key}.corpus", dataset.corpus, self.corpora, optional=False)
+            _meets(f"datasets.linearize.{key}.vocab_from", dataset.vocab_from, self.datasets.linearize)
+        for key, model in self.models.items():
+            _meets(f"models.{key}.dataset", model.dataset, self.datasets.linearize, optional=False)
+            _meets(f"models.{key}.init", model.init, self.models)
+        for key, run in self.runs.items():
+            _meets(f"runs.{key}.model", run.model, self.models, optional=False)
+            _meets(f"runs.{key}.corpus", run.corpus, self.corpora, optional=False)
+            _meets(f"runs.{key}.guidance", run.guidance, self.runs)
+            _meets(f"runs.{key}.annotation", run.annotation, self.annotations)
+            _meets(f"runs.{key}.lm", run.lm, self.models)
+        return self
+
+
+def load_params(path: Path = PARAMS) -> Params:
+    """Read and check a params.yaml.
+
+    Raises:
+        ConfigError: it is missing, is not YAML, or anything in it cannot be.
+    """
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(
+            "no such file", where=path, remedy="run in the project's root or a profile's folder"
+        ) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"not YAML ({error})", where=path) from error
+    catalogue = path.with_name("sources.yaml")
+    if catalogue.exists() and isinstance(value, dict):
+        value |= yaml.safe_load(catalogue.read_text(encoding="utf-8")) or {}
+    return validated(Params, value, str(path)).check()
+
+
+def validated(kind: type[Kind], value: Any, where: str) -> Kind:
+    """`value` as a `kind`; the first mistake becomes one line with its key's path."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        what = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            raise ConfigError.unknown(
+                "key", str(first["loc"][-1]), _siblings(kind, first["loc"]), where=f"{where}: {path}"
+            ) from error
+        raise ConfigError(
+            what, where=f"{where}: {path}" if path else where, remedy=f"it is {first['input']!r}"[:200]
+        ) from error
+
+
+def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """The keys that are allowed where an unknown one was found."""
+    found: Any = kind
+    for part in path[:-1]:
+        if isinstance(found, type) and issubclass(found, BaseModel) and part in found.model_fields:
+            found = found.model_fields[str(part)].annotation
+        else:
+            inner = [each for each in getattr(found, "__args__", ()) if each is not str]
+            found = inner[-1] if inner else None
+    return list(found.model_fields) if isinstance(found, type) and issubclass(found, BaseModel) else []
+
+
+def _meets(path: str, name: str, allowed: Mapping[str, Any], *, optional: bool = True) -> None:
+    if name in allowed or (optional and name == NONE):
+        return
+    raise ConfigError.unknown("reference", name, [*allowed, NONE] if optional else allowed, where=path)
+
+
+def entry(kind: str, entries: Mapping[str, T], key: str) -> T:
+    """The entry of that key.
+
+    Raises:
+        ConfigError: there is none; says which there are.
+    """
+    if key not in entries:
+        raise ConfigError.unknown(kind, key, entries)
+    return entries[key]

@@ -1,0 +1,74 @@
+"""What every stage does around its work: progress for people, and proof that its code stood still."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from espalier.io.errors import EspalierError
+from espalier.io.hashing import file_sha256
+from pipeline.layout import ROOT
+
+T = TypeVar("T")
+
+
+@contextmanager
+def unchanged_code() -> Iterator[None]:
+    """Fail if a module that the stage uses is edited while it runs.
+
+    DVC hashes when a command ends, so the lock would vouch for code that the artifact was not made with.
+
+    Raises:
+        EspalierError: naming the first file that changed.
+    """
+    before = {
+        path: file_sha256(path) for folder in ("src/espalier", "pipeline") for path in (ROOT / folder).rglob("*.py")
+    }
+    yield
+    used = [Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))]
+    for path in sorted(path for path in used if path.is_relative_to(ROOT)):
+        if path in before and (not path.exists() or file_sha256(path) != before[path]):
+            raise EspalierError(
+                "this stage's code changed while it ran",
+                where=path.relative_to(ROOT),
+                remedy="its artifact is not to be trusted: run it again, long runs from a second git worktree",
+            )
+
+
+def progress_bar() -> Progress:
+    """A progress bar on standard error; silent where that is no terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+
+
+def followed(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+    """The items, with a progress bar that counts them."""
+    with progress_bar() as bar:
+        task = bar.add_task(what, total=total, note="")
+        for item in items:
+            yield item
+            bar.advance(task)
+
+
+def say(*lines: str) -> None:
+    """A line for people, on standard error: standard output is for results."""
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def counted(parts: Sequence[tuple[str, int]]) -> str:
+    """ "train 100, dev 27": counts in one line."""
+    return ", ".join(f"{name} {count:,}" for name, count in parts)
