@@ -1,0 +1,36 @@
+# Two commands do everything: `make repro` runs the nursery pipeline, `make test` the tests. Both first make .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: repro test check lock clean
+
+repro: .venv/ready
+	dvc repro
+
+test: .venv/ready
+	pytest -n 2
+
+check: .venv/ready
+	ruff check
+	ruff format --check
+	mypy
+	lint-imports
+
+# The environment: exact versions from constraints.txt, the project itself in place.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+# Resolve the ranges of pyproject.toml anew; commit the result.
+lock:
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench]'
+	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
+	rm -rf .venv-lock
+
+clean:
+	rm -rf .venv .scratch

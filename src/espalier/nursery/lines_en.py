@@ -1,0 +1,189 @@
+"""Lines of the pastiche sonnets: a template, filled so that it scans, agrees and ends on a given word."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from espalier.nursery.draw import pick, weighted
+from espalier.nursery.lexicon_en import KINDS, Lexicon, Number, begins_with_vowel, third_person
+from espalier.nursery.scan_en import forms, scan
+from espalier.nursery.templates_en import ending
+
+#: How often a kind is drawn where nothing else decides: for what follows a preposition, for what follows "of".
+_LIKED = {
+    "p": (
+        ("place", 40),
+        ("water", 25),
+        ("sky", 20),
+        ("plant", 20),
+        ("body", 10),
+        ("mind", 8),
+        ("thing", 10),
+        ("human", 4),
+    ),
+    "q": (("mind", 30), ("sky", 20), ("place", 15), ("human", 10), ("water", 10), ("thing", 5), ("bird", 5)),
+}
+_EVENLY = tuple((kind, 1) for kind in KINDS)
+_THIRD = ("is", "seems", "grows")
+_COPULAS = {"one": _THIRD, "mass": _THIRD, "many": ("are", "seem", "grow"), "self": ("seem", "grow")}
+
+#: The number of a subject: "self" is "i".
+Subject = tuple[str, Number | Literal["self"]]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A word that can end a line, and as what.
+
+    Attributes:
+        word: in the form in which it stands.
+        slot: "N" noun, "I" intransitive verb, "Z" state.
+        kind: of the noun, or of the subject of the verb or the state.
+        number: of the noun; of a verb, "one" for the third person singular, "many" for the base form.
+    """
+
+    word: str
+    slot: str
+    kind: str
+    number: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A filled line.
+
+    Attributes:
+        words: all of them, in order.
+        content: those among them that a poem should say once.
+        subject: what a "verb" line after it goes on with.
+    """
+
+    words: tuple[str, ...]
+    content: tuple[str, ...]
+    subject: Subject
+
+
+def line(
+    rng: random.Random, lexicon: Lexicon, role: str, end: End, subject: Subject | None, said: Collection[str]
+) -> Line | None:
+    """One line of ten syllables, or None where this draw leads nowhere.
+
+    Args:
+        role: a key of `TEMPLATES`.
+        end: the word that it ends on; one that suits the role.
+        subject: of the line before; only a "verb" line goes on with it.
+        said: words that the poem should not say again.
+    """
+    slots = pick(rng, ending(role, end.slot))
+    if role != "verb":
+        subject = ("human", "self") if any(word in slots for word in ("i", "you", "who", "none")) else None
+    drawn = _draw(rng, lexicon, slots, end, subject)
+    if drawn is None:
+        return None
+    choices = [_choices(lexicon, slot, drawn) for slot in slots[:-1]]
+    found = scan(rng, [*(forms(words) for words in choices), forms((end.word,))])
+    if found is None:
+        return None
+    content = tuple(word for word, slot in zip(found, slots, strict=True) if word and slot[0] in "ANTIZ")
+    places = [word for word, slot in zip(found, slots, strict=True) if slot[0] == "P"]
+    if len({*content, *places}) < len(content) + len(places) or any(word in said for word in content):
+        return None
+    return Line(_articles([word for word in found if word]), content, (drawn.kinds["s"], drawn.numbers["s"]))
+
+
+def suits(end: End, role: str, subject: Subject | None) -> bool:
+    """Whether some line of this role can end on this word; only a "verb" line looks at the subject before it."""
+    if not ending(role, end.slot):
+        return False
+    if role != "verb" or end.slot == "N":
+        return True
+    if subject is None or end.kind != subject[0]:
+        return False
+    return end.slot == "Z" or (end.number == "one") == (subject[1] in ("one", "mass"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """Kind and number of each group of a line, and the transitive verbs that suit them."""
+
+    kinds: dict[str, str]
+    numbers: dict[str, Number | Literal["self"]]
+    verbs: tuple[str, ...]
+
+
+def _draw(
+    rng: random.Random, lexicon: Lexicon, slots: Sequence[str], end: End, subject: Subject | None
+) -> _Draw | None:
+    kinds: dict[str, str] = {}
+    numbers: dict[str, Number | Literal["self"]] = {}
+    if end.slot == "N":
+        kinds[slots[-1][1]], numbers[slots[-1][1]] = end.kind, end.number
+    if subject is not None:
+        kinds["s"], numbers["s"] = subject
+    elif end.slot in "IZ":
+        kinds["s"] = end.kind
+    if "all" in slots:
+        numbers["s"] = "many"
+    verbs: tuple[str, ...] = ()
+    if "T" in slots or "Tb" in slots:
+        suited = [
+            (frame, len(frame.verbs))
+            for frame in lexicon.frames
+            if kinds.get("s", frame.subjects[0]) in frame.subjects and kinds.get("o", frame.objects[0]) in frame.objects
+        ]
+        if not suited:
+            return None
+        frame = weighted(rng, suited)
+        kinds.setdefault("s", pick(rng, frame.subjects))
+        kinds.setdefault("o", pick(rng, frame.objects))
+        verbs = frame.verbs
+    for group in dict.fromkeys(("s", *(slot[1] for slot in slots if slot[0] == "N"))):
+        kind = kinds.setdefault(group, weighted(rng, _LIKED.get(group, _EVENLY)))
+        numbers.setdefault(group, _number(rng, lexicon, kind))
+    if end.slot == "Z" and end.kind != kinds["s"]:
+        return None
+    if end.slot == "I":
+        base = slots[-1] == "Ib" or numbers["s"] in ("many", "self")
+        if end.kind != kinds["s"] or (end.number == "many") != base:
+            return None
+    return _Draw(kinds, numbers, verbs)
+
+
+def _number(rng: random.Random, lexicon: Lexicon, kind: str) -> Number:
+    wishes: tuple[tuple[Number, int], ...] = (("one", 10), ("many", 6), ("mass", 3))
+    return weighted(rng, [(number, wish) for number, wish in wishes if lexicon.nouns[kind, number]])
+
+
+def _choices(lexicon: Lexicon, slot: str, drawn: _Draw) -> tuple[str, ...]:
+    """The words open to a slot; "" among them where it may stay empty."""
+    letter, group = slot[0], slot[1:2]
+    if letter.islower():
+        return (slot,)
+    if letter == "C":
+        return _COPULAS[drawn.numbers["s"]]
+    if letter == "M":
+        return lexicon.adverbs
+    if letter in "TI":
+        verbs = drawn.verbs if letter == "T" else lexicon.intransitive[drawn.kinds["s"]]
+        third = group != "b" and drawn.numbers["s"] in ("one", "mass")
+        return tuple(third_person(verb) for verb in verbs) if third else verbs
+    kind, number = drawn.kinds[group], drawn.numbers[group]
+    if letter == "P":
+        return lexicon.prepositions[kind]
+    if letter == "A":
+        # An adjective is left out as often as it is put in.
+        return (*lexicon.adjectives[kind], *("",) * (len(lexicon.adjectives[kind]) if slot.endswith("?") else 0))
+    if number == "self":
+        return ()
+    return lexicon.determiners[kind, number] if letter == "D" else lexicon.nouns[kind, number]
+
+
+def _articles(words: Sequence[str]) -> tuple[str, ...]:
+    """Write "an" where the next word begins with a vowel."""
+    following = [*words[1:], ""]
+    return tuple(
+        "an" if word == "a" and begins_with_vowel(after) else word for word, after in zip(words, following, strict=True)
+    )

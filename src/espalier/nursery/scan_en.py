@@ -1,0 +1,61 @@
+"""Scansion: which patterns of stress fill a line of ten syllables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+
+from espalier.nursery.draw import chance, pick, weighted
+from espalier.nursery.lexicon_en import pattern
+
+#: The iambic pentameter, and the same with its first foot inverted.
+IAMBIC, INVERTED = "0101010101", "1001010101"
+#: How often a line is asked to begin with a beat.
+_INVERSIONS = 0.15
+
+#: The words open to one slot, by how they scan; "" scans as nothing.
+Forms = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@cache
+def forms(words: tuple[str, ...]) -> Forms:
+    """The words by how they scan, in order of first appearance; "" is a slot left empty."""
+    found: dict[str, list[str]] = {}
+    for word in words:
+        found.setdefault(pattern(word) if word else "", []).append(word)
+    return tuple((form, tuple(group)) for form, group in found.items())
+
+
+def scan(rng: random.Random, slots: Sequence[Forms]) -> list[str] | None:
+    """One word for each slot, so that the line scans; None where no choice does.
+
+    All fillings that scan are equally likely.
+    """
+    target = INVERTED if chance(rng, _INVERSIONS) else IAMBIC
+    # ways[k][n]: the fillings of slots k and on, once n syllables are there.
+    ways = [[0] * (len(target) + 1) for _ in slots] + [[0] * len(target) + [1]]
+    for index in range(len(slots) - 1, -1, -1):
+        for form, words in slots[index]:
+            for start in range(len(target) + 1 - len(form)):
+                if ways[index + 1][start + len(form)] and _fits(form, target, start):
+                    ways[index][start] += len(words) * ways[index + 1][start + len(form)]
+    if not ways[0][0]:
+        return None
+    found, at = [], 0
+    for index, slot in enumerate(slots):
+        open_forms = [
+            (words, len(words) * ways[index + 1][at + len(form)])
+            for form, words in slot
+            if at + len(form) <= len(target) and _fits(form, target, at)
+        ]
+        words = weighted(rng, [(words, weight) for words, weight in open_forms if weight])
+        found.append(pick(rng, words))
+        at += len(pattern(found[-1])) if found[-1] else 0
+    return found
+
+
+@cache
+def _fits(form: str, target: str, start: int) -> bool:
+    wanted = target[start : start + len(form)]
+    return len(wanted) == len(form) and all(sign in ("x", beat) for sign, beat in zip(form, wanted, strict=True))

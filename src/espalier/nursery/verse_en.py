@@ -1,0 +1,149 @@
+"""Pastiche sonnets: fourteen iambic lines, ABAB CDCD EFEF GG by the CMU phonemes, grown from a seed.
+
+What a model has to learn here: ten syllables a line; rhymes at the right distance; verbs that agree with subjects, also
+with that of the line before; one theme throughout; and the sonnet's course, with its turn ("yet", "but") at the ninth
+line and its vow in the couplet.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+from espalier.corpora.records import Verse
+from espalier.io.errors import ConfigError
+from espalier.nursery.draw import pick
+from espalier.nursery.lexicon_en import KINDS, NUMBERS, THEMES, lexicon, third_person
+from espalier.nursery.lines_en import End, Subject, line, suits
+from espalier.verse.rhyme import pronunciations, rhyme_parts
+from espalier.verse.text import join_tokens, join_units
+
+RHYME = "ABABCDCDEFEFGG"
+
+#: The phonemes from the last stressed vowel on, without stress.
+Part = tuple[str, ...]
+
+#: What the lines of a quatrain do, and the mark that each ends with.
+_QUATRAINS = (
+    "when , main , and , verb .",
+    "main , verb ; and , verb .",
+    "when , main ; place , main .",
+    "place , main ; when , main .",
+    "ask ? ask ? main , and .",
+    "main ; and ; when , main .",
+    "self , verb ; when , main .",
+    "place , self ; and , verb .",
+    "main : self , verb , place .",
+    "when , when , main , verb .",
+    "call ! self , verb ; main .",
+    "call , self ; and , verb .",
+)
+_TURNS = (
+    "yet , verb ; when , main .",
+    "yet , place , and , verb .",
+    "yet : self , verb ; and .",
+    "yet ; when , self , verb .",
+    "yet , and ; when , main .",
+)
+_COUPLETS = ("vow , seal .", "vow , seal !", "main ; seal !", "self , seal .")
+#: Draws for one line before its sonnet is begun again.
+_ATTEMPTS = 100
+
+
+def grow(count: int, seed: int) -> list[Verse]:
+    """Grow `count` sonnets, all different.
+
+    Args:
+        count: how many.
+        seed: the same seed gives the same sonnets on every machine; a larger count only adds some.
+
+    Returns:
+        Records of origin "nursery", ids "verse_en/00001" and on, lines of lower-case tokens, each ending with a mark.
+
+    Raises:
+        ConfigError: the count is negative.
+    """
+    if count < 0:
+        raise ConfigError(f"cannot grow {count} sonnets", where="nursery verse_en", remedy="give a count of 0 or more")
+    rng = random.Random(seed)
+    written: set[str] = set()
+    found: list[Verse] = []
+    while len(found) < count:
+        lines = _sonnet(rng, pick(rng, THEMES), written)
+        if lines is None:
+            continue
+        written.update(lines)
+        found.append(
+            Verse(
+                id=f"verse_en/{len(found) + 1:05d}",
+                origin="nursery",
+                language="en",
+                target=join_units(lines),
+                author="nursery",
+                tune="sonnet",
+                rhyme=RHYME,
+            )
+        )
+    return found
+
+
+def _sonnet(rng: random.Random, theme: str, written: set[str]) -> list[str] | None:
+    """The lines of one sonnet, or None where a rhyme gave out."""
+    course = " ".join((pick(rng, _QUATRAINS), pick(rng, _QUATRAINS), pick(rng, _TURNS), pick(rng, _COUPLETS))).split()
+    words, ends = lexicon(theme), _ends(theme)
+    roles = course[::2]
+    said: set[str] = set()
+    parts: dict[str, Part] = {}
+    subject: Subject | None = None
+    lines = []
+    for index, (letter, role, mark) in enumerate(zip(RHYME, roles, course[1::2], strict=True)):
+        if letter not in parts:
+            partner = roles[RHYME.index(letter, index + 1)]
+            parts[letter] = pick(rng, [part for part in _parts(theme, role, partner) if part not in parts.values()])
+        open_ends = [end for end in ends[parts[letter]] if end.word not in said and suits(end, role, subject)]
+        for _ in range(_ATTEMPTS if open_ends else 0):
+            found = line(rng, words, role, pick(rng, open_ends), subject, said)
+            if found is not None and (text := join_tokens((*found.words, mark), "en")) not in written:
+                break
+        else:
+            return None
+        subject = found.subject
+        said.update(found.content)
+        lines.append(text)
+    return lines
+
+
+@cache
+def _parts(theme: str, first: str, second: str) -> tuple[Part, ...]:
+    """The rhyme parts that have a word to end a line of the first role, and another for a line of the second."""
+    found = []
+    for part, ends in _ends(theme).items():
+        openers = {end.word for end in ends if suits(end, first, None)}
+        closers = {end.word for end in ends if suits(end, second, None)}
+        if openers and closers and len(openers | closers) > 1:
+            found.append(part)
+    return tuple(found)
+
+
+@cache
+def _ends(theme: str) -> dict[Part, tuple[End, ...]]:
+    """Words that can end a line, by rhyme part.
+
+    Only words of one rhyme part with the beat on the last syllable, which rhyme by any rule; and of words that sound
+    the same (sea, see) only the first.
+    """
+    words = lexicon(theme)
+    ends = [End(word, "N", kind, number) for kind in KINDS for number in NUMBERS for word in words.nouns[kind, number]]
+    for kind in KINDS:
+        for verb in words.intransitive[kind]:
+            ends += [End(verb, "I", kind, "many"), End(third_person(verb), "I", kind, "one")]
+        ends += [End(word, "Z", kind, "one") for word in words.states[kind]]
+    found: dict[Part, list[End]] = {}
+    spellings: dict[tuple[str, ...], str] = {}
+    for end in ends:
+        sounds = pronunciations(end.word)[0]
+        beats = [sound[-1] for sound in sounds if sound[-1].isdigit()]
+        parts = sorted(rhyme_parts(end.word))
+        if len(parts) == 1 and beats[-1] == "1" and spellings.setdefault(sounds, end.word) == end.word:
+            found.setdefault(parts[0], []).append(end)
+    return {part: tuple(group) for part, group in found.items() if len({end.word for end in group}) > 1}

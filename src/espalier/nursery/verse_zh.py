@@ -1,0 +1,143 @@
+"""Pastiche ci: poems to true tune patterns, rhymed by pinyin final, grown from a seed.
+
+What a model has to learn here is what it has to learn of the real ones: the tune's clauses and marks; rhymes of one
+group wherever the tune has one letter, level or oblique as the tune asks, never the same character twice; clauses
+before a comma that end on the other tone; one season and one theme throughout; and the turn from the scene in the first
+stanza to the person in the second.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from espalier.corpora.records import Verse
+from espalier.io.errors import ConfigError
+from espalier.nursery.clauses_zh import clause, shape_of
+from espalier.nursery.draw import chance, pick, weighted
+from espalier.nursery.lexicon_zh import SEASONS, THEMES, Sound, lexicon, supply
+from espalier.verse.text import join_units
+from espalier.verse.tunes import Tune, tunes
+
+#: How likely a sentence of the first, and of the second half, begins with a person's deed rather than a scene.
+_DEEDS = (0.2, 0.65)
+#: How likely a clause takes the shape of the clause of the same length before it (对仗), and how likely it turns
+#: from scene to deed, or back, where it does not.
+_PARALLEL, _TURN = 0.6, 0.25
+#: A clause this long is said once in the whole corpus.
+_LONG = 5
+#: Rhyme characters that a sound must have to spare beyond those that a tune asks for.
+_SPARE = 3
+#: Shapes tried for one clause before its poem is begun again.
+_ATTEMPTS = 12
+#: Beginnings of one poem before the grammar counts as dry.
+_BEGINNINGS = 1000
+
+
+def grow(count: int, seed: int) -> list[Verse]:
+    """Grow `count` poems, all different; no clause of five characters or more comes twice.
+
+    Args:
+        count: how many poems.
+        seed: the same seed gives the same poems on every machine; a larger count only adds poems.
+
+    Returns:
+        Records of origin "nursery", ids "verse_zh/00001" and on; `tune` names the tune, `rhyme` has its letters.
+
+    Raises:
+        ConfigError: the count is negative, or so large that the grammar runs dry.
+    """
+    if count < 0:
+        raise ConfigError(f"cannot grow {count} poems", where="nursery verse_zh", remedy="give a count of 0 or more")
+    rng = random.Random(seed)
+    catalogue = list(tunes().values())
+    written: set[str] = set()
+    found: list[Verse] = []
+    while len(found) < count:
+        tune = pick(rng, catalogue)
+        for _ in range(_BEGINNINGS):
+            units = _poem(rng, tune, pick(rng, SEASONS), pick(rng, THEMES), written)
+            if units is not None:
+                break
+        else:
+            raise ConfigError(
+                f"the grammar ran dry after {len(found)} of {count} poems",
+                where="nursery verse_zh",
+                remedy="ask for fewer",
+            )
+        found.append(_record(len(found) + 1, tune, units))
+    return found
+
+
+def _record(number: int, tune: Tune, units: list[str]) -> Verse:
+    return Verse(
+        id=f"verse_zh/{number:05d}",
+        origin="nursery",
+        language="zh",
+        target=join_units(units),
+        author="nursery",
+        tune=tune.name,
+        rhyme=tune.rhyme,
+    )
+
+
+def _poem(rng: random.Random, tune: Tune, season: str, theme: str, written: set[str]) -> list[str] | None:
+    """The units of one poem, or None where its rhymes gave out. Its long clauses go into `written`."""
+    words = lexicon(season, theme)
+    sounds = _sounds(rng, tune, supply(season, theme))
+    if sounds is None:
+        return None
+    taken: set[str] = set()
+    lines: set[str] = set()
+    units = []
+    for index, (unit, rhyme) in enumerate(zip(tune.units, sounds, strict=True)):
+        deed = chance(rng, _DEEDS[2 * index >= len(sounds)])
+        shape, before, text = "", 0, ""
+        for length, mark in unit:
+            parallel = length == before and chance(rng, _PARALLEL)
+            if text and not parallel and chance(rng, _TURN):
+                deed = not deed
+            rhymed = mark == "。"
+            for attempt in range(_ATTEMPTS):
+                if attempt or not parallel:
+                    shape = shape_of(rng, length, deed ^ (attempt > _ATTEMPTS // 2))
+                found = clause(rng, words, shape, _ends(rhyme, rhymed), taken)
+                if found is None or any(len(word) == 1 and word in text for word in found):
+                    continue
+                line = "".join(found)
+                if line not in written and line not in lines:
+                    break
+            else:
+                return None
+            taken.update(word for word in found if len(word) > 1)
+            if rhymed:
+                taken.add(line[-1])
+            if length >= _LONG:
+                lines.add(line)
+            text, before = text + line + mark, length
+        units.append(text)
+    written |= lines
+    return units
+
+
+def _sounds(rng: random.Random, tune: Tune, stock: dict[Sound, int]) -> list[Sound] | None:
+    """The sound on which each unit ends: one group per letter, another for each letter, in the tune's tones."""
+    groups: dict[str, tuple[str, str]] = {}
+    for letter in dict.fromkeys(tune.rhyme):
+        tones = [tone for mark, tone in zip(tune.rhyme, tune.tone, strict=True) if mark == letter]
+        open_groups = []
+        for group in dict.fromkeys(sound[:2] for sound in stock):
+            spare = [stock.get((*group, tone), 0) - tones.count(tone) for tone in dict.fromkeys(tones)]
+            if min(spare) >= _SPARE and group not in groups.values():
+                open_groups.append((group, min(spare)))
+        if not open_groups:
+            return None
+        groups[letter] = weighted(rng, open_groups)
+    return [(*groups[letter], tone) for letter, tone in zip(tune.rhyme, tune.tone, strict=True)]
+
+
+def _ends(rhyme: Sound, rhymed: bool) -> Callable[[Sound | None], bool]:
+    """What a clause may end on: the rhyme, or before a comma another group in the other tone."""
+    if rhymed:
+        return lambda sound: sound == rhyme
+    return lambda sound: sound is not None and sound[:2] != rhyme[:2] and sound[2] != rhyme[2]
