@@ -118,7 +118,8 @@ def _train_seed(key: str, model: Model, config: Any, seed: int, folder: Path) ->
     save_model(folder, model.arch, built, vocabulary, seed)
     say(
         f"{key}, seed {seed}: {progress.step:,} steps, {progress.tokens:,} tokens, "
-        f"{progress.tokens_per_second:,.0f} a second; best dev perplexity {math.exp(progress.best_loss):.2f} at step {progress.best_step:,}"
+        f"{progress.tokens_per_second:,.0f} a second; "
+        f"best dev perplexity {math.exp(progress.best_loss):.2f} at step {progress.best_step:,}"
     )
     state = {
         "parameters": sum(parameter.numel() for parameter in built.parameters()),

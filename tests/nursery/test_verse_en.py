@@ -136,6 +136,16 @@ def test_verbs_agree_with_the_subject_before_them(sonnets: list[Verse]) -> None:
     assert min(checked[True], checked[False]) > 200
 
 
+def test_a_verb_goes_on_in_the_base_form_after_can(sonnets: list[Verse]) -> None:
+    one, many, base, _ = forms()
+    third = {third_person(verb) for verb in base} - base
+    text = lines(sonnets)
+    after = [second for first, second in pairwise(text) if "can" in first and first[-1] == "," and second[0] == "and"]
+    continued = [line for line in after if line[1] in base | third and line[1] not in one | many]
+    assert len(continued) > 10
+    assert not [line for line in continued if line[1] in third]
+
+
 def test_demonstratives_and_indefinite_articles_agree_with_their_noun(sonnets: list[Verse]) -> None:
     one, many, _, adjectives = forms()
     checked = 0
@@ -187,7 +197,7 @@ def test_the_same_seed_grows_the_same_sonnets_and_more_of_them(sonnets: list[Ver
 
 def test_the_first_sonnets_are_what_they_were_on_other_machines(sonnets: list[Verse]) -> None:
     digest = hashlib.sha256("\n\n".join(poem.target for poem in sonnets[:50]).encode()).hexdigest()
-    assert digest[:16] == "bb1bcce67be6f8ff", (
+    assert digest[:16] == "407c9fbd59870c1c", (
         "the corpus has changed: raise nursery.verse_en in versions.yaml, then pin this"
     )
 

@@ -55,13 +55,13 @@ class Lexicon:
 def lexicon(theme: str) -> Lexicon:
     """The lexicon of a theme."""
     raw = _raw()
-    mass, single = raw["mass"].split(), raw["single"].split()
+    mass = raw["mass"].split()
     nouns: dict[tuple[str, Number], tuple[str, ...]] = {}
     for kind in KINDS:
         words = _tagged(raw["nouns"][kind], theme)
         counted = tuple(word for word in words if word not in mass)
         nouns[kind, "one"] = counted
-        nouns[kind, "many"] = tuple(plural(word) for word in counted if word not in single and pattern(plural(word)))
+        nouns[kind, "many"] = tuple(plural(word) for word in counted if pattern(plural(word)))
         nouns[kind, "mass"] = tuple(word for word in words if word in mass)
     return Lexicon(
         nouns=nouns,

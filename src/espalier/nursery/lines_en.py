@@ -30,7 +30,7 @@ _EVENLY = tuple((kind, 1) for kind in KINDS)
 _THIRD = ("is", "seems", "grows")
 _COPULAS = {"one": _THIRD, "mass": _THIRD, "many": ("are", "seem", "grow"), "self": ("seem", "grow")}
 
-#: The number of a subject: "self" is "i".
+#: Kind and number of a subject; "self", for "i" and for subjects of "can", takes base forms.
 Subject = tuple[str, Number | Literal["self"]]
 
 
@@ -91,7 +91,9 @@ def line(
     places = [word for word, slot in zip(found, slots, strict=True) if slot[0] == "P"]
     if len({*content, *places}) < len(content) + len(places) or any(word in said for word in content):
         return None
-    return Line(_articles([word for word in found if word]), content, (drawn.kinds["s"], drawn.numbers["s"]))
+    # After "can", what goes on goes on in the base form, as after "i".
+    number = "self" if "can" in slots or "will" in slots else drawn.numbers["s"]
+    return Line(_articles([word for word in found if word]), content, (drawn.kinds["s"], number))
 
 
 def suits(end: End, role: str, subject: Subject | None) -> bool:
@@ -153,7 +155,7 @@ def _draw(
 
 
 def _number(rng: random.Random, lexicon: Lexicon, kind: str) -> Number:
-    wishes: tuple[tuple[Number, int], ...] = (("one", 10), ("many", 6), ("mass", 3))
+    wishes: tuple[tuple[Number, int], ...] = (("one", 10), ("many", 6), ("mass", 5))
     return weighted(rng, [(number, wish) for number, wish in wishes if lexicon.nouns[kind, number]])
 
 

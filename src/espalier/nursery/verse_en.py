@@ -51,7 +51,7 @@ _ATTEMPTS = 100
 
 
 def grow(count: int, seed: int) -> list[Verse]:
-    """Grow `count` sonnets, all different.
+    """Grow `count` sonnets, all different; no line comes twice.
 
     Args:
         count: how many.
@@ -66,13 +66,12 @@ def grow(count: int, seed: int) -> list[Verse]:
     if count < 0:
         raise ConfigError(f"cannot grow {count} sonnets", where="nursery verse_en", remedy="give a count of 0 or more")
     rng = random.Random(seed)
-    written: set[str] = set()
+    written: set[tuple[str, ...]] = set()
     found: list[Verse] = []
     while len(found) < count:
         lines = _sonnet(rng, pick(rng, THEMES), written)
         if lines is None:
             continue
-        written.update(lines)
         found.append(
             Verse(
                 id=f"verse_en/{len(found) + 1:05d}",
@@ -87,12 +86,13 @@ def grow(count: int, seed: int) -> list[Verse]:
     return found
 
 
-def _sonnet(rng: random.Random, theme: str, written: set[str]) -> list[str] | None:
-    """The lines of one sonnet, or None where a rhyme gave out."""
+def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> list[str] | None:
+    """The lines of one sonnet, or None where a rhyme gave out. Their words go into `written`."""
     course = " ".join((pick(rng, _QUATRAINS), pick(rng, _QUATRAINS), pick(rng, _TURNS), pick(rng, _COUPLETS))).split()
     words, ends = lexicon(theme), _ends(theme)
     roles = course[::2]
     said: set[str] = set()
+    fresh: set[tuple[str, ...]] = set()
     parts: dict[str, Part] = {}
     subject: Subject | None = None
     lines = []
@@ -103,13 +103,15 @@ def _sonnet(rng: random.Random, theme: str, written: set[str]) -> list[str] | No
         open_ends = [end for end in ends[parts[letter]] if end.word not in said and suits(end, role, subject)]
         for _ in range(_ATTEMPTS if open_ends else 0):
             found = line(rng, words, role, pick(rng, open_ends), subject, said)
-            if found is not None and (text := join_tokens((*found.words, mark), "en")) not in written:
+            if found is not None and found.words not in written:
                 break
         else:
             return None
         subject = found.subject
         said.update(found.content)
-        lines.append(text)
+        fresh.add(found.words)
+        lines.append(join_tokens((*found.words, mark), "en"))
+    written |= fresh
     return lines
 
 

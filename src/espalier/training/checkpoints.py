@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -32,11 +33,18 @@ class Checkpoint:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint for its step, and drop all but the newest `KEPT`."""
+    """Write a checkpoint for its step, and drop all but the newest `KEPT`.
+
+    Raises:
+        ArtifactError: the file system refuses.
+    """
     stem = f"step-{checkpoint.state['step']:09d}"
     weights = folder / f"{stem}.safetensors"
     with atomic_file(weights) as part:
-        save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, part)
+        try:
+            save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, part)
+        except SafetensorError as error:  # how the library says that the disk is full
+            raise OSError(str(error)) from error
     write_json(folder / f"{stem}.json", {"sha256": file_sha256(weights), "state": checkpoint.state})
     for manifest in sorted(folder.glob("step-*.json"))[:-KEPT]:
         manifest.unlink(missing_ok=True)
@@ -52,7 +60,7 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
             if file_sha256(weights) != value["sha256"]:
                 raise ValueError("its bytes are not those that were written")
             return Checkpoint(load_file(weights), value["state"])
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             warnings.warn(f"{manifest.stem} is damaged ({error}); falling back to the one before", stacklevel=2)
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -47,7 +48,7 @@ class Progress:
     """Where a training stands, all of it saved with each checkpoint.
 
     `step` counts from 0; `index` is the next batch of `epoch`; `stale` counts evaluations since the best. `history` is
-    the same on every run; `seconds` is not.
+    the same on every run; `seconds` is not. `best_loss` begins as the largest float, for JSON has no infinity.
     """
 
     step: int = 0
@@ -55,7 +56,7 @@ class Progress:
     index: int = 0
     tokens: int = 0
     best_step: int = 0
-    best_loss: float = math.inf
+    best_loss: float = sys.float_info.max
     stale: int = 0
     seconds: float = 0.0
     history: list[dict[str, float | int]] = field(default_factory=list)
@@ -186,7 +187,10 @@ def _evaluate(
     train_loss = float(running[0] / running[1])
     running.zero_()
     if not (math.isfinite(dev_loss) and math.isfinite(train_loss)):
-        raise EspalierError(f"the loss is {train_loss} at step {progress.step}", remedy="lower the rate, or clip")
+        raise EspalierError(
+            f"the loss is no longer a number at step {progress.step}: {train_loss} in training, {dev_loss} on dev",
+            remedy="lower the rate, or clip",
+        )
     progress.history.append(
         {
             "step": progress.step,
@@ -216,10 +220,12 @@ def _save(
 def _resume(
     model: nn.Module, optimizer: Any, scratch: Path, device: torch.device
 ) -> tuple[Progress, dict[str, Tensor], Tensor]:
-    """Where the last checkpoint left off, or the start: progress, best weights, running loss."""
+    """Where the last checkpoint left off, or the start: progress, best weights (none before the first evaluation),
+    running loss.
+    """
     found = load_checkpoint(scratch)
     if found is None:
-        return Progress(), dict(model.state_dict()), torch.zeros(2, dtype=torch.float64, device=device)
+        return Progress(), {}, torch.zeros(2, dtype=torch.float64, device=device)
 
     def part(prefix: str) -> dict[str, Tensor]:
         return {name.removeprefix(prefix): v for name, v in found.tensors.items() if name.startswith(prefix)}
