@@ -53,12 +53,12 @@ def frame_of(format_: Format, vocabulary: Vocabulary) -> Frame:
     for index, (unit, rhyme) in enumerate(zip(format_.units, format_.rhyme, strict=True)):
         places = [vocabulary.position(place) for place in range(len(unit))]
         number = numbers.setdefault(rhyme, len(numbers)) if rhyme != "." else -1
-        last = _rhyming(unit)
+        rhyming = _rhyming(unit)
         c += [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
         p += places[::-1]
         inverse += places
         s += [vocabulary.segment(index)] * len(unit)
-        letter += [number if place == last else -1 for place in range(len(unit))]
+        letter += [number if place in rhyming else -1 for place in range(len(unit))]
         for row in (c, p, inverse, s):
             row.append(SEP)
         letter.append(-1)
@@ -77,6 +77,6 @@ def target_of(text: str, vocabulary: Vocabulary) -> IntArray:
     return np.array([*row, EOS], dtype=np.int32)
 
 
-def _rhyming(unit: tuple[str, ...]) -> int | None:
-    """Where the unit rhymes: at `#`, else at its last word, which may be a literal."""
-    return unit.index(RHYME) if RHYME in unit else rhyme_place(unit)
+def _rhyming(unit: tuple[str, ...]) -> set[int | None]:
+    """Where the unit rhymes: at each `#`, else at its last word, which may be a literal."""
+    return {index for index, slot in enumerate(unit) if slot == RHYME} or {rhyme_place(unit)}

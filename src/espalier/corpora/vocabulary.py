@@ -120,5 +120,5 @@ class Vocabulary:
         value = read_json(path)
         try:
             return cls(tuple(value["words"]), int(value["units"]), int(value["length"]), value["language"])
-        except (KeyError, TypeError) as error:
-            raise ArtifactError(f"not a vocabulary (lacks {error})", where=path) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise ArtifactError(f"not a vocabulary ({error!r})", where=path) from error

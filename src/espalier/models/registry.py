@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
@@ -46,7 +46,11 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary
     write_json(folder / "model.json", {"arch": arch, "config": config.model_dump(mode="json")})
     vocabulary.save(folder / "vocabulary.json")
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    save_file(weights, folder / f"seed{seed}.safetensors")
+    file = folder / f"seed{seed}.safetensors"
+    try:
+        save_file(weights, file)
+    except SafetensorError as error:
+        raise ArtifactError(f"cannot write ({error})", where=file, remedy="free the place and run again") from error
 
 
 def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabulary]:
@@ -58,10 +62,14 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabu
     Raises:
         ArtifactError: no weights are there, or they are of another architecture than the JSON beside them says.
     """
-    value = read_json(folder / "model.json")
+    shape = folder / "model.json"
+    value = read_json(shape)
     vocabulary = Vocabulary.load(folder / "vocabulary.json")
-    kind = architecture(value["arch"], where=str(folder / "model.json"))
-    model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
+    try:
+        kind = architecture(value["arch"], where=str(shape))
+        model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
+    except (KeyError, TypeError, ValidationError) as error:
+        raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
     found = sorted(folder.glob("seed*.safetensors")) if seed is None else [folder / f"seed{seed}.safetensors"]
     if not found or not found[0].exists():
         raise ArtifactError("no weights", where=folder, remedy="train the model")
