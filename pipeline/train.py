@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from espalier.corpora.batches import GRAIN
 from espalier.corpora.verse_data import VerseBatch, VerseData, View
 from espalier.corpora.vocabulary import Vocabulary
-from espalier.io.errors import ArtifactError, DataError
+from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
 from espalier.io.hashing import digest, file_sha256
 from pipeline import layout
@@ -39,7 +40,7 @@ class Examples:
 
     def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> VerseBatch:
         """The batch of these examples."""
-        return self.data.batch(indices, self.view, rng)
+        return self.data.batch(indices, self.view, rng, grain=GRAIN)
 
 
 def run(key: str) -> None:
@@ -86,6 +87,13 @@ def _train_seed(key: str, model: Model, config: Any, seed: int, folder: Path) ->
                 file=layout.ready(model.dataset) / f"{name}.parquet",
                 remedy="check the corpus's filters and split",
             )
+    longest = max(int(examples.lengths.max()) for examples in splits.values())
+    if longest > network.positions:  # type: ignore[attr-defined]
+        raise ConfigError(
+            f"the longest text of dataset {model.dataset} has {longest} tokens",
+            where=f"params.yaml: models.{key}.network.positions",
+            remedy=f"raise it to {longest}, or lower the dataset's max_tokens",
+        )
     scratch = layout.scratch("train", key, _identity(key, model, seed))
     log = layout.scratch("logs", f"{key}.seed{seed}.jsonl")
     log.parent.mkdir(parents=True, exist_ok=True)

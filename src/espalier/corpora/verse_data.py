@@ -89,10 +89,11 @@ class Ragged:
         flat = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
         return cls(flat, np.concatenate([[0], np.cumsum([len(row) for row in arrays])]).astype(np.int64))
 
-    def padded(self, indices: IntArray, fill: int) -> npt.NDArray[np.int64]:
-        """(len(indices), longest) the chosen rows, `fill` after each end."""
+    def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
+        """(len(indices), longest) the chosen rows, `fill` after each end; the width is a multiple of `grain`."""
         lengths = self.lengths[indices]
-        places = np.arange(int(lengths.max()) if len(lengths) else 0)
+        longest = int(lengths.max()) if len(lengths) else 0
+        places = np.arange(-(-longest // grain) * grain)
         inside = places < lengths[:, None]
         flat = self.flat if len(self.flat) else np.zeros(1, dtype=np.int32)
         taken = flat[np.where(inside, self.offsets[indices][:, None] + places, 0)]
@@ -153,14 +154,20 @@ class VerseData:
         """(examples,) length of each frame."""
         return self.columns["c"].lengths
 
-    def batch(self, indices: IntArray, view: View, rng: np.random.Generator | None = None) -> VerseBatch:
+    def batch(
+        self, indices: IntArray, view: View, rng: np.random.Generator | None = None, *, grain: int = 1
+    ) -> VerseBatch:
         """Collate `indices` as a model with this `view` reads them.
 
         Args:
             rng: draws the literals of section 3.3; None (evaluation) keeps none.
+            grain: lengths are padded to a multiple of it.
         """
         voc = self.vocabulary
-        take = {name: ragged.padded(indices, -1 if name == "letter" else PAD) for name, ragged in self.columns.items()}
+        take = {
+            name: ragged.padded(indices, -1 if name == "letter" else PAD, grain)
+            for name, ragged in self.columns.items()
+        }
         c = take["c"]
         if view.literals and rng is not None:
             words = (c == voc.c_word) | (c == voc.c_rhyme)

@@ -50,28 +50,35 @@ class _ReadoutLoss(torch.autograd.Function):
         dtype: torch.dtype,
         needed: bool,
     ) -> Tensor:
-        rows, matrix, offset = x.to(dtype), weight.to(dtype), bias.to(dtype)
+        # Every slice has `ROWS` rows, the last one padded: one shape, for which kernels are compiled once.
+        count, short = len(x), -len(x) % ROWS
+        rows, matrix, offset = F.pad(x.to(dtype), (0, 0, 0, short)), weight.to(dtype), bias.to(dtype)
+        target, real = F.pad(target, (0, short)), torch.arange(count + short, device=x.device)[:, None] < count
         spread = smoothing / len(weight)  # smoothed target: 1 - smoothing at the word, plus this everywhere
         total = torch.zeros((), device=x.device)
         d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
         for start in range(0, len(rows), ROWS):
-            part, wanted = rows[start : start + ROWS], target[start : start + ROWS, None]
+            part, wanted, counts = (
+                rows[start : start + ROWS], target[start : start + ROWS, None], real[start : start + ROWS]
+            )  # fmt: skip
             logits = F.linear(part, matrix, offset).float()
             norm = logits.logsumexp(-1, keepdim=True)
-            total += (norm - (1 - smoothing) * logits.gather(1, wanted)).sum()
+            total += (counts * (norm - (1 - smoothing) * logits.gather(1, wanted))).sum()
             if smoothing:
-                total -= spread * logits.sum()
+                total -= spread * (counts * logits).sum()
             if needed:
                 slope = logits.sub_(norm).exp_()  # softmax, then minus the target: the gradient of the logits
                 if smoothing:
                     slope.sub_(spread)
                 slope.scatter_add_(1, wanted, torch.full_like(norm, smoothing - 1))
+                if start + ROWS > count:
+                    slope *= counts
                 d_bias += slope.sum(0)
                 slope = slope.to(dtype)
                 torch.mm(slope, matrix, out=d_x[start : start + ROWS])
                 d_weight += torch.mm(slope.t(), part)
         if needed:
-            ctx.save_for_backward(d_x.to(x.dtype), d_weight, d_bias)
+            ctx.save_for_backward(d_x[:count].to(x.dtype), d_weight, d_bias)
         return total
 
     @staticmethod

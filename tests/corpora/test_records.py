@@ -1,0 +1,32 @@
+"""Records as tables and back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.corpora.records import Quarantined, Verse, records_of, table_of
+
+TEXT = st.text(max_size=12)
+VERSES = st.builds(
+    Verse, id=TEXT, origin=TEXT, language=st.sampled_from(["zh", "en"]), target=TEXT, author=TEXT, tune=TEXT, rhyme=TEXT
+)
+
+
+@given(st.lists(VERSES, max_size=4))
+def test_a_table_of_records_reads_back_as_the_same_records(rows: list[Verse]) -> None:
+    table = table_of(rows, Verse)
+    assert list(table.columns) == ["id", "origin", "language", "target", "author", "tune", "rhyme"]
+    assert records_of(table, Verse) == rows
+
+
+def test_no_rows_still_have_their_columns() -> None:
+    table = table_of([], Quarantined)
+    assert list(table.columns) == ["id", "stage", "reason", "text"]
+    assert records_of(table, Quarantined) == []
+
+
+def test_columns_in_another_order_or_too_many_do_not_matter() -> None:
+    row = Quarantined(id="a", stage="filter", reason="too few units", text="灯。")
+    table = table_of([row], Quarantined)[["text", "reason", "stage", "id"]].assign(extra="x")
+    assert records_of(table, Quarantined) == [row]

@@ -1,0 +1,75 @@
+"""The readout's loss and its gradients against torch's own cross entropy."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from espalier.layers import readout
+from espalier.layers.readout import readout_loss
+
+Parts = tuple[Tensor, Tensor, Tensor]
+
+
+def parts(rows: int = 37, width: int = 8, vocabulary: int = 50) -> tuple[Parts, Parts, Tensor]:
+    """Two equal sets of leaves, and targets."""
+    torch.manual_seed(2)
+    ours = (torch.randn(rows, width), torch.randn(vocabulary, width), torch.randn(vocabulary))
+    theirs = tuple(part.clone().requires_grad_() for part in ours)
+    return tuple(part.requires_grad_() for part in ours), theirs, torch.randint(0, vocabulary, (rows,))  # type: ignore[return-value]
+
+
+def plain(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    return F.cross_entropy(F.linear(x, weight, bias).float(), target, reduction="sum", label_smoothing=smoothing)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("rows", [1, 16, 37])
+def test_loss_and_gradients_are_those_of_cross_entropy(
+    smoothing: float, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readout, "ROWS", 16)  # several slices, the last one short
+    ours, theirs, target = parts(rows)
+    found, wanted = readout_loss(*ours, target, smoothing), plain(*theirs, target, smoothing)
+    assert torch.allclose(found, wanted, rtol=1e-5)
+    (3 * found).backward()
+    (3 * wanted).backward()
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.grad is not None and other.grad is not None
+        assert torch.allclose(mine.grad, other.grad, atol=1e-5)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_under_autocast_they_agree_as_far_as_bfloat16_goes(smoothing: float) -> None:
+    ours, theirs, target = parts()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found, wanted = readout_loss(*ours, target, smoothing), plain(*theirs, target, smoothing)
+    assert found.dtype == torch.float32
+    assert torch.allclose(found, wanted, rtol=1e-3)
+    found.backward()
+    exact, _, _ = parts()
+    plain(*exact, target, smoothing).backward()
+    wanted.backward()
+    for mine, other, true in zip(ours, theirs, exact, strict=True):
+        assert mine.grad is not None and other.grad is not None and true.grad is not None
+        assert mine.grad.dtype == torch.float32
+        # No further from the 32-bit gradient than torch's own autocast is, give or take.
+        own = (other.grad - true.grad).norm()
+        assert (mine.grad - true.grad).norm() <= 1.5 * own + 1e-3 * true.grad.norm()
+
+
+def test_no_rows_have_no_loss() -> None:
+    ours, _, _ = parts()
+    found = readout_loss(ours[0][:0], *ours[1:], torch.zeros(0, dtype=torch.long))
+    found.backward()
+    assert found.item() == 0 and ours[1].grad is not None and not ours[1].grad.any()
+
+
+def test_without_gradients_nothing_is_kept() -> None:
+    ours, theirs, target = parts()
+    with torch.no_grad():
+        found = readout_loss(*ours, target)
+    assert not found.requires_grad
+    assert torch.allclose(found, plain(*theirs, target, 0.0), rtol=1e-5)
