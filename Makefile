@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test check lock clean
+.PHONY: repro test check lock profiles clean
 
 repro: .venv/ready
 	dvc repro
@@ -31,6 +31,10 @@ lock:
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench]'
 	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
 	rm -rf .venv-lock
+
+# The profiles' copies of the pipeline and of the catalogue, which a test compares.
+profiles:
+	for profile in small paper; do cp dvc.yaml profiles/$$profile/; cp profiles/sources.yaml profiles/$$profile/; done
 
 clean:
 	rm -rf .venv .scratch

@@ -39,6 +39,10 @@ class Language(StrEnum):
     en = "en"
 
 
+#: What typer raises for a mistaken command line; whether it is click's class or a copy depends on typer's version.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+#: What typer answers after Ctrl-C.
+INTERRUPTED = 130
 #: The stages of dvc.yaml, each with what its key names; a module of this package has the same name and a `run(key)`.
 STAGES = {
     "download": ("source", "Fetch a source's published files, verified."),
@@ -113,15 +117,17 @@ def generate(
 ) -> None:
     """Write verse into a format, known or new.
 
-    A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune.
+    A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune. Each line, and each
+    of --n texts, draws its own chances from --seed and its number, so that equal lines are not given equal texts.
     """
     from pipeline.generate import Options, Request, requests_of, write
 
-    _enter(profile.value if profile else "nursery")
     one = [Request(format_, rhyme, tune)] if format_ is not None or tune is not None else []
+    requests = one + requests_of(file, one)  # before entering another folder: --file is a path in this one
+    _enter(profile.value if profile else "nursery")
     write(
         "generate",
-        one + requests_of(file, one),
+        requests,
         Options(model, language.value, n, seed, json, free, top_k, temperature, beam),
     )
 
@@ -145,11 +151,12 @@ def polish(
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
     from pipeline.generate import Options, Request, requests_of, write
 
-    _enter(profile.value if profile else "nursery")
     one = [Request(template, rhyme, tune)] if template is not None else []
+    requests = one + requests_of(file, one)
+    _enter(profile.value if profile else "nursery")
     write(
         "polish",
-        one + requests_of(file, one),
+        requests,
         Options(model, language.value, n, seed, json, False, top_k, temperature, beam),
     )
 
@@ -171,13 +178,23 @@ def _enter(profile: str | None) -> None:
         os.chdir(layout.ROOT)
 
 
+def _command() -> str:
+    """The command that was given, if it is one, and a space."""
+    known = {command.name for command in app.registered_commands} | {"generate", "polish", "verify"}
+    return f"{sys.argv[1]} " if sys.argv[1] in known else ""
+
+
 def main() -> NoReturn:
     """Run the command line. A user's mistake is one line and exit status 1."""
     warnings.showwarning = lambda message, *_, **__: print(f"espalier: warning: {message}", file=sys.stderr)
     try:
-        app()
+        if app(sys.argv[1:] or ["--help"], prog_name="espalier", standalone_mode=False) == INTERRUPTED:
+            raise KeyboardInterrupt
     except EspalierError as error:
         sys.exit(f"espalier: {error}")
+    except UsageError as error:
+        what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+        sys.exit(f"espalier: {what}; see espalier {_command()}--help")
     except KeyboardInterrupt:
         sys.exit("espalier: interrupted")
     except BrokenPipeError:

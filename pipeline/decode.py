@@ -12,14 +12,16 @@ import pandas as pd
 import torch
 
 from espalier.corpora.batches import length_batches
-from espalier.corpora.records import Verse, records_of
+from espalier.corpora.linearize import linearize
+from espalier.corpora.records import Verse
 from espalier.corpora.verse_data import VerseData
 from espalier.corpora.vocabulary import EOS, PAD, SEP
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import DataError
 from espalier.io.hashing import seed_from
-from espalier.io.tables import read_table, write_table
+from espalier.io.tables import write_table
 from espalier.verse.format import format_of
 from pipeline import layout
+from pipeline.linearize import read_split
 from pipeline.params import Run, entry, load_params, validated
 from pipeline.stage import followed, say
 
@@ -34,7 +36,8 @@ BATCH = 64
 def run(key: str) -> None:
     """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model.
 
-    The table's metadata holds, as JSON under "dev", the same likelihoods for the dev split.
+    The table's metadata holds as JSON, under "dev", the same likelihoods for the corpus's dev split, and, under
+    "unfit", how many poems the model has no symbols for.
     """
     from espalier.decoding.verse import VerseDecoder
     from espalier.models.registry import load_model
@@ -42,34 +45,30 @@ def run(key: str) -> None:
     params = load_params()
     wanted = entry("run", params.runs, key)
     decoder = validated(VerseDecoder, wanted.decoder, f"params.yaml: runs.{key}.decoder")
-    dataset = layout.ready(params.models[wanted.model].dataset)
-    tables, dev = [], []
+    records = read_split(wanted.corpus, wanted.split)
+    tables, dev, unfit = [], [], 0
     for seed in params.models[wanted.model].seeds:
         loaded, vocabulary = load_model(layout.model(wanted.model), seed)
         model = cast("SongNet", loaded.to(device()))
-        data = VerseData.load(dataset / f"{wanted.split}.parquet", vocabulary)
-        table = _written(model, data, _records(wanted, data.ids), wanted, decoder, seed)
+        longest = model.config.positions - decoder.slack
+        data, aside = linearize(records, vocabulary, longest, stage="decode")
+        if not len(data):
+            raise DataError(
+                f"model {wanted.model} fits none of {len(records)} poems",
+                file=layout.corpus(wanted.corpus) / f"{wanted.split}.parquet",
+                remedy="choose a corpus of its kind",
+            )
+        unfit += len(aside)
+        fitting = {row.id: row for row in records}
+        table = _written(model, data, [fitting[each] for each in data.ids], wanted, decoder, seed)
         tables.append(table.merge(_surprise(model, data), on="id", validate="many_to_one"))
-        dev.append(_surprise(model, VerseData.load(dataset / "dev.parquet", vocabulary)))
+        dev.append(_surprise(model, linearize(read_split(wanted.corpus, "dev"), vocabulary, longest)[0]))
     write_table(
         layout.output(wanted.paper, key),
         pd.concat(tables, ignore_index=True),
-        {"dev": json.dumps(pd.concat(dev, ignore_index=True).drop(columns="id").to_dict("list"))},
+        {"dev": json.dumps(pd.concat(dev, ignore_index=True).drop(columns="id").to_dict("list")), "unfit": str(unfit)},
     )
-    say(f"{key}: {sum(map(len, tables)):,} texts")
-
-
-def _records(run_: Run, ids: list[str]) -> list[Verse]:
-    """The records behind the linearized rows, in their order."""
-    table = read_table(layout.corpus(run_.corpus) / f"{run_.split}.parquet").set_index("id", drop=False)
-    lacking = [each for each in ids if each not in table.index]
-    if lacking:
-        raise ArtifactError(
-            f"row {lacking[0]} of the model's dataset is not in corpus {run_.corpus}",
-            where=layout.corpus(run_.corpus),
-            remedy="a run's corpus must be that of its model's dataset",
-        )
-    return records_of(table.loc[ids], Verse)
+    say(f"{key}: {sum(map(len, tables)):,} texts" + (f", {unfit} poems unfit for the model" if unfit else ""))
 
 
 def _written(

@@ -116,6 +116,10 @@ def _check(options: Options, requests: int) -> None:
             raise ConfigError(f"{value} is too small", where=name, remedy=f"at least {least}")
     if options.n * requests > MOST:
         raise ConfigError(f"{options.n * requests:,} texts at once", where="--n", remedy=f"at most {MOST:,}")
+    if options.beam and options.n > 1:
+        raise ConfigError(
+            f"{options.n} texts of one search", where="--n", remedy="--beam finds the best; leave it out to draw"
+        )
     if not options.temperature > 0:
         raise ConfigError(f"{options.temperature} is no temperature", where="--temperature", remedy="above 0")
 
@@ -141,7 +145,7 @@ def _format(request: Request, command: str, row: int, rows: int, options: Option
         if text is None and request.tune is not None:
             tune = tune_of(request.tune)
             text, rhyme = tune.pattern, rhyme or tune.rhyme
-        if command == "polish" and text and not ("_" in text or "#" in text):
+        if command == "polish" and text and not set("_#＿＃") & set(text):
             raise ConfigError(
                 f"'{text[:40]}' has no blanks", where="template", remedy="write _ for each word to find, # for a rhyme"
             )
@@ -157,6 +161,7 @@ def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], optio
     import numpy as np
 
     from espalier.corpora.frames import frame_of
+    from espalier.corpora.linearize import title_of
     from espalier.corpora.verse_data import VerseData
     from espalier.decoding.verse import text_of, verse_constraint
     from espalier.decoding.verse import write as decode
@@ -166,7 +171,8 @@ def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], optio
     model.to(device())
     vocabulary, view = model.vocabulary, model.config.view
     frames = [frame_of(format_, vocabulary) for format_ in formats]
-    longest = max(map(len, frames))
+    decoder = _decoder(options)
+    longest = max(map(len, frames)) + (decoder.slack if options.free else 0)
     if longest > model.config.positions:
         raise ConfigError(
             f"a format of {longest} tokens",
@@ -175,11 +181,8 @@ def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], optio
         )
     if any(tunes) and not view.title:
         say("espalier: note: this model does not read a tune's name; --tune gives it the format alone")
-    titles = [
-        vocabulary.encode(tokens_of((tune or "").lower(), vocabulary.language)[: vocabulary.length]) for tune in tunes
-    ]
+    titles = [title_of(tune or "", vocabulary) for tune in tunes]
     data = VerseData.of([str(format_) for format_ in formats], frames, vocabulary, titles=titles)
-    decoder = _decoder(options)
     constraint = verse_constraint(decoder, vocabulary)
     jobs = [(row, sample) for row in range(len(formats)) for sample in range(options.n)]
     for start in range(0, len(jobs), BATCH):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -13,11 +13,13 @@ from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
 from espalier.io.errors import ConfigError
+from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE, PARAMS
 
 T = TypeVar("T")
 Kind = TypeVar("Kind", bound=BaseModel)
-Seeds = Annotated[tuple[int, ...], Field(min_length=1)]
+Seed = Annotated[int, Field(ge=0)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
 
 class Strict(BaseModel):
@@ -43,7 +45,7 @@ class Corpus(Strict):
     language: Literal["zh", "en"]
     #: A reader of published files, or a nursery that grows its rows.
     reader: str
-    options: dict[str, Any] = {}
+    options: dict[str, Any]
     source_1: str
     source_2: str
     parser: str
@@ -82,7 +84,7 @@ class Model(Strict):
     dataset: str
     #: A model whose weights this one starts from.
     init: str
-    seeds: Seeds = (1,)
+    seeds: Seeds
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
     network: dict[str, Any]
@@ -96,13 +98,13 @@ class Run(Strict):
     title: str = ""
     model: str
     corpus: str
-    split: Literal["dev", "test"] = "test"
+    split: Literal["dev", "test"]
     guidance: str
     annotation: str
     lm: str
     decoder: dict[str, Any]
-    samples: int = Field(1, ge=1)
-    seed: int
+    samples: int = Field(ge=1)
+    seed: Seed
     #: Which rules judge the format (paper, section 4.3).
     rules: Literal["songci", "sonnet"]
 
@@ -111,6 +113,8 @@ class Params(Strict):
     """All of params.yaml."""
 
     root: Literal[".", "../.."]
+    #: Where versions.yaml is, as DVC spells it in its lock: never with "./".
+    versions: Literal["versions.yaml", "../../versions.yaml"] = "versions.yaml"
     profile: Literal["nursery", "small", "paper"]
     sources: dict[str, Source]
     parsers: Reserved
@@ -130,7 +134,9 @@ class Params(Strict):
         )
 
     def check(self) -> Params:
-        """Every reference meets something, and every network and training is one that can be built.
+        """Every reference meets something, and every training is one that can be run.
+
+        Networks and decoders are for the stages that build them: their types need torch, and this needs no second.
 
         Raises:
             ConfigError: naming the key's path and what is allowed there.
@@ -145,6 +151,7 @@ class Params(Strict):
         for key, model in self.models.items():
             _meets(f"models.{key}.dataset", model.dataset, self.datasets.linearize, optional=False)
             _meets(f"models.{key}.init", model.init, self.models)
+            validated(TrainingConfig, model.training, f"models.{key}.training")
         for key, run in self.runs.items():
             _meets(f"runs.{key}.model", run.model, self.models, optional=False)
             _meets(f"runs.{key}.corpus", run.corpus, self.corpora, optional=False)
@@ -160,18 +167,25 @@ def load_params(path: Path = PARAMS) -> Params:
     Raises:
         ConfigError: it is missing, is not YAML, or anything in it cannot be.
     """
+    value = _mapping(path)
+    catalogue = path.with_name("sources.yaml")
+    if catalogue.exists():
+        value |= _mapping(catalogue)
+    return validated(Params, value, str(path)).check()
+
+
+def _mapping(path: Path) -> dict[str, Any]:
     try:
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(
             "no such file", where=path, remedy="run in the project's root or a profile's folder"
         ) from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"not YAML ({error})", where=path) from error
-    catalogue = path.with_name("sources.yaml")
-    if catalogue.exists() and isinstance(value, dict):
-        value |= yaml.safe_load(catalogue.read_text(encoding="utf-8")) or {}
-    return validated(Params, value, str(path)).check()
+    if not isinstance(value, dict):
+        raise ConfigError("not a mapping of keys to values", where=path, remedy="write KEY: VALUE lines")
+    return value
 
 
 def validated(kind: type[Kind], value: Any, where: str) -> Kind:
@@ -186,9 +200,8 @@ def validated(kind: type[Kind], value: Any, where: str) -> Kind:
             raise ConfigError.unknown(
                 "key", str(first["loc"][-1]), _siblings(kind, first["loc"]), where=f"{where}: {path}"
             ) from error
-        raise ConfigError(
-            what, where=f"{where}: {path}" if path else where, remedy=f"it is {first['input']!r}"[:200]
-        ) from error
+        remedy = "add it" if first["type"] == "missing" else f"it is {first['input']!r}"[:200]
+        raise ConfigError(what, where=f"{where}: {path}" if path else where, remedy=remedy) from error
 
 
 def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
@@ -197,10 +210,14 @@ def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     for part in path[:-1]:
         if isinstance(found, type) and issubclass(found, BaseModel) and part in found.model_fields:
             found = found.model_fields[str(part)].annotation
-        else:
-            inner = [each for each in getattr(found, "__args__", ()) if each is not str]
-            found = inner[-1] if inner else None
+        else:  # a key of a map, a place in a list, or the tag of one of several types
+            inner = [each for each in get_args(found) if isinstance(each, type) and issubclass(each, BaseModel)]
+            found = next((each for each in inner if part in _tags(each)), inner[-1] if inner else None)
     return list(found.model_fields) if isinstance(found, type) and issubclass(found, BaseModel) else []
+
+
+def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
+    return get_args(kind.model_fields["kind"].annotation) if "kind" in kind.model_fields else ()
 
 
 def _meets(path: str, name: str, allowed: Mapping[str, Any], *, optional: bool = True) -> None:

@@ -34,9 +34,11 @@ def run(key: str) -> None:
         samples=(table["seed"] * wanted.samples + table["sample"]).tolist(),
         seed=wanted.seed,
     )
-    dev = json.loads(table_metadata(path)["dev"])
+    metadata = table_metadata(path)
+    dev = json.loads(metadata["dev"])
     unseen = Likelihood(dev["nll"], dev["tokens"], dev["word_nll"], dev["words"])
     of_dev = scores(METRICS, perplexity_statistics(unseen), seed=wanted.seed)
     found |= {f"{name}_dev": of_dev[name] for name in DEV_KEYS}
     counts = {"poems": int(table["id"].nunique()), "texts": len(table), "empty": int((table["text"] == "").sum())}
+    counts["unfit"] = int(metadata["unfit"])
     write_json(layout.metrics(wanted.paper, key), {**scores_json(found), "counts": counts})

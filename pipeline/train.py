@@ -8,9 +8,10 @@ import math
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,18 @@ from espalier.corpora.batches import GRAIN
 from espalier.corpora.verse_data import VerseBatch, VerseData, View
 from espalier.corpora.vocabulary import Vocabulary
 from espalier.io.errors import ArtifactError, ConfigError, DataError
-from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
+from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
+from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params import Model, entry, load_params, validated
 from pipeline.stage import progress_bar, say
+
+if TYPE_CHECKING:
+    import rich.progress
+    from torch import nn
+
+    from espalier.training.loop import Progress
 
 
 @dataclass(frozen=True)
@@ -43,109 +51,120 @@ class Examples:
         return self.data.batch(indices, self.view, rng, grain=GRAIN)
 
 
+@dataclass(frozen=True)
+class Trained:
+    """A model after training, and how it went."""
+
+    seed: int
+    model: nn.Module
+    vocabulary: Vocabulary
+    progress: Progress
+    scratch: Path
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What is kept of it; the same on every run."""
+        return {
+            "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+            "steps": self.progress.step,
+            "tokens": self.progress.tokens,
+            "best_step": self.progress.best_step,
+            "best_dev_loss": round(self.progress.best_loss, 6),
+            "history": self.progress.history,
+        }
+
+
 def run(key: str) -> None:
-    """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`."""
-    from espalier.training.config import TrainingConfig
+    """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
+
+    Under `accelerate launch` every process trains, and the first one writes.
+    """
+    from accelerate import PartialState
+
+    from espalier.models.registry import save_model
 
     model = entry("model", load_params().models, key)
-    config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
-    done = []
+    done = [_train_seed(key, model, seed) for seed in model.seeds]
+    if not PartialState().is_main_process:
+        return
     with atomic_folder(layout.model(key)) as folder:
-        for seed in model.seeds:
-            done.append(_train_seed(key, model, config, seed, folder))
-        write_json(
-            folder / "training.json", {f"seed{seed}": state for seed, (state, _) in zip(model.seeds, done, strict=True)}
-        )
-        _write_curve(layout.curve(model.paper, key), model, [state for state, _ in done])
-    for _, scratch in done:
-        shutil.rmtree(scratch, ignore_errors=True)
+        for each in done:
+            save_model(folder, model.arch, each.model, each.vocabulary, each.seed)
+        write_json(folder / "training.json", {f"seed{each.seed}": each.summary for each in done})
+    _write_curve(layout.curve(model.paper, key), done)
+    for each in done:
+        shutil.rmtree(each.scratch, ignore_errors=True)
 
 
-def _train_seed(key: str, model: Model, config: Any, seed: int, folder: Path) -> tuple[dict[str, Any], Path]:
+def _train_seed(key: str, model: Model, seed: int) -> Trained:
     import torch
 
-    from espalier.models.registry import architecture, load_weights, save_model
-    from espalier.training.loop import Progress, train
+    from espalier.models.registry import architecture, load_weights, weights_of
+    from espalier.training.loop import train
 
+    config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
     vocabulary = Vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
     kind = architecture(model.arch, where=f"models.{key}.arch")
-    network = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
+    network: Any = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
     torch.manual_seed(seed)
     built = kind.build(network, vocabulary)
     if model.init != layout.NONE:
         _same_vocabulary(model, vocabulary)
-        load_weights(built, layout.model(model.init) / f"seed{read_first_seed(layout.model(model.init))}.safetensors")
-    view: View = network.view  # type: ignore[attr-defined]
-    splits = {
-        name: Examples(VerseData.load(layout.ready(model.dataset) / f"{name}.parquet", vocabulary), view)
-        for name in ("train", "dev")
-    }
-    for name, examples in splits.items():
-        if not len(examples.data):
-            raise DataError(
-                "no examples",
-                file=layout.ready(model.dataset) / f"{name}.parquet",
-                remedy="check the corpus's filters and split",
-            )
-    longest = max(int(examples.lengths.max()) for examples in splits.values())
-    if longest > network.positions:  # type: ignore[attr-defined]
-        raise ConfigError(
-            f"the longest text of dataset {model.dataset} has {longest} tokens",
-            where=f"params.yaml: models.{key}.network.positions",
-            remedy=f"raise it to {longest}, or lower the dataset's max_tokens",
-        )
+        load_weights(built, weights_of(layout.model(model.init)))
+    splits = {name: _examples(key, model, name, vocabulary, network) for name in ("train", "dev")}
     scratch = layout.scratch("train", key, _identity(key, model, seed))
-    log = layout.scratch("logs", f"{key}.seed{seed}.jsonl")
-    log.parent.mkdir(parents=True, exist_ok=True)
-    written = 0
     with progress_bar() as bar:
-        task = bar.add_task(f"{key} seed {seed}", total=config.steps, note="")
-
-        def watch(progress: Progress) -> None:
-            nonlocal written
-            last = progress.history[-1] if progress.history else {}
-            note = f"{progress.tokens_per_second:,.0f} tokens/s" + (
-                f", dev loss {last['dev_loss']:.3f}" if last else ""
-            )
-            bar.update(task, completed=progress.step, note=note)
-            if len(progress.history) > written:
-                written = len(progress.history)
-                line = {
-                    **last,
-                    "seconds": round(progress.seconds, 1),
-                    "tokens_per_second": round(progress.tokens_per_second),
-                }
-                with log.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"time": round(time.time()), **line}) + "\n")
-
         progress = train(
             built, splits["train"], splits["dev"], config,
-            width=network.width, seed=seed, scratch=scratch, watch=watch,  # type: ignore[attr-defined]
+            width=network.width, seed=seed, scratch=scratch, watch=_watcher(bar, key, seed, config.steps),
             cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
         )  # fmt: skip
-    save_model(folder, model.arch, built, vocabulary, seed)
     say(
         f"{key}, seed {seed}: {progress.step:,} steps, {progress.tokens:,} tokens, "
         f"{progress.tokens_per_second:,.0f} a second; "
         f"best dev perplexity {math.exp(progress.best_loss):.2f} at step {progress.best_step:,}"
     )
-    state = {
-        "parameters": sum(parameter.numel() for parameter in built.parameters()),
-        "steps": progress.step,
-        "tokens": progress.tokens,
-        "best_step": progress.best_step,
-        "best_dev_loss": round(progress.best_loss, 6),
-        "history": progress.history,
-    }
-    return state, scratch
+    return Trained(seed, built, vocabulary, progress, scratch)
 
 
-def read_first_seed(folder: Path) -> int:
-    """The first seed that a model was trained with."""
-    found = sorted(folder.glob("seed*.safetensors"))
-    if not found:
-        raise ArtifactError("no weights", where=folder, remedy="train the model")
-    return int(found[0].stem.removeprefix("seed"))
+def _examples(key: str, model: Model, split: str, vocabulary: Vocabulary, network: Any) -> Examples:
+    file = layout.ready(model.dataset) / f"{split}.parquet"
+    data = VerseData.load(file, vocabulary)
+    if not len(data):
+        raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
+    longest = int(data.lengths.max())
+    if longest > network.positions:
+        raise ConfigError(
+            f"the longest text of dataset {model.dataset} has {longest} tokens",
+            where=f"params.yaml: models.{key}.network.positions",
+            remedy=f"raise it to {longest}, or lower the dataset's max_tokens",
+        )
+    return Examples(data, network.view)
+
+
+def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Callable[[Progress], None]:
+    """Shows each step in the bar; writes each evaluation, with its clock, to `.scratch/logs/<key>.seed<seed>.jsonl`."""
+    task = bar.add_task(f"{key} seed {seed}", total=steps, note="")
+    log = layout.scratch("logs", f"{key}.seed{seed}.jsonl")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal written
+        last = progress.history[-1] if progress.history else None
+        rate = progress.tokens_per_second
+        bar.update(
+            task,
+            completed=progress.step,
+            note=f"{rate:,.0f} tokens/s" + (f", dev loss {last['dev_loss']:.3f}" if last else ""),
+        )
+        if last and len(progress.history) > written:
+            written = len(progress.history)
+            line = {"time": round(time.time()), **last, "seconds": round(progress.seconds, 1), "rate": round(rate)}
+            with log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+    return watch
 
 
 def _same_vocabulary(model: Model, vocabulary: Vocabulary) -> None:
@@ -175,15 +194,11 @@ def read_versions() -> dict[str, Any]:
     return versions
 
 
-def _write_curve(path: Path, model: Model, states: list[dict[str, Any]]) -> None:
+def _write_curve(path: Path, done: list[Trained]) -> None:
     with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["seed", "step", "train_loss", "dev_loss"])
-        for seed, state in zip(model.seeds, states, strict=True):
-            table.writerows([seed, line["step"], line["train_loss"], line["dev_loss"]] for line in state["history"])
-
-
-def training_of(key: str) -> dict[str, Any]:
-    """What was written down of a training, by seed."""
-    found: dict[str, Any] = read_json(layout.model(key) / "training.json")
-    return found
+        for each in done:
+            table.writerows(
+                [each.seed, line["step"], line["train_loss"], line["dev_loss"]] for line in each.progress.history
+            )

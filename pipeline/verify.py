@@ -44,10 +44,15 @@ def verify() -> None:
 
 
 def _outputs(lock: Path) -> Iterator[tuple[Path, str]]:
-    stages = yaml.safe_load(lock.read_text(encoding="utf-8")).get("stages", {})
-    for stage in stages.values():
-        for out in stage.get("outs", []):
-            yield Path(out["path"]), out["md5"]
+    try:
+        stages = yaml.safe_load(lock.read_text(encoding="utf-8")).get("stages", {})
+        for stage in stages.values():
+            for out in stage.get("outs", []):
+                yield Path(out["path"]), out["md5"]
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise ArtifactError(
+            "not a lock file", where=lock.resolve(), remedy="git restore it, or delete it and dvc repro"
+        ) from error
 
 
 def _cache() -> Path:

@@ -70,8 +70,8 @@ class Never:
 
     def start(self, batch: Any) -> NeverState:
         """The one mask, seen by every row."""
-        allowed = torch.ones(self.size, dtype=torch.bool, device=self.tokens.device)
-        allowed[self.tokens] = False
+        allowed = torch.ones(self.size, dtype=torch.bool, device=batch.device)
+        allowed[self.tokens.to(batch.device)] = False
         return NeverState(allowed.expand(len(batch), -1))
 
     def mask(self, state: NeverState) -> Tensor:

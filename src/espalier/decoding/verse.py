@@ -17,7 +17,7 @@ from torch import Tensor
 from espalier.corpora.verse_data import VerseBatch
 from espalier.corpora.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
 from espalier.decoding.beam import beam_search
-from espalier.decoding.constraint import All, Constraint, Never
+from espalier.decoding.constraint import All, Constraint
 from espalier.decoding.sampling import sample
 from espalier.models.contract import ChainModel
 from espalier.verse.format import BLANK, RHYME, Format
@@ -40,7 +40,7 @@ class VerseDecoder(BaseModel):
     temperature: float = Field(1.0, gt=0)
     beam: int = Field(5, ge=1)
     length_power: float = Field(0.0, ge=0)
-    #: In `free`: how many tokens a text may outgrow its frame by.
+    #: In `free`: how many tokens a text may outgrow its frame by; then it ends.
     slack: int = Field(8, ge=0)
 
 
@@ -63,9 +63,8 @@ def write(
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: Vocabulary) -> Constraint:
     """The constraint that a decoder's switches ask for."""
-    never = Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
     if decoder.mode == "free":
-        return never
+        return Within(vocabulary, decoder.slack)
     parts: list[Constraint] = [InFrame(vocabulary, decoder.marks)]
     if decoder.rhyme:
         parts.append(InRhyme(vocabulary))
@@ -116,6 +115,31 @@ def _start(batch: VerseBatch) -> FrameState:
     return FrameState(0, batch.c, batch.letter, torch.full((len(batch), letters), -1, device=batch.c.device))
 
 
+class Within:
+    """Text, no specials; it ends, at the latest, `slack` places after its own frame, whatever its neighbours do."""
+
+    def __init__(self, vocabulary: Vocabulary, slack: int) -> None:
+        self.slack = slack
+        self.free = torch.ones(vocabulary.text_size, dtype=torch.bool)
+        self.free[[PAD, UNK, BOS]] = False
+        self.end = torch.zeros(vocabulary.text_size, dtype=torch.bool)
+        self.end[EOS] = True
+
+    def start(self, batch: VerseBatch) -> FrameState:
+        """At the first place of every frame."""
+        return _start(batch)
+
+    def mask(self, state: FrameState) -> Tensor:
+        """Any word, mark, separator or end mark, until nothing but the end mark is left."""
+        over = state.time >= (state.c != PAD).sum(1) - 1 + self.slack
+        free = self.free.to(over.device).expand(len(over), -1)
+        return torch.where(over[:, None], self.end.to(over.device), free) if bool(over.any()) else free
+
+    def advance(self, tokens: Tensor, state: FrameState) -> FrameState:
+        """One place on."""
+        return replace(state, time=state.time + 1)
+
+
 class InFrame:
     """Every token stands where the frame has a place for it."""
 
@@ -138,7 +162,7 @@ class InFrame:
         wanted = torch.where(wanted == PAD, EOS, wanted)  # shorter frames of the batch have ended
         blank = wanted >= self.first_symbol
         if not self.marks:
-            blank = blank | self.is_mark[wanted]
+            blank = blank | self.is_mark.to(wanted.device)[wanted]
         copied = torch.zeros(len(wanted), self.first_symbol, dtype=torch.bool, device=wanted.device)
         copied.scatter_(1, wanted.clamp(max=self.first_symbol - 1)[:, None], True)
         return torch.where(blank[:, None], self.free.to(wanted.device), copied)

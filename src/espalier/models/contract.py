@@ -40,5 +40,8 @@ class ChainModel(Protocol):
         ...
 
     def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Read one token each, (batch,); give log-probabilities of the next, (batch, vocabulary), and the new state."""
+        """Read one token each, (batch,); give log-probabilities of the next, (batch, vocabulary), and the new state.
+
+        The old state is used up: its caches may be written to. `select` gives copies.
+        """
         ...

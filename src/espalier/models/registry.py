@@ -70,11 +70,22 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabu
         model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
-    found = sorted(folder.glob("seed*.safetensors")) if seed is None else [folder / f"seed{seed}.safetensors"]
-    if not found or not found[0].exists():
-        raise ArtifactError("no weights", where=folder, remedy="train the model")
-    load_weights(model, found[0])
+    load_weights(model, weights_of(folder, seed))
     return model.eval(), vocabulary
+
+
+def weights_of(folder: Path, seed: int | None = None) -> Path:
+    """The file of one seed's weights; None means the lowest seed.
+
+    Raises:
+        ArtifactError: there is none.
+    """
+    found = {int(file.stem.removeprefix("seed")): file for file in folder.glob("seed*.safetensors")}
+    if not found or (seed is not None and seed not in found):
+        raise ArtifactError(
+            "no weights" + (f" of seed {seed}" if seed is not None else ""), where=folder, remedy="train the model"
+        )
+    return found[min(found) if seed is None else seed]
 
 
 def load_weights(model: nn.Module, file: Path) -> None:

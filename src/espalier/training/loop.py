@@ -164,7 +164,11 @@ def _step(
         group["lr"] = rate
     model.train()
     loss = model(batch, config.smoothing)
-    accelerator.backward(loss.total / loss.targets)
+    targets = loss.targets
+    if accelerator.num_processes > 1:
+        # Gradients are averaged over the processes; this makes them those of the mean over all processes' targets.
+        targets = accelerator.reduce(loss.targets.float(), "sum") / accelerator.num_processes
+    accelerator.backward(loss.total / targets)
     if config.clip:
         accelerator.clip_grad_norm_(model.parameters(), config.clip)
     optimizer.step()

@@ -7,8 +7,8 @@ literal word that stays. Two ways to write one, on the command line and in files
     template    _雨___，____到。       literals stay, each `_` or `#` is filled
 
 A Chinese unit ends after 。！？ (and at `/`), an English one at `/` or a line feed. ASCII marks become full-width
-ones in Chinese, and the reverse in English. Where no `#` is written, the last word of each unit is a rhyme place, as in
-training (paper, equation 3), unless `rhyme` says `.` there.
+ones in Chinese, and the reverse in English; `＿`, `＃` and `／` are `_`, `#` and `/`. Where no `#` is written, the last
+word of each unit is a rhyme place, as in training (paper, equation 3), unless `rhyme` says `.` there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ RHYME = "#"
 LONGEST = 999
 
 _WIDE = str.maketrans(",.!?;:", "，。！？；：")
-_NARROW = str.maketrans("，。！？；：、", ",.!?;:,")
-_ENGLISH = re.compile(r"[_#/]|\d+|['’]?[^\W\d_]+(?:['’-][^\W\d_]+)*|-+|[^\w\s]")
+_NARROW = str.maketrans("，。！？；：、’", ",.!?;:,'")
+_SIGNS = str.maketrans("＿＃／", "_#/")
+_ENGLISH = re.compile(r"[_#/]|\d+|['’]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|-+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,10 @@ class Format:
     language: Language
 
     def __str__(self) -> str:
-        """The canonical spelling: counts where nothing but words and marks is asked, else the template."""
-        if any(not is_mark(slot) and slot not in (BLANK, RHYME) for unit in self.units for slot in unit):
-            return self._break().join(join_tokens(unit, self.language) for unit in self.units)
-        return self._break().join(_counts(unit) for unit in self.units)
+        """The canonical spelling: counts where they say it all, else the template. `parse_format` reads it back."""
+        if all(_countable(unit) for unit in self.units):
+            return self._break().join(_counts(unit) for unit in self.units)
+        return self._break().join(join_tokens(unit, self.language) for unit in self.units)
 
     def _break(self) -> str:
         closed = self.language == "zh" and all(unit[-1] in TERMINALS for unit in self.units[:-1])
@@ -74,7 +75,9 @@ def parse_format(text: str, language: Language, rhyme: str | None = None) -> For
         )
     if len(text) > LONGEST:
         raise ConfigError(f"the format has {len(text)} characters", where="format", remedy=f"at most {LONGEST}")
-    units = [unit for part in re.split(r"[/\n]", text) if part.strip() for unit in _units(part, language)]
+    units = [
+        unit for part in re.split(r"[/\n]", text.translate(_SIGNS)) if part.strip() for unit in _units(part, language)
+    ]
     format_ = Format(tuple(units), "", language)
     if not format_.blanks:
         raise ConfigError(
@@ -121,7 +124,9 @@ def _units(part: str, language: Language) -> list[tuple[str, ...]]:
         if token.isdecimal():
             count = int(token)
             if not 0 < count <= LONGEST:
-                raise ConfigError(f"a count of {count}", where="format", remedy=f"counts go from 1 to {LONGEST}")
+                raise ConfigError(
+                    f"a count of {_short(token)}", where="format", remedy=f"counts go from 1 to {LONGEST}"
+                )
             if units[-1] and not is_mark(units[-1][-1]):
                 raise ConfigError(f"'{token}' follows a word without a mark", where="format")
             units[-1] += [BLANK] * count
@@ -157,21 +162,28 @@ def _with_rhyme(format_: Format, rhyme: str | None) -> Format:
     units, kept = [], ""
     for number, (unit, letter) in enumerate(zip(format_.units, letters.upper(), strict=True), start=1):
         place = rhyme_place(unit)
-        if letter != "." and chosen and RHYME not in unit and rhyme is None:
+        if chosen and rhyme is None and RHYME not in unit:
             letter = "."
-        if letter != "." and (place is None or (unit[place] == BLANK and chosen)):
+        open_ = letter != "." and RHYME not in unit
+        if open_ and (place is None or (unit[place] == BLANK and chosen)):
             raise ConfigError(
                 f"unit {number} has the rhyme letter {letter} but no place for it",
                 where="rhyme",
                 remedy=f"write {RHYME} where it shall rhyme, or . for the letter",
             )
-        if letter != "." and place is not None and unit[place] == BLANK:
+        if open_ and place is not None and unit[place] == BLANK:
             unit = (*unit[:place], RHYME, *unit[place + 1 :])
         if letter == ".":
             unit = tuple(BLANK if slot == RHYME else slot for slot in unit)
         units.append(unit)
         kept += letter
     return Format(tuple(units), kept, format_.language)
+
+
+def _countable(unit: tuple[str, ...]) -> bool:
+    """Whether counts describe a unit: no literals, and no rhyme but where one stands by default."""
+    rhymes = [index for index, slot in enumerate(unit) if slot == RHYME]
+    return rhymes in ([], [rhyme_place(unit)]) and all(is_mark(slot) or slot in (BLANK, RHYME) for slot in unit)
 
 
 def _counts(unit: tuple[str, ...]) -> str:

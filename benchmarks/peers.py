@@ -1,0 +1,119 @@
+"""The same decoder twice: ours without symbols and global attention, and Hugging Face's GPT-2 with the same weights."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from espalier.corpora.frames import Frame
+from espalier.corpora.verse_data import VerseBatch, VerseData, View
+from espalier.corpora.vocabulary import Vocabulary
+from espalier.models.songnet import SongNet, SongNetConfig
+
+LAYERS, WIDTH, HEADS, INNER, WORDS, POSITIONS = 4, 256, 4, 1024, 5000, 384
+
+
+def pair(dropout: float) -> tuple[SongNet, GPT2LMHeadModel]:
+    """Both models with equal shapes and equal weights."""
+    config = SongNetConfig(
+        layers=LAYERS, width=WIDTH, heads=HEADS, inner=INNER, dropout=dropout, attention_dropout=dropout,
+        positions=POSITIONS, symbols=(), global_attention=False, norm="pre", activation="gelu_tanh", epsilon=1e-5,
+    )  # fmt: skip
+    vocabulary = Vocabulary(tuple(chr(0x4E00 + i) for i in range(WORDS)), 4, 4, "zh")
+    torch.manual_seed(0)
+    ours = SongNet(config, vocabulary)
+    peer = GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=vocabulary.text_size, n_positions=POSITIONS, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS,
+            n_inner=INNER, resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout,
+            bos_token_id=2, eos_token_id=3, pad_token_id=0,
+        )
+    )  # fmt: skip
+    _copy(ours, peer)
+    return ours, peer
+
+
+def corpus(poems: int) -> VerseData:
+    """Random poems whose lengths are spread as those of Song ci are: about 90 tokens, from 30 to 250."""
+    rng = np.random.default_rng(0)
+    lengths = np.clip(rng.lognormal(4.4, 0.45, poems), 30, 250).astype(int)
+    vocabulary = Vocabulary(tuple(chr(0x4E00 + i) for i in range(WORDS)), 4, 4, "zh")
+    rows = [np.append(rng.integers(5, vocabulary.text_size, n - 1), 3) for n in lengths]
+    blank = [np.full(len(row), vocabulary.c_word) for row in rows]
+    frames = [Frame(*(part.astype(np.int32) for part in (row, row, row, row, row * 0 - 1))) for row in blank]
+    return VerseData.of([str(i) for i in range(poems)], frames, vocabulary, targets=rows)
+
+
+def collated(data: VerseData, indices: np.ndarray) -> VerseBatch:
+    """A batch of ours; `peer_inputs` makes the peer's of it."""
+    return data.batch(indices, View())
+
+
+def peer_inputs(batch: VerseBatch) -> dict[str, Tensor]:
+    """The same tokens as GPT-2 takes them: it shifts its labels itself."""
+    end = torch.where(batch.real, batch.target, -100)
+    ids = torch.cat([batch.inputs, torch.zeros_like(batch.inputs[:, :1])], dim=1)
+    last = batch.real.sum(1, keepdim=True)
+    ids = ids.scatter(1, last, batch.target.gather(1, last - 1))
+    labels = torch.cat([torch.full_like(end[:, :1], -100), end], dim=1)
+    mask = torch.cat([torch.ones_like(batch.real[:, :1]), batch.real], dim=1)
+    return {"input_ids": ids, "labels": labels, "attention_mask": mask.long()}
+
+
+def rounds(contestants: dict[str, Callable[[], float]], count: int, warm_up: int = 2) -> dict[str, list[float]]:
+    """Run all in turn, A B C A B C ..., so that a machine that slows down slows all; each returns tokens a second."""
+    found: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(warm_up + count):
+        for name, run in contestants.items():
+            rate = run()
+            if number >= warm_up:
+                found[name].append(rate)
+    return found
+
+
+def timed(run: Callable[[], int]) -> Callable[[], float]:
+    """Tokens a second of a callable that returns how many tokens it handled."""
+
+    def rate() -> float:
+        started = time.perf_counter()
+        tokens = run()
+        return tokens / (time.perf_counter() - started)
+
+    return rate
+
+
+def table(found: dict[str, list[float]], ours: str) -> str:
+    """Median tokens a second, and the median of the round-by-round ratios of ours to each."""
+    lines = ["| | tokens/s | ours / this (min to max) |", "| --- | ---: | ---: |"]
+    for name, rates in found.items():
+        ratios = sorted(mine / its for mine, its in zip(found[ours], rates, strict=True))
+        ratio = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})" if name != ours else ""
+        lines.append(f"| {name} | {statistics.median(rates):,.0f} | {ratio} |")
+    return "\n".join(lines)
+
+
+@torch.no_grad()
+def _copy(ours: SongNet, peer: GPT2LMHeadModel) -> None:
+    """Our weights into GPT-2, whose Conv1D matrices are transposed."""
+
+    def linear(to: nn.Module, source: nn.Linear) -> None:
+        to.weight.copy_(source.weight.T)
+        to.bias.copy_(source.bias)
+
+    body = peer.transformer
+    body.wte.weight.copy_(ours.table.weight[: ours.vocabulary.text_size])
+    body.wpe.weight.copy_(ours.positions.weight)
+    for block, layer in zip(body.h, ours.layers, strict=True):
+        linear(block.attn.c_attn, layer.attention.project)
+        linear(block.attn.c_proj, layer.attention.out)
+        linear(block.mlp.c_fc, layer.feed_forward.into)
+        linear(block.mlp.c_proj, layer.feed_forward.out)
+        block.ln_1.load_state_dict(layer.attention_residual.norm.state_dict())
+        block.ln_2.load_state_dict(layer.feed_forward_residual.norm.state_dict())
+    body.ln_f.load_state_dict(ours.final_norm.state_dict())

@@ -1,0 +1,83 @@
+"""Training tokens a second: our plain decoder against Hugging Face's GPT-2 of the same shape, on the same batches.
+
+python benchmarks/train_decoder.py [rounds]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from itertools import cycle
+
+import torch
+from peers import collated, corpus, pair, peer_inputs, rounds, table, timed
+from torch import nn
+
+from espalier.corpora.batches import batch_plan
+from espalier.training.config import TrainingConfig
+from espalier.training.optimization import optimizer_of, precision_of
+
+BUDGET = 4096
+
+
+def contestant(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Callable, batches: Iterator, bf16: bool
+) -> Callable[[], float]:
+    """One round: three steps."""
+
+    def run() -> int:
+        tokens = 0
+        for _ in range(3):
+            batch = next(batches)
+            with torch.autocast("cpu", torch.bfloat16) if bf16 else nullcontext():
+                value = loss(model, batch)
+            value.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            tokens += int(batch.real.sum())
+        return tokens
+
+    return timed(run)
+
+
+def our_loss(model, batch):
+    found = model(batch)
+    return found.total / found.targets
+
+
+def peer_loss(model, batch):
+    return model(**peer_inputs(batch)).loss
+
+
+def main() -> None:
+    data = corpus(2000)
+    batches = [collated(data, indices) for indices in batch_plan(data.lengths, budget=BUDGET, seed=1, epoch=0)]
+    ours, peer = pair(dropout=0.0)
+    with torch.no_grad():
+        apart = abs(float(our_loss(ours.eval(), batches[0])) - float(peer_loss(peer.eval(), batches[0])))
+    assert apart < 1e-4, f"the two models are not the same: losses {apart} apart"
+    config = TrainingConfig(steps=1, rate=1e-3, weight_decay=0.01)
+    bf16 = precision_of(config, torch.device("cpu")) == "bf16"
+    found = {}
+    ours, peer = (model.train() for model in pair(dropout=0.1))
+    tuned = pair(dropout=0.1)[1].train()
+    half = "bf16, fused" if bf16 else "fp32 (no bf16 here), fused"
+    name = f"Espalier plain decoder, {half} AdamW"
+    runs = {
+        name: contestant(ours, optimizer_of(ours, config), our_loss, cycle(batches), bf16),
+        "GPT2LMHeadModel, fp32, AdamW": contestant(
+            peer, torch.optim.AdamW(peer.parameters(), lr=1e-3), peer_loss, cycle(batches), False
+        ),
+        f"GPT2LMHeadModel, {half} AdamW": contestant(
+            tuned, torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True), peer_loss, cycle(batches), bf16
+        ),
+    }
+    found = rounds(runs, int(sys.argv[1]) if len(sys.argv) > 1 else 7)
+    print(f"losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads\n")
+    print(table(found, name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Beam search against enumeration of every sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from espalier.decoding.beam import Hypothesis, beam_search
+from espalier.decoding.constraint import Never
+from espalier.decoding.sampling import sample
+
+END, BEGIN = 0, 1
+SIZE, STEPS = 4, 5
+
+
+def search(model: Any, batch: Any, beam: int, **changes: Any) -> list[list[Hypothesis]]:
+    settings = {"steps": STEPS, "begin": BEGIN, "end": END} | changes
+    return beam_search(model, batch, beam=beam, **settings)
+
+
+def ranked(model: Any, source: int, power: float, steps: int = STEPS, **changes: Any) -> list[tuple[list[int], float]]:
+    """Every sequence without its end mark, the best first."""
+    every = model.everything(source, steps, **changes)
+    scored = [([t for t in tokens if t != END], total / len(tokens) ** power) for tokens, total in every.items()]
+    return sorted(scored, key=lambda pair: -pair[1])
+
+
+@pytest.mark.parametrize("power", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize(("size", "steps"), [(3, 5), (4, 4)])
+def test_a_wide_beam_finds_the_best_of_all_sequences(
+    toy: Any, sources: Any, power: float, size: int, steps: int
+) -> None:
+    model = toy(size)
+    found = search(model, sources([1, 2, 3]), 120, steps=steps, length_power=power)
+    for source, row in zip([1, 2, 3], found, strict=True):
+        wanted = ranked(model, source, power, steps)[:120]
+        assert [each.tokens for each in row] == [tokens for tokens, _ in wanted]
+        assert [each.score for each in row] == pytest.approx([score for _, score in wanted], rel=1e-5)
+
+
+def test_scores_are_log_probabilities_over_a_power_of_the_length(toy: Any, sources: Any) -> None:
+    model = toy(SIZE)
+    every = model.everything(5, STEPS)
+    for each in search(model, sources([5]), 4, length_power=0.6)[0]:
+        key = tuple(each.tokens) if len(each.tokens) == STEPS else (*each.tokens, END)
+        assert each.log_probability == pytest.approx(every[key], rel=1e-5)
+        assert each.score == pytest.approx(each.log_probability / len(key) ** 0.6)
+
+
+@pytest.mark.parametrize("source", range(12))
+def test_a_beam_of_one_is_greedy(toy: Any, sources: Any, source: int) -> None:
+    model = toy(SIZE)
+    greedy = sample(model, sources([source]), seeds=[0], steps=STEPS, begin=BEGIN, end=END, top_k=1)
+    assert search(model, sources([source]), 1)[0][0].tokens == greedy[0]
+
+
+@pytest.mark.parametrize("beam", [1, 2, 5])
+@pytest.mark.parametrize("power", [0.0, 0.6])
+def test_a_batch_gives_what_its_rows_give_alone(toy: Any, sources: Any, beam: int, power: float) -> None:
+    model, rows = toy(SIZE), list(range(10))
+    together = search(model, sources(rows), beam, length_power=power, steps=8)
+    alone = [search(model, sources([row]), beam, length_power=power, steps=8)[0] for row in rows]
+    assert together == alone
+    assert all(len(row) == beam for row in together)
+    assert all(row == sorted(row, key=lambda each: -each.score) for row in together)
+
+
+def test_the_constraint_is_obeyed_by_the_best_that_it_allows(toy: Any, sources: Any) -> None:
+    model = toy(SIZE)
+    rule = Never(torch.tensor([2]), SIZE)
+    found = search(model, sources([1, 2]), 80, constraint=rule, length_power=0.6)
+    for source, row in zip([1, 2], found, strict=True):
+        wanted = ranked(model, source, 0.6, forbidden=(2,))
+        assert [each.tokens for each in row] == [tokens for tokens, _ in wanted][:80]
+        assert len(row) == min(80, len(wanted))
+
+
+def test_no_sequence_is_longer_than_the_steps(toy: Any, sources: Any) -> None:
+    model = toy(SIZE)
+    never_ends = Never(torch.tensor([END]), SIZE)
+    found = search(model, sources([1]), 3, constraint=never_ends, steps=4)
+    assert [len(each.tokens) for each in found[0]] == [4, 4, 4]
+    assert len(model.batches) == 4
+
+
+def test_a_row_that_is_done_costs_no_more(toy: Any, sources: Any) -> None:
+    class Short(toy):  # type: ignore[misc]
+        """Source 0 ends at once, with near certainty; the others go on."""
+
+        def logs(self, prefix: tuple[int, ...]) -> torch.Tensor:
+            scores = super().logs(prefix).clone()
+            scores[END] += 20.0 if prefix[0] == 0 else -20.0
+            return scores.log_softmax(0)
+
+    model = Short(SIZE)
+    found = search(model, sources([0, 1, 2]), 1, steps=6)
+    assert found[0][0].tokens == [] and len(found[1][0].tokens) == 6
+    assert model.batches == [3, 2, 2, 2, 2, 2]
+
+
+def test_hypotheses_are_never_repeated(toy: Any, sources: Any) -> None:
+    for row in search(toy(3), sources(list(range(6))), 12, length_power=0.6):
+        assert len({(tuple(each.tokens), each.score) for each in row}) == len(row)

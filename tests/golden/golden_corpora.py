@@ -1,0 +1,187 @@
+"""Golden values of what is read, filtered, split, framed and batched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from espalier.corpora.batches import batch_plan, length_batches
+from espalier.corpora.catalogue import Source
+from espalier.corpora.download import fetch
+from espalier.corpora.filters import Filters, screen
+from espalier.corpora.frames import Frame, frame_of, target_of
+from espalier.corpora.leakage import leakage
+from espalier.corpora.readers import READERS
+from espalier.corpora.records import Verse, table_of
+from espalier.corpora.splits import AuthorSplit, RandomSplit, Split, TitleSplit, split_of
+from espalier.corpora.verse_data import VerseData, View
+from espalier.corpora.vocabulary import Vocabulary
+from espalier.nursery import NURSERIES
+from espalier.verse.format import format_of, parse_format
+
+VOC = Vocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")
+TUNES = ["石桥令", "灯曲", "舟行"]
+TEXTS = [("灯山，桥雨。\n山石！", "A."), ("雨。", "A"), ("桥，鹤。\n灯桥山，舟。\n石。", "AB."), ("灯山，桥雨。", "A")]
+
+
+def verses(count: int) -> list[Verse]:
+    """Made-up rows: some repeat, some are short, tunes and authors take turns."""
+    return [
+        Verse(
+            id=f"row/{n}",
+            origin="made",
+            language="zh",
+            target="".join("灯山桥雨石舟"[(n * k) % 6] for k in range(2 + n % 5))
+            + "，灯山桥雨石舟灯山。"[: 1 + n % 10],
+            author="甲乙丙"[n % 3],
+            tune=TUNES[n * n % 3],
+            rhyme="A",
+        )
+        for n in range(count)
+    ]
+
+
+def download(folder: Path) -> Any:
+    mirror = folder / "mirror"
+    mirror.mkdir()
+    (mirror / "plain.txt").write_bytes(b"lamp\n" * 50)
+    with zipfile.ZipFile(mirror / "packed.zip", "w") as archive:
+        archive.writestr("inside/moss.txt", "moss " * 9)
+    files: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "urls": [],
+            "sha256": hashlib.sha256((mirror / name).read_bytes()).hexdigest(),
+            "bytes": (mirror / name).stat().st_size,
+            "mirror": name,
+            "unpack": name.endswith(".zip"),
+        }
+        for name in ("plain.txt", "packed.zip")
+    ]
+    source = Source.model_validate({"title": "made", "licence": "CC0-1.0", "citation": "none", "files": files})
+    fetch(source, folder / "raw", mirror=mirror, scratch=folder / "scratch")
+    found = sorted(path for path in (folder / "raw").rglob("*") if path.is_file())
+    return [[p.relative_to(folder / "raw").as_posix(), hashlib.sha256(p.read_bytes()).hexdigest()] for p in found]
+
+
+def filters(_: Path) -> Any:
+    rules = [
+        Filters(min_tokens=5, max_tokens=14, deduplicate=True),
+        Filters(min_units=2),
+        Filters(authors=("甲",), deduplicate=True),
+        Filters(without_authors=("甲",), max_units=1),
+    ]
+    return [
+        [[row.id for row in kept], [[row.id, row.stage, row.reason] for row in aside]]
+        for kept, aside in (screen(verses(24), rule) for rule in rules)
+    ]
+
+
+def splits(_: Path) -> Any:
+    table = table_of(verses(60), Verse)
+    wanted: list[Split] = [
+        RandomSplit(kind="random", seed=3, dev=9, test=7),
+        AuthorSplit(kind="author", author="乙", seed=1, dev=4, test=5),
+        TitleSplit(kind="title", seed=2, dev_titles=1, test_titles=1, dev_size=20, test_size=20, tolerance=1.0),
+    ]
+    return ["".join(part[0] for part in split_of(table, split)) for split in wanted]
+
+
+def shared(_: Path) -> Any:
+    table = table_of(verses(60), Verse)
+    return leakage({"train": table[:30], "dev": table[25:45], "test": table[40:]}, Verse)
+
+
+def frames(_: Path) -> Any:
+    formats = [format_of(text, "zh", rhyme) for text, rhyme in TEXTS]
+    formats += [parse_format(text, "zh") for text in ("_雨___，____舟。", "_#，_#。/2", "3，3。鹤__。")]
+    return {
+        "rows": [{name: getattr(frame_of(each, VOC), name).tolist() for name in Frame.__slots__} for each in formats],
+        "targets": [target_of(text, VOC).tolist() for text, _ in TEXTS],
+        "spellings": [[str(each), each.rhyme] for each in formats],
+    }
+
+
+def batches(_: Path) -> Any:
+    lengths = np.array([(7 * n) % 23 + 2 for n in range(40)])
+    data = VerseData.of(
+        [str(n) for n in range(len(TEXTS))],
+        [frame_of(format_of(text, "zh", rhyme), VOC) for text, rhyme in TEXTS],
+        VOC,
+        targets=[target_of(text, VOC) for text, _ in TEXTS],
+        titles=[VOC.encode("石舟"[: n % 3]) for n in range(len(TEXTS))],
+    )
+    view = View(order="ascending", literals=0.3, title=True)
+    collated = [
+        data.batch(np.array([2, 0, 1]), View()),
+        data.batch(np.arange(4), view, np.random.default_rng([1, 2])),
+    ]
+    return {
+        "plans": [
+            [batch.tolist() for batch in batch_plan(lengths, budget=90, seed=5, epoch=epoch, pool=2)]
+            for epoch in (0, 1)
+        ],
+        "evaluation": [batch.tolist() for batch in length_batches(lengths, budget=90)],
+        "batches": [
+            {name: getattr(batch, name).tolist() for name in ("inputs", "target", "c", "p", "s", "letter", "title")}
+            for batch in collated
+        ],
+    }
+
+
+def rows_of(rows: Iterable[Any]) -> list[Any]:
+    return [[type(row).__name__, asdict(row)] for row in rows]
+
+
+def brown(folder: Path) -> Any:
+    (folder / "brown").mkdir()
+    (folder / "brown" / "cats.txt").write_text("ca01 news\ncb02 letters\n")
+    (folder / "brown" / "ca01").write_text("\n".join(f"The/at lamp/nn {w}/vbd ./." for w in ("shone", "fell", "slept")))
+    (folder / "brown" / "cb02").write_text("Moss/nn --/-- ``/`` in/in 1/2/cd ''/'' ./.")
+    return rows_of(READERS["brown"]({"brown": folder}, sentences=2))
+
+
+def songci(folder: Path) -> Any:
+    poems = [
+        {"rhythmic": "石桥令", "author": "某甲", "paragraphs": ["云白山青，一灯明。", "归否？归！"], "tags": []},
+        {"rhythmic": "甲・石桥令", "author": "某乙", "paragraphs": ["桥远、水□长（缺）。"], "tags": []},
+        {"rhythmic": "灯曲", "author": "", "paragraphs": [], "tags": []},
+        {"rhythmic": "灯曲", "author": "某丙", "paragraphs": ["灯。", "山山山，abc。"], "tags": []},
+    ]
+    (folder / "ci.song.0.json").write_text(json.dumps(poems, ensure_ascii=False), encoding="utf-8")
+    return rows_of(READERS["songci"]({"made": folder}))
+
+
+def sonnets(folder: Path) -> Any:
+    words = ["amber", "basin", "cedar", "delta", "ember", "fable", "gravel", "harbour", "island", "jasper"]
+    lines = [[f"The {words[n % 10]} of {name} sleeps--'tis morning," for n in range(14)] for name in ("moss", "stone")]
+    friedman, lau = folder / "friedman", folder / "lau"
+    friedman.mkdir()
+    lau.mkdir()
+    poems = {"A. Nobody": [["one", "\n".join(lines[0])], ["short", "\n".join(lines[1][:9])]]}
+    (friedman / "sonnets.json").write_text(json.dumps(poems))
+    both = [" <eos> ".join(line.lower() for line in part) + " <eos>\n" for part in lines]
+    (lau / "sonnet_valid.txt").write_text("".join(both))
+    return rows_of(READERS["sonnets"]({"friedman": friedman, "lau": lau}))
+
+
+COMPONENTS = {
+    "corpora.download": download,
+    "corpora.filters": filters,
+    "corpora.splits": splits,
+    "corpora.leakage": shared,
+    "corpora.frames": frames,
+    "corpora.batches": batches,
+    "readers.brown": brown,
+    "readers.songci": songci,
+    "readers.sonnets": sonnets,
+    "readers.verse_zh": lambda _: rows_of(NURSERIES["verse_zh"](count=3, seed=1)),
+    "readers.verse_en": lambda _: rows_of(NURSERIES["verse_en"](count=2, seed=1)),
+}

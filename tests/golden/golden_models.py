@@ -1,0 +1,167 @@
+"""Golden values of layers, models, training and decoding. Weights are waves, so that no random generator matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from espalier.corpora.frames import frame_of, target_of
+from espalier.corpora.verse_data import VerseBatch, VerseData, View
+from espalier.corpora.vocabulary import EOS, Vocabulary
+from espalier.decoding.beam import beam_search
+from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
+from espalier.layers.attention import Attention, padding_bias
+from espalier.layers.readout import readout_loss
+from espalier.layers.residual import FeedForward, Residual
+from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.training.config import TrainingConfig
+from espalier.training.loop import train
+from espalier.verse.format import format_of, parse_format
+
+VOC = Vocabulary(tuple("，。！灯山桥雨石舟令天风"), units=4, length=12, language="zh")
+TEXTS = [("灯山，桥雨。\n山石！", "A."), ("雨。", "A"), ("桥，天。\n灯桥山，舟。\n石。", "AB."), ("风山，桥雨。", "A")]
+SMALL: dict[str, Any] = {"layers": 2, "width": 12, "heads": 3, "inner": 16, "dropout": 0.0, "positions": 40}
+
+
+def wave(*shape: int, phase: float = 0.0) -> Tensor:
+    """Values between -1 and 1 that repeat nowhere nearby."""
+    count = int(np.prod(shape))
+    return torch.from_numpy(np.sin(np.arange(count) * 1.7 + phase)).float().reshape(shape)
+
+
+def waved(module: Any, size: float = 0.5) -> Any:
+    with torch.no_grad():
+        for number, parameter in enumerate(module.parameters()):
+            parameter.copy_(size * wave(*parameter.shape, phase=number) if parameter.numel() else parameter)
+    return module.eval()
+
+
+def data(titles: bool = True) -> VerseData:
+    return VerseData.of(
+        [str(n) for n in range(len(TEXTS))],
+        [frame_of(format_of(text, "zh", rhyme), VOC) for text, rhyme in TEXTS],
+        VOC,
+        targets=[target_of(text, VOC) for text, _ in TEXTS],
+        titles=[VOC.encode("石舟令"[: 1 + n % 3] if titles else "") for n in range(len(TEXTS))],
+    )
+
+
+def layers(_: Path) -> Any:
+    x, memory = wave(2, 3, 8), wave(2, 4, 8, phase=1)
+    real = torch.tensor([[True] * 4, [True, True, False, False]])
+    attention = waved(Attention(8, 2))
+    weight, bias, rows = (wave(9, 8).requires_grad_(), wave(9).requires_grad_(), wave(5, 8, phase=2).requires_grad_())
+    loss = readout_loss(rows, weight, bias, torch.tensor([0, 3, 8, 3, 1]), 0.1)
+    loss.backward()
+    gradients = [float(part.grad.abs().sum()) for part in (weight, bias, rows) if part.grad is not None]
+    feed = {name: waved(FeedForward(8, 6, name)) for name in ("gelu", "gelu_tanh")}
+    with torch.no_grad():
+        found = [
+            attention(x, causal=True)[:, -1],
+            attention(x, memory, bias=padding_bias(real))[:, 0],
+            *(waved(Residual(8, norm, 0.0, 1e-12))(x, feed["gelu"])[0, 0] for norm in ("post", "pre")),
+            feed["gelu_tanh"](x)[0, 0],
+        ]
+    return [loss.item(), gradients, [part.flatten()[::3].tolist() for part in found]]
+
+
+def songnet(_: Path) -> Any:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"block": "released", "embedding_norm": True, "head": "released", "marks": "one", "title": True},
+        {"symbols": ("c", "s"), "order": "ascending", "norm": "pre", "head": "linear"},
+    ]
+    found = []
+    for changes in variants:
+        model = waved(SongNet(SongNetConfig(**SMALL, **changes), VOC))
+        batch = data().batch(np.arange(len(TEXTS)), model.config.view)
+        with torch.inference_mode():
+            losses, smoothed = model.token_losses(batch), model.loss(batch, 0.1)
+            state = model.start(batch)
+            _, state = model.step(batch.inputs[:, 0], state)
+            logs, _ = model.step(batch.inputs[:, 1], state)
+        shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+        found.append(
+            [losses.sum(1).tolist(), float(smoothed.total), int(smoothed.targets), logs[0, 4:9].tolist(), shapes]
+        )
+    return [found, SongNetConfig().model_dump(mode="json")]
+
+
+@dataclass(frozen=True)
+class Examples:
+    data: VerseData
+    view: View
+
+    @property
+    def lengths(self) -> Any:
+        return self.data.lengths
+
+    def collate(self, indices: Any, rng: np.random.Generator | None) -> VerseBatch:
+        return self.data.batch(indices, self.view, rng)
+
+
+def training(folder: Path) -> Any:
+    found = []
+    for number, changes in enumerate(
+        (
+            {"optimizer": "adamw", "weight_decay": 0.01, "smoothing": 0.1},
+            {"optimizer": "adam", "schedule": "linear", "rate": 0.01},
+        )
+    ):
+        model = waved(SongNet(SongNetConfig(**SMALL, literals=0.2), VOC), 0.2)
+        examples = Examples(data(), model.config.view)
+        config = TrainingConfig(
+            steps=20, batch_tokens=24, warmup=5, evaluate_every=5, precision="fp32", **changes
+        )  # fmt: skip
+        scratch = folder / str(number)
+        progress = train(model, examples, examples, config, width=12, seed=1, scratch=scratch, cpu=True)
+        found.append([progress.history, progress.step, progress.epoch, progress.tokens, progress.best_step])
+    return found
+
+
+@dataclass
+class WaveState:
+    rows: Tensor
+    time: int
+
+    def select(self, index: Tensor) -> WaveState:
+        return WaveState(self.rows[index], self.time)
+
+
+class WaveModel:
+    """Log-probabilities from the row, the last token and the time alone."""
+
+    def start(self, batch: VerseBatch) -> WaveState:
+        return WaveState(torch.arange(len(batch)), 0)
+
+    def step(self, tokens: Tensor, state: WaveState) -> tuple[Tensor, WaveState]:
+        place = torch.arange(VOC.text_size)[None] * 2.3 + (tokens * 1.9 + state.rows * 0.7 + state.time * 1.1)[:, None]
+        scores = 1.5 * torch.sin(place.double()).float()
+        scores[:, EOS] += 0.3 * state.time - 2
+        return scores.log_softmax(1), WaveState(state.rows, state.time + 1)
+
+
+def decoding(_: Path) -> Any:
+    formats = [parse_format(text, "zh") for text in ("3，2。4。", "2。", "_雨_，鹤__。2！", "_#，_#。")]
+    frames = [frame_of(format_, VOC) for format_ in formats]
+    batch = VerseData.of(list("abcd"), frames, VOC).batch(np.arange(4), View())
+    model: Any = WaveModel()
+    found: dict[str, Any] = {}
+    for mode in ("free", "frame"):
+        for changes in ({}, {"marks": True}, {"marks": True, "rhyme": True}, {"method": "beam", "length_power": 0.6}):
+            decoder = VerseDecoder(mode=mode, top_k=6, beam=3, slack=2, **changes)
+            ids = write(model, batch, [1, 2, 3, 4], decoder, verse_constraint(decoder, VOC))
+            given = formats if mode == "frame" else [None] * 4
+            texts = [text_of(row, VOC, format_) for row, format_ in zip(ids, given, strict=True)]
+            found[f"{mode} {sorted(changes)}"] = texts
+    beams = beam_search(model, batch, beam=3, steps=7, begin=2, end=EOS, length_power=0.6)
+    found["beams"] = [[[each.tokens, each.log_probability, each.score] for each in row] for row in beams]
+    return found
+
+
+COMPONENTS = {"layers": layers, "models.songnet": songnet, "training": training, "decoding": decoding}

@@ -1,0 +1,79 @@
+"""Golden values of the metrics and of the report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from espalier.metrics.metric import scores_json
+from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.verse import verse_scores
+from espalier.report import CorpusResult, Curve, RunResult, Sample, build, load_printed, render_html, render_markdown
+
+PAPER = """
+paper: {key: made, title: A made-up paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/made"}
+profiles: {nursery: grown here}
+protocols: {free: everything is predicted, as released: by the released code}
+columns:
+  ppl: {group: PPL, name: Test, better: lower, ours: [{metric: ppl_released}]}
+  format: {group: Format, name: Ma-F1, better: higher,
+           ours: [{metric: format_f1}, {metric: format_released_f1, name: as released}]}
+tables:
+  - id: table-1
+    title: Table 1
+    caption: Scores
+    columns: [ppl, format]
+    rows:
+      - {label: Baseline, printed: {ppl: 20.5}}
+      - {label: System, printed: {ppl: [12.50, 0.25], format: 99.0}, runs: [{run: made_free}, {run: made_frame}]}
+"""
+
+
+def verse(_: Path) -> Any:
+    zh = verse_scores(
+        ["灯山，桥风。\n山石，令明！", "雨。\n主故，天。", "桥遥。\n高高，明。"],
+        ["灯山，桥灯。\n山石明令！", "雨主。", "桥高，遥。\n明明，明。\n风。"],
+        ["AA", "A.", ""],
+        language="zh", rules="songci", seed=1, resamples=20, ids=["a", "b", "c"],
+        likelihood=Likelihood([12.0, 7.5, 9.25], [11, 8, 10], [8.0, 4.0, 6.5], [7, 4, 6]),
+    )  # fmt: skip
+    en = verse_scores(
+        ["the lamp on stone ,\na moss so deep .\nit stood alone ,\nand fell asleep ."],
+        ["the stone so deep ,\na lamp asleep\nit stood and fell alone ,\nand moss on stone ."],
+        ["ABAB"],
+        language="en", rules="sonnet", seed=1, resamples=20,
+    )  # fmt: skip
+    # Signatures name the lexica's versions, which are not ours.
+    return [{key: scores_json(found)[key] for key in ("scores", "intervals", "undefined")} for found in (zh, en)]
+
+
+def report(folder: Path) -> Any:
+    printed = folder / "made.yaml"
+    printed.write_text(PAPER, encoding="utf-8")
+    sample = Sample(
+        id="p1",
+        tune="石桥令",
+        format="3，3。3。",
+        rhyme="AA",
+        text="山有灯，水有风。\n月在灯。",
+        reference="灯影绿，一枝桥。\n夜山高。",
+    )
+    metrics = {
+        "scores": {"ppl_released": 21.25, "format_f1": 98.5, "format_released_f1": 99.125},
+        "intervals": {"ppl_released": None, "format_f1": [97.25, 99.5]},
+        "signatures": {"format_f1": "format|delta:0"},
+    }
+    run = RunResult(
+        key="made_free", model="made", profile="nursery", settings={"protocol": "free", "k": 32}, metrics=metrics,
+        samples=[sample],
+    )  # fmt: skip
+    curve = Curve(model="made", profile="nursery", points=[(10, 5.0, None), (20, 4.5, 4.75), (30, 4.25, 4.5)])
+    corpus = CorpusResult(key="made", profile="nursery", counts={"train": 9, "dev": 1}, quarantined={"too short": 2})
+    made = build(load_printed(printed), [run], [curve], [corpus])
+    # Drawings are matplotlib's, to the letter's outline.
+    page = re.sub(r"<svg.*?</svg>", "<svg/>", render_html(made), flags=re.DOTALL)
+    return [page, render_markdown(made)]
+
+
+COMPONENTS = {"metrics.verse": verse, "report": report}

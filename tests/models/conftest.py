@@ -1,0 +1,54 @@
+"""A handful of verses, and SongNets whose weights are large enough to tell one formula from another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from espalier.corpora.frames import frame_of, target_of
+from espalier.corpora.verse_data import VerseData
+from espalier.corpora.vocabulary import Vocabulary
+from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.verse.format import format_of
+
+VOC = Vocabulary(tuple("，。！灯山桥雨石令舟"), units=4, length=12, language="zh")
+VERSES = [
+    ("灯山，桥雨。\n山石！", "A.", "石桥令"),
+    ("雨。", "A", "山"),
+    ("桥，灯。\n灯桥山，舟。\n石。", "AB.", "灯令"),
+    ("石山桥。", "A", ""),
+]
+
+
+@pytest.fixture
+def data() -> VerseData:
+    frames = [frame_of(format_of(text, "zh", rhyme), VOC) for text, rhyme, _ in VERSES]
+    targets = [target_of(text, VOC) for text, _, _ in VERSES]
+    titles = [VOC.encode(title) for _, _, title in VERSES]
+    return VerseData.of([str(i) for i in range(len(VERSES))], frames, VOC, targets=targets, titles=titles)
+
+
+@pytest.fixture
+def build() -> Callable[..., SongNet]:
+    def built(seed: int = 1, **changes: Any) -> SongNet:
+        small = {"layers": 2, "width": 12, "heads": 3, "inner": 20, "dropout": 0.0, "positions": 40}
+        torch.manual_seed(seed)
+        model = SongNet(SongNetConfig(**(small | changes)), VOC).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.normal_(std=0.4)
+        return model
+
+    return built
+
+
+@pytest.fixture(autouse=True, scope="package")
+def one_thread() -> Iterator[None]:
+    """Models this small are slower on several threads, much so on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -1,0 +1,112 @@
+"""Models on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from espalier.corpora.verse_data import VerseData
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.files import read_json, write_json
+from espalier.models.registry import ARCHITECTURES, architecture, load_model, load_weights, save_model
+from espalier.models.songnet import SongNet
+
+Build = Callable[..., SongNet]
+
+
+@pytest.fixture
+def saved(build: Build, tmp_path: Path) -> Path:
+    for seed in (1, 2):
+        model = build(seed, title=True)
+        save_model(tmp_path, "songnet", model, model.vocabulary, seed)
+    return tmp_path
+
+
+@pytest.mark.parametrize("head", ["tied", "linear", "released"])
+def test_a_loaded_model_gives_the_same_bits(build: Build, data: VerseData, tmp_path: Path, head: str) -> None:
+    model = build(head=head, embedding_norm=True)
+    save_model(tmp_path, "songnet", model, model.vocabulary, 3)
+    again, vocabulary = load_model(tmp_path)
+    assert isinstance(again, SongNet) and not again.training
+    assert vocabulary == model.vocabulary and again.config == model.config
+    batch = data.batch(np.arange(4), model.config.view)
+    assert torch.equal(again.token_losses(batch), model.token_losses(batch))
+
+
+def test_each_seed_has_its_own_weights(saved: Path) -> None:
+    first, one, two = (load_model(saved, seed)[0] for seed in (None, 1, 2))
+    assert isinstance(first, SongNet) and isinstance(one, SongNet) and isinstance(two, SongNet)
+    assert torch.equal(first.table.weight, one.table.weight)
+    assert not torch.equal(one.table.weight, two.table.weight)
+
+
+def fails(folder: Path, message: str, seed: int | None = 1) -> None:
+    with pytest.raises(ArtifactError, match=message) as caught:
+        load_model(folder, seed)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_are_named(saved: Path) -> None:
+    fails(saved, "no weights; train the model", seed=7)
+    fails(saved / "elsewhere", r"model\.json: no such file; run the stage")
+    (saved / "vocabulary.json").unlink()
+    fails(saved, r"vocabulary\.json: no such file")
+
+
+@pytest.mark.parametrize("size", [0, 4, 100, 2000])
+def test_a_truncated_file_is_named(saved: Path, size: int) -> None:
+    file = saved / "seed1.safetensors"
+    file.write_bytes(file.read_bytes()[:size])
+    fails(saved, r"seed1\.safetensors: not readable as weights")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"width": 24}, r"weights of another architecture: .* is \(.*12.*\) there, \(.*24.*\) here"),
+        ({"layers": 3}, r"layers\.2\.\S+ is missing there"),
+        ({"head": "linear"}, "weights of another architecture"),
+        ({"layers": 0}, "not the shape of a model"),
+        ({"colour": "red"}, "not the shape of a model"),
+    ],
+)
+def test_weights_of_another_architecture_are_refused(saved: Path, change: dict[str, object], message: str) -> None:
+    value = read_json(saved / "model.json")
+    write_json(saved / "model.json", value | {"config": value["config"] | change})
+    fails(saved, message)
+
+
+@pytest.mark.parametrize("value", [{}, {"arch": "songnet"}, []])
+def test_a_shape_without_its_keys_is_refused(saved: Path, value: object) -> None:
+    write_json(saved / "model.json", value)
+    fails(saved, "not the shape of a model")
+
+
+def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:
+    value = read_json(saved / "vocabulary.json")
+    write_json(saved / "vocabulary.json", value | {"words": value["words"][:-1]})
+    fails(saved, "weights of another architecture")
+
+
+def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: songnet$"):
+        architecture("gru", where="models.x.arch")
+    assert set(ARCHITECTURES) == {"songnet"}
+
+
+def test_weights_load_into_a_model_of_their_shape_alone(saved: Path, build: Build) -> None:
+    model = build(9, title=True)
+    load_weights(model, saved / "seed1.safetensors")
+    assert torch.equal(model.table.weight, build(1, title=True).table.weight)
+
+
+def test_a_file_system_that_refuses_is_one_line(build: Build, tmp_path: Path) -> None:
+    (tmp_path / "seed1.safetensors").mkdir()
+    model = build()
+    with pytest.raises(ArtifactError, match=r"seed1\.safetensors: cannot write") as caught:
+        save_model(tmp_path, "songnet", model, model.vocabulary, 1)
+    assert "\n" not in str(caught.value)

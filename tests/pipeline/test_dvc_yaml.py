@@ -1,0 +1,163 @@
+"""dvc.yaml in step with params.yaml, versions.yaml and the code."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from espalier.corpora.readers import READERS
+from espalier.models.registry import ARCHITECTURES
+from pipeline.cli import RESERVED, STAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = [path for path in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper") if (path / "params.yaml").exists()]
+
+
+@functools.cache
+def yaml_of(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def at(tree: Any, path: str) -> Any:
+    for name in path.split("."):
+        tree = tree[name] if isinstance(tree, dict) else None
+    return tree
+
+
+def has(tree: Any, path: str) -> bool:
+    try:
+        at(tree, path)
+    except KeyError:
+        return False
+    return True
+
+
+def resolved(value: Any, known: dict[str, Any]) -> Any:
+    """`value` with each ${...} replaced, as DVC does it; a KeyError where something is missing."""
+    if isinstance(value, dict):
+        return {resolved(key, known): resolved(item, known) for key, item in value.items()}
+    if isinstance(value, list):
+        return [resolved(item, known) for item in value]
+    return re.sub(r"\$\{([^}]+)\}", lambda found: str(at(known, found[1])), value) if isinstance(value, str) else value
+
+
+def stages(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(name, stage) of each stage of a profile."""
+    params = {**yaml_of(folder / "params.yaml"), **yaml_of(folder / "sources.yaml")}
+    for name, stage in yaml_of(folder / "dvc.yaml")["stages"].items():
+        wanted = at(params, stage["foreach"][2:-1])
+        pairs = wanted.items() if isinstance(wanted, dict) else [(item, item) for item in wanted]
+        for key, item in pairs:
+            yield f"{name}@{key}", resolved(stage["do"], {**params, "key": key, "item": item})
+
+
+def tracked(folder: Path, stage: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """(file, key) of each param that a stage declares."""
+    for each in stage.get("params", []):
+        for file, keys in each.items() if isinstance(each, dict) else [("params.yaml", [each])]:
+            yield from ((folder / file, key) for key in keys)
+
+
+@pytest.fixture(scope="module", params=FOLDERS, ids=lambda path: path.name if path != ROOT else "nursery")
+def folder(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+def test_every_param_that_a_stage_declares_is_written_out(folder: Path) -> None:
+    """DVC knows no defaults: a key that is not in the file is an error when its stage runs."""
+    lacking = [
+        f"{name}: {key} in {file.relative_to(ROOT)}"
+        for name, stage in stages(folder)
+        for file, key in tracked(folder, stage)
+        if not has(yaml_of(file), key)
+    ]
+    assert not lacking
+
+
+def test_no_path_of_a_params_file_begins_with_a_dot(folder: Path) -> None:
+    """The lock would spell ./versions.yaml as versions.yaml, and DVC would never find it again."""
+    for name, stage in stages(folder):
+        for each in stage.get("params", []):
+            for file in each if isinstance(each, dict) else []:
+                assert not file.startswith("./"), name
+
+
+def test_all_stages_resolve_and_each_output_has_one_maker(folder: Path) -> None:
+    outs = [
+        next(iter(out)) if isinstance(out, dict) else out
+        for _, stage in stages(folder)
+        for out in [*stage.get("outs", []), *stage.get("metrics", [])]
+    ]
+    assert outs and len(outs) == len(set(outs))
+
+
+def test_every_dependency_is_there_or_made(folder: Path) -> None:
+    made = {
+        str(next(iter(out)) if isinstance(out, dict) else out)
+        for _, stage in stages(folder)
+        for out in [*stage.get("outs", []), *stage.get("metrics", [])]
+    }
+    for name, stage in stages(folder):
+        for dep in stage.get("deps", []):
+            inside = any(out.startswith(f"{dep}/") for out in made)
+            assert dep in made or inside or (folder / dep).exists(), f"{name}: {dep}"
+
+
+def test_the_stages_are_those_of_the_command_line_and_each_has_its_module() -> None:
+    written = yaml_of(ROOT / "dvc.yaml")["stages"]
+    assert list(written) == list(STAGES)
+    for name, stage in written.items():
+        assert re.fullmatch(rf"python \$\{{root\}}/pipeline {name} \$\{{(key|item)\}}", stage["do"]["cmd"])
+        assert (importlib.util.find_spec(f"pipeline.{name}") is None) == (name in RESERVED)
+
+
+def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
+    used = {key for each in FOLDERS for _, stage in stages(each) for file, key in tracked(each, stage)}
+    used |= {f"readers.{name}" for name in READERS}  # a corpus may come to use them
+    used |= {f"models.{name}" for name in ARCHITECTURES}
+    leaves = dict(_leaves(yaml_of(ROOT / "versions.yaml")))
+    assert all(isinstance(value, int) and value >= 1 for value in leaves.values())
+    assert {key for key in leaves if not any(key == each or key.startswith(f"{each}.") for each in used)} == set()
+
+
+def test_every_reader_and_architecture_has_a_version() -> None:
+    from espalier.nursery import NURSERIES
+
+    versions = yaml_of(ROOT / "versions.yaml")
+    assert set(versions["readers"]) == {*READERS, *NURSERIES}
+    assert set(versions["models"]) == set(ARCHITECTURES)
+
+
+def _leaves(tree: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def test_the_profiles_share_one_dvc_yaml() -> None:
+    for name in ("small", "paper"):
+        assert (ROOT / "profiles" / name / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes()
+
+
+def test_every_optional_reference_has_its_file_of_nothing() -> None:
+    for each in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper"):
+        for path in ("data/raw/none", "data/ready/none", "parsers/none", "models/none"):
+            assert (each / path).is_file()
+        for path in ("outputs/none.parquet", "annotations/none.parquet"):
+            assert (each / path).is_file()
+
+
+def test_dvc_would_run_every_stage_of_a_fresh_project(project: Path, run: Callable[..., Any]) -> None:
+    (project / "dvc.lock").unlink()
+    answer = run(project, "dvc", "repro", "--dry", "--force", "--no-run-cache")
+    assert answer.status == 0, answer.err
+    assert set(re.findall(r"^Running stage '(.*)':$", answer.out, re.M)) == {name for name, _ in stages(project)}

@@ -1,0 +1,92 @@
+"""What is imported when: training, decoding and metrics run on a bare machine, and --help at once."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Refuses what a bare machine lacks, then imports every module of some packages and prints what came with them.
+BARE = """
+import importlib, pkgutil, sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {refused!r}:
+            raise ModuleNotFoundError(f"{{name}} is not on this machine", name=name)
+sys.meta_path.insert(0, Missing())
+sys.path[:0] = [{root!r}, {src!r}]
+for package in {packages!r}:
+    found = importlib.import_module(package)
+    for each in pkgutil.walk_packages(getattr(found, "__path__", []), f"{{package}}."):
+        importlib.import_module(each.name)
+print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
+"""
+NEVER = {"dvc", "typer", "click", "rich", "matplotlib", "jinja2", "requests", "filelock", "spacy", "benepar", "ltp"}
+
+
+def imported(packages: list[str], refused: set[str]) -> set[str]:
+    script = BARE.format(refused=refused, root=str(ROOT), src=str(ROOT / "src"), packages=packages)
+    # What is installed beside the project imports itself on demand (accelerate looks for rich): -I keeps it out.
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [
+        ["espalier.metrics"],
+        ["espalier.decoding", "espalier.models", "espalier.layers"],
+        ["espalier.training"],
+    ],
+    ids=lambda names: names[0].removeprefix("espalier."),
+)
+def test_a_bare_machine_can_train_decode_and_score(packages: list[str]) -> None:
+    refused = NEVER - {"rich"}  # accelerate may take it where it is there
+    found = imported(packages, refused)
+    assert not found & refused
+    assert "espalier" in found and "pipeline" not in found
+
+
+def test_metrics_need_no_torch() -> None:
+    assert "torch" not in imported(["espalier.metrics"], {"torch", "accelerate"})
+
+
+def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() -> None:
+    imported(["pipeline.score"], {"torch", "accelerate", "dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
+
+
+@pytest.mark.parametrize("stage", ["train", "decode", "linearize", "filter", "parse"])
+def test_no_other_stage_needs_dvc_or_drawing(stage: str) -> None:
+    imported([f"pipeline.{stage}"], {"dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
+
+
+def test_help_answers_within_half_a_second_of_work() -> None:
+    def seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([sys.executable, str(ROOT / "pipeline"), "--help"], capture_output=True, check=True)
+        assert b"generate" in done.stdout
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_help_imports_nothing_heavy() -> None:
+    found = imported(["pipeline.cli"], {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "matplotlib"})
+    assert not found & {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "accelerate"}
+
+
+def test_the_command_uses_the_code_of_its_own_tree(built: Path, run: Callable[..., Any], tmp_path: Path) -> None:
+    """Whichever espalier is installed, and whatever stands in the folder where it is called."""
+    (tmp_path / "espalier.py").write_text("raise SystemExit('the wrong one')", encoding="utf-8")
+    (tmp_path / "typing.py").write_text("raise SystemExit('the wrong one')", encoding="utf-8")
+    answer = run(tmp_path, sys.executable, str(built / "pipeline"), "generate", "--help")
+    assert answer.status == 0 and "--format" in answer.out

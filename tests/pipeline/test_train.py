@@ -1,0 +1,128 @@
+"""The train stage: what it leaves, and that it goes on only with what is its own."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.training import loop
+
+Cli = Callable[..., Any]
+
+
+class StoppedError(Exception):
+    """Stands for a kill."""
+
+
+def weights(project: Path) -> bytes:
+    return (project / "models/songnet/seed1.safetensors").read_bytes()
+
+
+def broken_off(project: Path, cli: Cli, step: int) -> None:
+    """Train until `step`, with a checkpoint at each; then a blow."""
+
+    def stopping(*args: Any, watch: Callable[[Any], None], **other: Any) -> Any:
+        def watched(progress: Any) -> None:
+            watch(progress)
+            if progress.step == step:
+                raise StoppedError
+
+        return functools.partial(loop_train, checkpoint_seconds=-1)(*args, watch=watched, **other)
+
+    loop_train = loop.train
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StoppedError):
+        patch.setattr(loop, "train", stopping)
+        cli(project, "train", "songnet")
+
+
+def test_broken_off_it_goes_on_to_the_same_bytes_and_clears_up(
+    project: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))
+    assert cli(project, "train", "songnet").status == 0
+    straight = weights(project)
+    broken_off(project, cli, 13)
+    assert weights(project) == straight  # what stood there stands
+    assert not list(project.rglob("*.part"))
+    (scratch,) = (project / ".scratch/train/songnet").iterdir()
+    assert (scratch / "step-000000012.json").exists()
+    seen: list[int] = []
+    loop_train = loop.train
+
+    def watching(*args: Any, watch: Callable[[Any], None], **other: Any) -> Any:
+        def watched(progress: Any) -> None:
+            watch(progress)
+            seen.append(progress.step)
+
+        return loop_train(*args, watch=watched, **other)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "train", watching)
+        assert cli(project, "train", "songnet").status == 0
+    assert seen == list(range(13, 21))
+    assert weights(project) == straight
+    after = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))
+    assert after["seed1"]["steps"] == before["seed1"]["steps"] == 20
+    assert not list((project / ".scratch/train").rglob("*.safetensors"))
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "value"),
+    [
+        ("params.yaml", "models.songnet.training.rate", 0.02),
+        ("params.yaml", "models.songnet.network.dropout", 0.2),
+    ],
+)
+def test_a_checkpoint_of_another_training_is_not_gone_on_with(
+    project: Path, cli: Cli, edit: Callable[..., None], file: str, key: str, value: Any
+) -> None:
+    edit(project / file, key, value)
+    assert cli(project, "train", "songnet").status == 0
+    straight = weights(project)
+    edit(project / file, key, 0.001)
+    broken_off(project, cli, 9)
+    edit(project / file, key, value)
+    assert cli(project, "train", "songnet").status == 0
+    assert weights(project) == straight
+
+
+def test_each_seed_has_its_weights_its_curve_and_its_texts(project: Path, cli: Cli, edit: Callable[..., None]) -> None:
+    edit(project / "params.yaml", "models.songnet.seeds", [3, 12])
+    for command in (["train", "songnet"], ["decode", "songnet_free"], ["score", "songnet_free"]):
+        assert cli(project, *command).status == 0
+    assert sorted(path.name for path in (project / "models/songnet").glob("seed*")) == [
+        "seed12.safetensors",
+        "seed3.safetensors",
+    ]
+    lines = (project / "curves/songnet/songnet.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "seed,step,train_loss,dev_loss"
+    assert [line.split(",")[:2] for line in lines[1:]] == [[s, n] for s in ("3", "12") for n in ("8", "16", "20")]
+    counts = json.loads((project / "metrics/songnet/songnet_free.json").read_text(encoding="utf-8"))["counts"]
+    assert (counts["poems"], counts["texts"]) == (10, 20)
+
+
+def test_a_model_can_begin_with_anothers_weights(project: Path, cli: Cli, edit: Callable[..., None]) -> None:
+    edit(project / "params.yaml", "models.songnet.init", "songnet_no_s")
+    before = weights(project)
+    assert cli(project, "train", "songnet").status == 0
+    assert weights(project) != before
+
+
+def test_a_first_model_of_another_shape_or_vocabulary_is_one_line(
+    project: Path, refused: Callable[..., str], edit: Callable[..., None]
+) -> None:
+    edit(project / "params.yaml", "models.songnet.init", "songnet_no_s")
+    path = project / "models/songnet_no_s/vocabulary.json"
+    original = path.read_text(encoding="utf-8")
+    changed = json.loads(original)
+    changed["words"] = changed["words"][:-1]
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    assert "is not that of model songnet_no_s; give the dataset vocab_from" in refused(project, "train", "songnet")
+    path.write_text(original, encoding="utf-8")
+    edit(project / "params.yaml", "models.songnet.network.inner", 48)
+    assert "weights of another architecture" in refused(project, "train", "songnet")

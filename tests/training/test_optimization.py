@@ -1,0 +1,99 @@
+"""Schedules against numbers worked out by hand, and which weights decay."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import nn
+
+from espalier.training.config import TrainingConfig
+from espalier.training.optimization import optimizer_of, precision_of, rate_at
+
+
+def config(**values: object) -> TrainingConfig:
+    return TrainingConfig.model_validate({"steps": 100, **values})
+
+
+@pytest.mark.parametrize(
+    ("factor", "warmup", "width", "peak"),
+    [
+        (2.0, 12_800, 256, 0.00110485),  # 2 / 16 / sqrt(12800)
+        (0.5, 8_000, 768, 0.000201717),  # 0.5 / sqrt(768 * 8000)
+        (1.0, 10_000, 768, 0.000360844),
+        (1.0, 4_000, 512, 0.000698771),
+    ],
+)
+def test_noam_has_its_peak_where_warmup_ends(factor: float, warmup: int, width: int, peak: float) -> None:
+    noam = config(schedule="noam", rate=factor, warmup=warmup)
+    assert rate_at(warmup, noam, width) == pytest.approx(peak, rel=1e-5)
+    assert rate_at(warmup - 1, noam, width) < rate_at(warmup, noam, width) > rate_at(warmup + 1, noam, width)
+    assert rate_at(warmup // 4, noam, width) == pytest.approx(peak / 4, rel=1e-5)  # straight up
+    assert rate_at(4 * warmup, noam, width) == pytest.approx(peak / 2, rel=1e-5)  # down as the root
+
+
+@pytest.mark.parametrize(
+    ("step", "rate"), [(1, 0.02), (5, 0.1), (10, 0.2), (11, 0.2 * 89 / 90), (55, 0.1), (99, 0.2 / 90), (100, 0.0)]
+)
+def test_linear_rises_over_warmup_then_falls_to_zero_at_the_last_step(step: int, rate: float) -> None:
+    assert rate_at(step, config(schedule="linear", rate=0.2, warmup=10), 999) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(("step", "rate"), [(1, 0.05), (4, 0.2), (5, 0.2), (100, 0.2)])
+def test_constant_rises_over_warmup_then_stays(step: int, rate: float) -> None:
+    assert rate_at(step, config(schedule="constant", rate=0.2, warmup=4), 999) == pytest.approx(rate)
+
+
+def test_a_warmup_longer_than_the_training_never_divides_by_zero_or_falls_below_it() -> None:
+    for schedule in ("noam", "linear", "constant"):
+        for warmup in (1, 99, 100, 101):
+            rates = [rate_at(step, config(schedule=schedule, warmup=warmup), 16) for step in range(1, 101)]
+            assert all(rate >= 0 for rate in rates) and max(rates) > 0
+
+
+def test_vectors_do_not_decay_and_frozen_weights_are_left_alone() -> None:
+    model = nn.Sequential(nn.Embedding(5, 4), nn.LayerNorm(4), nn.Linear(4, 3))
+    model[2].weight.requires_grad_(False)
+    decayed, kept = optimizer_of(model, config(weight_decay=0.1)).param_groups
+    assert decayed["weight_decay"] == 0.1 and [tuple(p.shape) for p in decayed["params"]] == [(5, 4)]
+    assert kept["weight_decay"] == 0 and [tuple(p.shape) for p in kept["params"]] == [(4,), (4,), (3,)]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)])
+def test_the_optimizer_is_the_one_named_fused_with_its_own_numbers(name: str, kind: type) -> None:
+    optimizer = optimizer_of(nn.LayerNorm(4), config(optimizer=name, betas=(0.8, 0.9), epsilon=1e-6))
+    assert type(optimizer) is kind
+    (group,) = optimizer.param_groups  # a model of vectors alone has no empty group of matrices
+    assert (group["betas"], group["eps"], group["fused"]) == ((0.8, 0.9), 1e-6, True)
+
+
+def test_precision_is_what_is_asked_for_and_auto_never_emulates() -> None:
+    cpu = torch.device("cpu")
+    assert precision_of(config(precision="bf16"), cpu) == "bf16"
+    assert precision_of(config(precision="fp32"), cpu) == "no"
+    fast = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()
+    assert precision_of(config(), cpu) == ("bf16" if fast else "no")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"steps": 0},
+        {"batch_tokens": 0},
+        {"rate": 0},
+        {"warmup": 0},
+        {"smoothing": 1.0},
+        {"clip": -1},
+        {"evaluate_every": 0},
+        {"patience": -1},
+        {"schedule": "cosine"},
+        {"optimizer": "sgd"},
+        {"precision": "fp16"},
+        {"betas": (0.9,)},
+        {"epochs": 3},
+    ],
+    ids=str,
+)
+def test_a_training_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        config(**wrong)
