@@ -51,7 +51,7 @@ def fails(folder: Path, message: str, seed: int | None = 1) -> None:
 
 
 def test_missing_files_are_named(saved: Path) -> None:
-    fails(saved, "no weights; train the model", seed=7)
+    fails(saved, "no weights of seed 7; train the model", seed=7)
     fails(saved / "elsewhere", r"model\.json: no such file; run the stage")
     (saved / "vocabulary.json").unlink()
     fails(saved, r"vocabulary\.json: no such file")
