@@ -9,7 +9,7 @@ repro: .venv/ready
 	dvc repro
 
 test: .venv/ready
-	pytest -n 2
+	OMP_NUM_THREADS=1 pytest -n 2
 
 check: .venv/ready
 	ruff check

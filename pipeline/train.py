@@ -94,6 +94,11 @@ def run(key: str) -> None:
     _write_curve(layout.curve(model.paper, key), done)
     for each in done:
         shutil.rmtree(each.scratch, ignore_errors=True)
+        say(
+            f"{key}, seed {each.seed}: {each.progress.step:,} steps, {each.progress.tokens:,} tokens, "
+            f"{each.progress.tokens_per_second:,.0f} a second; "
+            f"best dev perplexity {math.exp(each.progress.best_loss):.2f} at step {each.progress.best_step:,}"
+        )
 
 
 def _train_seed(key: str, model: Model, seed: int) -> Trained:
@@ -119,11 +124,6 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
             width=network.width, seed=seed, scratch=scratch, watch=_watcher(bar, key, seed, config.steps),
             cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
         )  # fmt: skip
-    say(
-        f"{key}, seed {seed}: {progress.step:,} steps, {progress.tokens:,} tokens, "
-        f"{progress.tokens_per_second:,.0f} a second; "
-        f"best dev perplexity {math.exp(progress.best_loss):.2f} at step {progress.best_step:,}"
-    )
     return Trained(seed, built, vocabulary, progress, scratch)
 
 

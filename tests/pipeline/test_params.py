@@ -191,7 +191,7 @@ def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: t
     for key, run in params.runs.items():
         validated(VerseDecoder, run.decoder, f"runs.{key}.decoder")
         dataset = params.datasets.linearize[params.models[run.model].dataset]
-        assert run.corpus == dataset.corpus, key
+        assert params.corpora[run.corpus].language == params.corpora[dataset.corpus].language, key
         assert run.paper == params.models[run.model].paper or run.paper in params.reports, key
 
 
