@@ -5,33 +5,60 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from espalier.corpora.batches import GRAIN
 from espalier.corpora.frames import Frame
 from espalier.corpora.verse_data import VerseBatch, VerseData, View
 from espalier.corpora.vocabulary import Vocabulary
 from espalier.models.songnet import SongNet, SongNetConfig
 
-LAYERS, WIDTH, HEADS, INNER, WORDS, POSITIONS = 4, 256, 4, 1024, 5000, 384
+POSITIONS = 384
 
 
-def pair(dropout: float) -> tuple[SongNet, GPT2LMHeadModel]:
+@dataclass(frozen=True)
+class Shape:
+    """What both models share; the two below are those of the profiles' SongNet."""
+
+    name: str
+    layers: int
+    width: int
+    heads: int
+    inner: int
+    words: int
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Made-up words."""
+        return Vocabulary(tuple(chr(0x4E00 + i) for i in range(self.words)), 4, 4, "zh")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.layers} layers of {self.width}, {self.words:,} words"
+
+
+NURSERY = Shape("nursery", layers=2, width=128, heads=4, inner=512, words=1000)
+SMALL = Shape("small", layers=4, width=256, heads=4, inner=1024, words=5000)
+
+
+def pair(shape: Shape, dropout: float) -> tuple[SongNet, GPT2LMHeadModel]:
     """Both models with equal shapes and equal weights."""
     config = SongNetConfig(
-        layers=LAYERS, width=WIDTH, heads=HEADS, inner=INNER, dropout=dropout, attention_dropout=dropout,
-        positions=POSITIONS, symbols=(), global_attention=False, norm="pre", activation="gelu_tanh", epsilon=1e-5,
+        layers=shape.layers, width=shape.width, heads=shape.heads, inner=shape.inner, dropout=dropout,
+        attention_dropout=dropout, positions=POSITIONS, symbols=(), global_attention=False, norm="pre",
+        activation="gelu_tanh", epsilon=1e-5,
     )  # fmt: skip
-    vocabulary = Vocabulary(tuple(chr(0x4E00 + i) for i in range(WORDS)), 4, 4, "zh")
+    vocabulary = shape.vocabulary
     torch.manual_seed(0)
     ours = SongNet(config, vocabulary)
     peer = GPT2LMHeadModel(
         GPT2Config(
-            vocab_size=vocabulary.text_size, n_positions=POSITIONS, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS,
-            n_inner=INNER, resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout,
+            vocab_size=vocabulary.text_size, n_positions=POSITIONS, n_embd=shape.width, n_layer=shape.layers,
+            n_head=shape.heads, n_inner=shape.inner, resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout,
             bos_token_id=2, eos_token_id=3, pad_token_id=0,
         )
     )  # fmt: skip
@@ -39,11 +66,11 @@ def pair(dropout: float) -> tuple[SongNet, GPT2LMHeadModel]:
     return ours, peer
 
 
-def corpus(poems: int) -> VerseData:
+def corpus(shape: Shape, poems: int) -> VerseData:
     """Random poems whose lengths are spread as those of Song ci are: about 90 tokens, from 30 to 250."""
     rng = np.random.default_rng(0)
     lengths = np.clip(rng.lognormal(4.4, 0.45, poems), 30, 250).astype(int)
-    vocabulary = Vocabulary(tuple(chr(0x4E00 + i) for i in range(WORDS)), 4, 4, "zh")
+    vocabulary = shape.vocabulary
     rows = [np.append(rng.integers(5, vocabulary.text_size, n - 1), 3) for n in lengths]
     blank = [np.full(len(row), vocabulary.c_word) for row in rows]
     frames = [Frame(*(part.astype(np.int32) for part in (row, row, row, row, row * 0 - 1))) for row in blank]
@@ -52,7 +79,7 @@ def corpus(poems: int) -> VerseData:
 
 def collated(data: VerseData, indices: np.ndarray) -> VerseBatch:
     """A batch of ours; `peer_inputs` makes the peer's of it."""
-    return data.batch(indices, View())
+    return data.batch(indices, View(), grain=GRAIN)
 
 
 def peer_inputs(batch: VerseBatch) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from itertools import cycle
 
 import torch
-from peers import collated, corpus, pair, peer_inputs, rounds, table, timed
+from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs, rounds, table, timed
 from torch import nn
 
 from espalier.corpora.batches import batch_plan
@@ -51,32 +51,34 @@ def peer_loss(model, batch):
     return model(**peer_inputs(batch)).loss
 
 
-def main() -> None:
-    data = corpus(2000)
+def race(shape: Shape, count: int) -> None:
+    data = corpus(shape, 2000)
     batches = [collated(data, indices) for indices in batch_plan(data.lengths, budget=BUDGET, seed=1, epoch=0)]
-    ours, peer = pair(dropout=0.0)
+    ours, peer = (model.eval() for model in pair(shape, dropout=0.0))
     with torch.no_grad():
-        apart = abs(float(our_loss(ours.eval(), batches[0])) - float(peer_loss(peer.eval(), batches[0])))
+        apart = abs(float(our_loss(ours, batches[0])) - float(peer_loss(peer, batches[0])))
     assert apart < 1e-4, f"the two models are not the same: losses {apart} apart"
     config = TrainingConfig(steps=1, rate=1e-3, weight_decay=0.01)
     bf16 = precision_of(config, torch.device("cpu")) == "bf16"
-    found = {}
-    ours, peer = (model.train() for model in pair(dropout=0.1))
-    tuned = pair(dropout=0.1)[1].train()
+    ours, peer = (model.train() for model in pair(shape, dropout=0.1))
+    tuned = pair(shape, dropout=0.1)[1].train()
     half = "bf16, fused" if bf16 else "fp32 (no bf16 here), fused"
     name = f"Espalier plain decoder, {half} AdamW"
+    plain = torch.optim.AdamW(peer.parameters(), lr=1e-3)
+    fused = torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True)
     runs = {
         name: contestant(ours, optimizer_of(ours, config), our_loss, cycle(batches), bf16),
-        "GPT2LMHeadModel, fp32, AdamW": contestant(
-            peer, torch.optim.AdamW(peer.parameters(), lr=1e-3), peer_loss, cycle(batches), False
-        ),
-        f"GPT2LMHeadModel, {half} AdamW": contestant(
-            tuned, torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True), peer_loss, cycle(batches), bf16
-        ),
+        "GPT2LMHeadModel, fp32, AdamW": contestant(peer, plain, peer_loss, cycle(batches), False),
+        f"GPT2LMHeadModel, {half} AdamW": contestant(tuned, fused, peer_loss, cycle(batches), bf16),
     }
-    found = rounds(runs, int(sys.argv[1]) if len(sys.argv) > 1 else 7)
-    print(f"losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads\n")
-    print(table(found, name))
+    found = rounds(runs, count)
+    print(f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads\n")
+    print(table(found, name), "\n")
+
+
+def main() -> None:
+    for shape in (SMALL, NURSERY):
+        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 7)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def sample(
             if not alive:
                 break
             # The finished cost as much as the living; they go when there are enough of them to pay for the copying.
-            if alive <= 0.75 * len(rows):
+            if alive <= 0.9 * len(rows):
                 index = living.nonzero()[:, 0]
                 rows, tokens, state = rows[index], tokens[index], state.select(index)
                 rule = rule.select(index) if rule is not None else None

@@ -83,7 +83,7 @@ class Attention(nn.Module):
 
     def step(self, x: Tensor, past: KeyValues, time: int) -> Tensor:
         """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows."""
-        query, key, value = (self._split(part) for part in self.project(x).chunk(3, dim=-1))
+        query, key, value = self.project(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
         past.write(time, key, value)
         return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False)
 

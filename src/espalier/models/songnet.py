@@ -195,17 +195,18 @@ class SongNet(nn.Module):
         known = [
             layer.globally.remember(memory) for layer in layers if layer.globally is not None and memory is not None
         ]
-        past = [layer.attention.empty(len(batch), batch.c.shape[1], symbols) for layer in layers]
+        past = [layer.attention.empty(len(batch), 32, symbols) for layer in layers]  # grown as the text is
         return SongNetState(0, symbols, (batch.c != PAD).sum(1) - 1, known, bias, past)
 
     def step(self, tokens: Tensor, state: SongNetState) -> tuple[Tensor, SongNetState]:
         """Read `tokens`, (batch,); give log-probabilities over the text ids, (batch, text size)."""
         if state.time >= self.config.positions:
             raise ValueError(f"a text longer than the {self.config.positions} positions of this model")
-        # A text that outgrows its frame stays at the frame's end mark.
-        place = state.last.clamp(max=state.time)
-        symbols = state.symbols[torch.arange(len(tokens), device=tokens.device), place]
-        x = self.table(tokens) + symbols + self.positions.weight[state.time]
+        x = self.table(tokens) + self.positions.weight[state.time]
+        if self.config.symbols:
+            # A text that outgrows its frame stays at the frame's end mark.
+            place = state.last.clamp(max=state.time)
+            x = x + state.symbols[torch.arange(len(tokens), device=tokens.device), place]
         x = self.embedding_norm(x)[:, None]
         for index, layer in enumerate(self.layers):
             memory = state.memory[index] if state.memory else None
