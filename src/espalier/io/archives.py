@@ -113,8 +113,8 @@ def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
             place = _place(folder, member.name, budget.archive)
             if not (member.isreg() or member.isdir()):
                 raise _unsafe(budget.archive, f"member '{member.name}' is a link or a device")
-            # Nothing is extracted by tarfile: names are checked, links refused and bytes written here, so that the early
-            # releases of Python 3.11, which have no extraction filters, are as safe.
+            # Nothing is extracted by tarfile: names are checked, links refused and bytes written here, so that the
+            # early releases of Python 3.11, which have no extraction filters, are as safe.
             if member.isdir():
                 place.mkdir(parents=True, exist_ok=True)
             else:
