@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from espalier.decoding.verse import VerseDecoder
     from espalier.models.songnet import SongNet
 
-#: Texts decoded together.
-BATCH = 64
 #: What one call may ask for.
 MOST = 10_000
 
@@ -166,7 +164,7 @@ def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], optio
     from espalier.decoding.verse import text_of, verse_constraint
     from espalier.decoding.verse import write as decode
     from espalier.io.hashing import seed_from
-    from pipeline.decode import device
+    from pipeline.decode import BATCH, device
 
     model.to(device())
     vocabulary, view = model.vocabulary, model.config.view
