@@ -8,12 +8,15 @@ import sys
 import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from espalier.io.errors import ConfigError, EspalierError
 from pipeline import layout
+
+if TYPE_CHECKING:
+    from pipeline.generate import Options, Request
 
 app = typer.Typer(
     help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
@@ -120,16 +123,11 @@ def generate(
     A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune. Each line, and each
     of --n texts, draws its own chances from --seed and its number, so that equal lines are not given equal texts.
     """
-    from pipeline.generate import Options, Request, requests_of, write
+    from pipeline.generate import Options, Request
 
-    one = [Request(format_, rhyme, tune)] if format_ is not None or tune is not None else []
-    requests = one + requests_of(file, one)  # before entering another folder: --file is a path in this one
-    _enter(profile.value if profile else "nursery")
-    write(
-        "generate",
-        requests,
-        Options(model, language.value, n, seed, json, free, top_k, temperature, beam),
-    )
+    asked = Request(format_, rhyme, tune) if format_ is not None or tune is not None else None
+    options = Options(model, language.value, n, seed, json, free, top_k, temperature, beam)
+    _write("generate", asked, file, profile, options)
 
 
 @app.command()
@@ -149,16 +147,11 @@ def polish(
     beam: BeamOption = 0,
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
-    from pipeline.generate import Options, Request, requests_of, write
+    from pipeline.generate import Options, Request
 
-    one = [Request(template, rhyme, tune)] if template is not None else []
-    requests = one + requests_of(file, one)
-    _enter(profile.value if profile else "nursery")
-    write(
-        "polish",
-        requests,
-        Options(model, language.value, n, seed, json, False, top_k, temperature, beam),
-    )
+    asked = Request(template, rhyme, tune) if template is not None else None
+    options = Options(model, language.value, n, seed, json, False, top_k, temperature, beam)
+    _write("polish", asked, file, profile, options)
 
 
 @app.command()
@@ -168,6 +161,16 @@ def verify(profile: ProfileOption = None) -> None:
 
     _enter(profile.value if profile else None)
     check()
+
+
+def _write(command: str, asked: Request | None, file: Path | None, profile: Profile | None, options: Options) -> None:
+    """Texts for what the command line asks and for what a file asks."""
+    from pipeline.generate import requests_of, write
+
+    first = [asked] if asked else []
+    requests = first + requests_of(file, first)  # before entering another folder: --file is a path in this one
+    _enter(profile.value if profile else "nursery")
+    write(command, requests, options)
 
 
 def _enter(profile: str | None) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from espalier.decoding.constraint import Constraint
+from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 
 
@@ -41,7 +42,7 @@ def beam_search(
         length_power: a sequence of n tokens, the end mark counted, is ranked by log-probability / n**length_power.
     """
     count = len(batch)
-    with torch.inference_mode():
+    with constant_weights():
         state = model.start(batch)
         rule = constraint.start(batch) if constraint else None
         first = torch.arange(count, device=batch.device).repeat_interleave(beam)
@@ -51,7 +52,7 @@ def beam_search(
         for step in range(1, steps + 1):
             scores, state = model.step(open_.last.flatten(), state)
             if constraint:
-                scores = scores.masked_fill(~constraint.mask(rule), -torch.inf)
+                scores = torch.where(constraint.mask(rule), scores, -torch.inf)
             size = scores.shape[1]
             # Two beams' worth of candidates: at most one of each beam's can be the end mark.
             total = (open_.scores.flatten()[:, None] + scores).view(len(open_.rows), -1)

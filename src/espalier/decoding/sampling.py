@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from espalier.decoding.constraint import Constraint
+from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 
 
@@ -40,7 +41,7 @@ def sample(
     """
     device = batch.device
     uniforms = torch.stack([_uniforms(seed, steps) for seed in seeds]).to(device)
-    with torch.inference_mode():
+    with constant_weights():
         state = model.start(batch)
         rule = constraint.start(batch) if constraint else None
         written = torch.full((len(seeds), steps), end, device=device)
@@ -49,7 +50,7 @@ def sample(
         for step in range(steps):
             scores, state = model.step(tokens, state)
             if constraint:
-                scores = scores.masked_fill(~constraint.mask(rule), -torch.inf)
+                scores = torch.where(constraint.mask(rule), scores, -torch.inf)
             tokens = _draw(scores, uniforms[rows, step], top_k, temperature)
             if constraint:
                 rule = constraint.advance(tokens, rule)

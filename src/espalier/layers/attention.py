@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.layers.linear import linear
+
 
 @dataclass
 class KeyValues:
@@ -26,8 +28,7 @@ class KeyValues:
     def write(self, time: int, keys: Tensor, values: Tensor) -> None:
         """Put one place, (batch, heads, 1, head width), at `time`; the buffers grow as needed."""
         if time >= self.keys.shape[2]:
-            grow = (0, 0, 0, max(16, self.keys.shape[2]))
-            self.keys, self.values = F.pad(self.keys, grow), F.pad(self.values, grow)
+            self.keys, self.values = _grown(self.keys), _grown(self.values)
         self.keys[:, :, time : time + 1] = keys
         self.values[:, :, time : time + 1] = values
 
@@ -61,10 +62,10 @@ class Attention(nn.Module):
             (batch, time, width).
         """
         if memory is None:
-            query, key, value = (self._split(part) for part in self.project(x).chunk(3, dim=-1))
+            query, key, value = (self._split(part) for part in self._projected(x).chunk(3, dim=-1))
         else:
             width = x.shape[-1]
-            query = self._split(F.linear(x, self.project.weight[:width], self.project.bias[:width]))
+            query = self._split(linear(x, self.project.weight[:width], self.project.bias[:width]))
             seen = memory if isinstance(memory, KeyValues) else self.remember(memory)
             key, value = seen.keys, seen.values
         return self._attend(query, key, value, bias, causal)
@@ -72,28 +73,39 @@ class Attention(nn.Module):
     def remember(self, memory: Tensor) -> KeyValues:
         """Keys and values of a memory, to be computed once for many steps."""
         width = memory.shape[-1]
-        projected = F.linear(memory, self.project.weight[width:], self.project.bias[width:])
+        projected = linear(memory, self.project.weight[width:], self.project.bias[width:])
         key, value = projected.chunk(2, dim=-1)
         return KeyValues(self._split(key), self._split(value))
 
     def empty(self, batch: int, capacity: int, like: Tensor) -> KeyValues:
         """Room for `capacity` steps of a decoder's past."""
         shape = (batch, self.heads, capacity, like.shape[-1] // self.heads)
-        return KeyValues(like.new_zeros(shape), like.new_zeros(shape))
+        return KeyValues(like.new_empty(shape), like.new_empty(shape))
 
     def step(self, x: Tensor, past: KeyValues, time: int) -> Tensor:
         """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows."""
-        query, key, value = self.project(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
+        query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
         past.write(time, key, value)
         return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False)
 
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
         dropout = self.dropout if self.training else 0.0
         mixed = F.scaled_dot_product_attention(query, key, value, bias, dropout, causal)
-        return self.out(mixed.transpose(1, 2).flatten(2))
+        return linear(mixed.transpose(1, 2).flatten(2), self.out.weight, self.out.bias)
+
+    def _projected(self, x: Tensor) -> Tensor:
+        return linear(x, self.project.weight, self.project.bias)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+def _grown(buffer: Tensor) -> Tensor:
+    """Twice the room in time; what is not filled yet is never touched, for fresh pages are what costs."""
+    batch, heads, time, width = buffer.shape
+    larger = buffer.new_empty(batch, heads, max(16, 2 * time), width)
+    larger[:, :, :time] = buffer
+    return larger
 
 
 def padding_bias(real: Tensor) -> Tensor | None:

@@ -8,6 +8,8 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.layers.linear import Activation, linear
+
 Norm = Literal["post", "pre"]
 
 
@@ -32,11 +34,12 @@ class Residual(nn.Module):
 class FeedForward(nn.Module):
     """Two linear maps with a GELU between: (..., width) to (..., width)."""
 
-    def __init__(self, width: int, inner: int, activation: Literal["gelu", "gelu_tanh"] = "gelu") -> None:
+    def __init__(self, width: int, inner: int, activation: Activation = "gelu") -> None:
         super().__init__()
         self.into, self.out = nn.Linear(width, inner), nn.Linear(inner, width)
-        self.approximate = "tanh" if activation == "gelu_tanh" else "none"
+        self.activation = activation
 
     def forward(self, x: Tensor) -> Tensor:
         """Map each place for itself."""
-        return self.out(F.gelu(self.into(x), approximate=self.approximate))
+        inner = linear(x, self.into.weight, self.into.bias, self.activation)
+        return linear(inner, self.out.weight, self.out.bias)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from espalier.corpora.verse_data import VerseBatch, View
 from espalier.corpora.vocabulary import PAD, Vocabulary
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.linear import Activation, linear
 from espalier.layers.readout import readout_loss
 from espalier.layers.residual import FeedForward, Norm, Residual
 from espalier.models.contract import Loss
@@ -53,7 +54,7 @@ class SongNetConfig(BaseModel):
     norm: Norm = "post"
     #: Layer norm over the summed embeddings H0 and F0 (released); equations 6 and 7 have none.
     embedding_norm: bool = False
-    activation: Literal["gelu", "gelu_tanh"] = "gelu"
+    activation: Activation = "gelu"
     #: "tied": the word embeddings read out; "linear": a matrix of its own; "released": Linear, GELU, LN, then that.
     head: Literal["tied", "linear", "released"] = "tied"
     epsilon: float = 1e-12
@@ -251,7 +252,7 @@ class SongNet(nn.Module):
         return self.table(title) + self.table.weight[voc.s_title] + self.table(voc.position(0) + place)
 
     def _logits(self, x: Tensor) -> Tensor:
-        return F.linear(self._prepared(x), *self._output())
+        return linear(self._prepared(x), *self._output())
 
     def _prepared(self, x: Tensor) -> Tensor:
         """What the output matrix is applied to."""

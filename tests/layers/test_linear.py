@@ -1,0 +1,55 @@
+"""Packed products: PyTorch's numbers, never stale, and rows that do not know their neighbours."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from espalier.layers.linear import Activation, constant_weights, linear
+
+
+@pytest.mark.parametrize("activation", [None, "gelu", "gelu_tanh"])
+@pytest.mark.parametrize("shape", [(5, 24), (3, 1, 24), (2, 7, 24)])
+def test_the_packed_product_is_the_plain_one(shape: tuple[int, ...], activation: Activation | None) -> None:
+    x, weight, bias = torch.randn(shape), torch.randn(40, 24), torch.randn(40)
+    plain = F.linear(x, weight, bias)
+    if activation:
+        plain = F.gelu(plain, approximate="tanh" if activation == "gelu_tanh" else "none")
+    assert torch.equal(linear(x, weight, bias, activation), plain)
+    with constant_weights():
+        torch.testing.assert_close(linear(x, weight, bias, activation), plain, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(24, 40), (256, 768), (256, 1005), (1024, 256)])
+def test_a_row_has_the_same_bits_alone_and_among_others(inputs: int, outputs: int) -> None:
+    x, weight, bias = torch.randn(70, inputs), torch.randn(outputs, inputs), torch.randn(outputs)
+    with constant_weights():
+        every = linear(x, weight, bias)
+        for count in (1, 2, 3, 5, 11, 32, 33):
+            assert torch.equal(linear(x[:count], weight, bias), every[:count])
+
+
+def test_weights_that_changed_between_two_decodings_are_packed_anew() -> None:
+    layer, x = torch.nn.Linear(8, 8), torch.randn(2, 8)
+    optimizer = torch.optim.AdamW(layer.parameters(), lr=0.5, fused=True)
+    for _ in range(3):
+        layer(x).sum().backward()
+        optimizer.step()
+        with constant_weights():
+            torch.testing.assert_close(linear(x, layer.weight, layer.bias), layer(x))
+
+
+def test_a_part_of_a_matrix_is_told_from_another() -> None:
+    weight, bias, x = torch.randn(12, 6), torch.randn(12), torch.randn(2, 6)
+    with constant_weights(), constant_weights():
+        for rows in (slice(0, 4), slice(4, 12), slice(0, 12), slice(0, 4)):
+            torch.testing.assert_close(linear(x, weight[rows], bias[rows]), F.linear(x, weight[rows], bias[rows]))
+
+
+def test_passing_matrices_do_not_take_each_others_place() -> None:
+    x, bias = torch.randn(2, 6), torch.zeros(4)
+    with constant_weights():
+        for scale in range(20):
+            weight = torch.full((4, 6), float(scale))  # freed at once: the next one could get its address
+            torch.testing.assert_close(linear(x, weight, bias), F.linear(x, weight))
