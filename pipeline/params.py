@@ -109,6 +109,12 @@ class Run(Strict):
     rules: Literal["songci", "sonnet"]
 
 
+class Catalogue(Strict):
+    """All of sources.yaml."""
+
+    sources: dict[str, Source]
+
+
 class Params(Strict):
     """All of params.yaml."""
 
@@ -170,7 +176,9 @@ def load_params(path: Path = PARAMS) -> Params:
     value = _mapping(path)
     catalogue = path.with_name("sources.yaml")
     if catalogue.exists():
-        value |= _mapping(catalogue)
+        listed = _mapping(catalogue)
+        validated(Catalogue, listed, str(catalogue))  # for its own file's name in the message
+        value |= listed
     return validated(Params, value, str(path)).check()
 
 

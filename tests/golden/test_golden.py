@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import yaml
 
 FOLDER = Path(__file__).parent
@@ -83,14 +82,6 @@ def parted(value: Any) -> tuple[Any, list[float]]:
 
 
 COMPONENTS, VERSIONS = components(), versions()
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("component", sorted(COMPONENTS))

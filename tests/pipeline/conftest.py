@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -244,15 +244,10 @@ def run() -> Callable[..., Answer]:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Answer]]:
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
     """The command line, in this process: `cli(folder, "generate", ...)`, called in that folder or in `where`."""
-    import torch
-
     from pipeline import cli as module
     from pipeline import layout
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # models this small only wait for the other threads
 
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setenv("ESPALIER_DEVICE", "cpu")
@@ -271,8 +266,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
             return Answer(1, said.out, f"{said.err}{code}\n")
         return Answer(int(code or 0), said.out, said.err)
 
-    yield answer
-    torch.set_num_threads(threads)
+    return answer
 
 
 @pytest.fixture

@@ -131,6 +131,13 @@ def test_the_unspoiled_file_is_right(tmp_path: Path, nursery_text: str) -> None:
     assert list(load_params(path).models) == ["songnet", "songnet_no_s"]
 
 
+def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path, nursery_text: str) -> None:
+    (tmp_path / "params.yaml").write_text(nursery_text, encoding="utf-8")
+    (tmp_path / "sources.yaml").write_text("sources:\n  web: {licence: MIT, citation: x, extra: 1}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"sources\.yaml: sources\.web\."):
+        load_params(tmp_path / "params.yaml")
+
+
 @pytest.mark.parametrize("name", ["params.yaml", "sources.yaml"])
 @pytest.mark.parametrize(
     ("data", "message"),

@@ -6,7 +6,7 @@ dropout and random collating, batches of different lengths, several epochs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,13 +123,4 @@ def toy() -> Toy:
 @pytest.fixture(scope="session")
 def straight(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
     """Forty steps without a break: where they end, and the hash of their weights."""
-    torch.set_num_threads(1)
     return toy.train(tmp_path_factory.mktemp("straight"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
