@@ -32,6 +32,40 @@ class Verse(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence(Record):
+    """One sentence with its grammar; columns as `espalier.syntax.parse` has them, empty where nothing is known."""
+
+    target_words: str = ""
+    target_tags: str = ""
+    target_tree: str = ""
+    target_heads: str = ""
+    target_labels: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(Record):
+    """A text and another that answers or paraphrases it, each with its grammar as in `Sentence`.
+
+    `group` names what no split may part, such as the dialogue that a pair was taken from; empty for none.
+    """
+
+    sides: ClassVar[tuple[str, ...]] = ("source", "target")
+
+    source: str
+    group: str = ""
+    source_words: str = ""
+    source_tags: str = ""
+    source_tree: str = ""
+    source_heads: str = ""
+    source_labels: str = ""
+    target_words: str = ""
+    target_tags: str = ""
+    target_tree: str = ""
+    target_heads: str = ""
+    target_labels: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
     """A row that a stage put aside, and why. `reason` is a short fixed phrase, so that reasons can be counted."""
 
@@ -41,7 +75,7 @@ class Quarantined:
     text: str
 
 
-Row = TypeVar("Row", Record, Verse, Quarantined)
+Row = TypeVar("Row", Record, Verse, Sentence, Pair, Quarantined)
 
 
 def table_of(rows: Iterable[Record | Quarantined], kind: type[Record] | type[Quarantined]) -> pd.DataFrame:

@@ -1,0 +1,49 @@
+"""What is known of one sentence's grammar, and how it travels in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: The columns of a parse, each behind the side of the example that it belongs to: `target_words`, `source_tree` ...
+COLUMNS = ("words", "tags", "tree", "heads", "labels")
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """One sentence. What a parser does not give is empty.
+
+    Attributes:
+        words: the tokens; none is empty or holds white space.
+        tags: one part of speech for each word.
+        tree: a constituency tree as one canonical Penn string, never cut (see `constituency.write_tree`).
+        heads: for each word the number of its head, from 1; 0 for the root.
+        labels: for each word the relation to its head.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    tree: str = ""
+    heads: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def columns_of(parse: Parse, side: str) -> dict[str, str]:
+    """The five columns of one side, as text: lists are joined by spaces."""
+    values = (parse.words, parse.tags, parse.tree, parse.heads, parse.labels)
+    return {
+        f"{side}_{name}": value if isinstance(value, str) else " ".join(map(str, value))
+        for name, value in zip(COLUMNS, values, strict=True)
+    }
+
+
+def parse_of(row: Mapping[str, str], side: str) -> Parse:
+    """The inverse of `columns_of`."""
+    words, tags, tree, heads, labels = (row[f"{side}_{name}"] for name in COLUMNS)
+    return Parse(
+        tuple(words.split(" ")) if words else (),
+        tuple(tags.split(" ")) if tags else (),
+        tree,
+        tuple(map(int, heads.split())),
+        tuple(labels.split(" ")) if labels else (),
+    )
