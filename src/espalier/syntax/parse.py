@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 #: The columns of a parse, each behind the side of the example that it belongs to: `target_words`, `source_tree` ...
 COLUMNS = ("words", "tags", "tree", "heads", "labels")
@@ -37,7 +38,7 @@ def columns_of(parse: Parse, side: str) -> dict[str, str]:
     }
 
 
-def parse_of(row: Mapping[str, str], side: str) -> Parse:
+def parse_of(row: Mapping[Any, Any], side: str) -> Parse:
     """The inverse of `columns_of`."""
     words, tags, tree, heads, labels = (row[f"{side}_{name}"] for name in COLUMNS)
     return Parse(

@@ -1,0 +1,276 @@
+"""Constituency trees: how they are read, written and cleaned, and what is taken from them.
+
+A tree is an `nltk.Tree`. Its leaves are words, and each word is the only child of a node of its own, its part of
+speech. `write_tree` gives the one string in which a tree travels:
+
+    (S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))
+
+White space is what ASCII calls so; U+2028, no-break and ideographic spaces are characters like any other. In a word
+`(` is written -LRB- and `)` is written -RRB-, as in the Penn treebank; a word that spells -LRB itself gets a sign,
+-L=RB, so that every word can be told from every other. Labels hold no brackets: the tag of `(` is -LRB-.
+
+Nothing here recurses, so trees of any depth are read, written and cleaned. Methods of `nltk.Tree` do recurse; where
+trees may be deep use `words` for its `leaves`, `linearize` for its `subtrees`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from nltk.tree import Tree
+
+from espalier.syntax.levels import TreeError, cut, linearize, tree_of, unclosed, without_words
+
+__all__ = [
+    "TreeError",
+    "clean",
+    "cut",
+    "frequent_templates",
+    "linearize",
+    "read_tree",
+    "read_trees",
+    "tags",
+    "template",
+    "tree_of",
+    "without_words",
+    "words",
+    "write_tree",
+]
+
+_EXAMPLE: Final = "(S (NP (PRP I)) (VP (VBP sleep)))"
+#: Labels of a node above the sentence's own; a treebank's outer bracket has none at all.
+WRAPPERS: Final = ("", "TOP", "ROOT", "S1")
+#: The label of an empty element (a trace), whose "word" nobody says.
+TRACE: Final = "-NONE-"
+
+_NAME = re.compile(r"[^ \t\n\r\f\v()]+")
+# A node that opens, with its word and end if that is all of it; an end; a word elsewhere, which is a mistake.
+_TOKEN = re.compile(
+    r"\([ \t\n\r\f\v]*+([^ \t\n\r\f\v()]*+)(?:[ \t\n\r\f\v]++([^ \t\n\r\f\v()]++)[ \t\n\r\f\v]*+\))?"
+    r"|(\))|([^ \t\n\r\f\v()]++)"
+)
+_PLAIN = re.compile(r"[()]|-[LR](?==*RB)")
+_ESCAPED = re.compile(r"-([LR])(?:(=)(?==*RB)|RB-)")
+# A label's category, and the functions and indices after it; no label that begins with their signs.
+_LABEL = re.compile(r"\A([^-=]+)[-=].*", re.DOTALL)
+_SPACES = " \t\n\r\f\v"
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_tree(text: str, *, file: str | Path = "tree", row: int | str | None = None, words: bool = True) -> Tree:
+    """The tree that one Penn string writes.
+
+    A root labelled TOP, ROOT, S1 or not at all, over one other node, is no part of the sentence and goes.
+
+    Args:
+        file: what errors name, with `row`.
+        words: whether every leaf must be a word; if not, nodes may end it, as `cut` and `without_words` leave them.
+
+    Raises:
+        TreeError: brackets that do not match, no tree or a second one, text outside of it, a node without a label or
+            without words, a word beside other words or nodes.
+    """
+    trees = _read(text, file, row, words)
+    if len(trees) != 1:
+        raise TreeError(f"{len(trees) or 'no'} trees", file=file, row=row, remedy="one is expected")
+    return trees[0]
+
+
+def read_trees(file: Path) -> Iterator[Tree]:
+    """The trees of a file, one at a time, as `read_tree` reads them. Lines may hold a part of a tree, or several.
+
+    Raises:
+        TreeError: no such file, not UTF-8, or a tree that is wrong; it names the line on which that tree begins.
+    """
+    held, start, depth = list[str](), 0, 0
+    for row, line in _lines(file):
+        start = start if held else row
+        held.append(line)
+        depth += line.count("(") - line.count(")")
+        if depth <= 0:
+            yield from _read("".join(held), file, start, True)
+            held.clear()
+    if held:
+        yield from _read("".join(held), file, start, True)
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="\n") as lines:
+            for row, line in enumerate(lines, start=1):
+                if line.strip(_SPACES):
+                    yield row, line
+    except OSError as error:
+        raise TreeError((error.strerror or "cannot be read").lower(), file=file) from error
+    except UnicodeDecodeError as error:
+        raise TreeError("not UTF-8", file=file, remedy="convert it to UTF-8") from error
+
+
+def _read(text: str, file: str | Path, row: int | str | None, words: bool) -> list[Tree]:
+    trees: list[Tree] = []
+    here: list[Tree] = trees  # the children of the node that is open, or the trees
+    above: list[list[Tree]] = []
+    escaped = "RB" in text and _ESCAPED.search(text) is not None
+    for label, word, end, loose in _TOKEN.findall(text):
+        if word:
+            here.append(Tree(label, [_unescape(word) if escaped else word]))
+        elif end:
+            if not above:
+                raise _mistake("a bracket closes nothing", text, file, row)
+            if words and not here:
+                label = above[-1][-1].label()
+                fact = f"the node '{_short(label)}' has no words" if label else "a bracket with nothing in it"
+                raise _mistake(fact, text, file, row)
+            here = above.pop()
+        elif loose:
+            fact = "is not alone in its node" if above else "stands outside the brackets"
+            raise _mistake(f"'{_short(loose)}' {fact}", text, file, row)
+        elif above and not label:
+            raise _mistake("a node without a label", text, file, row)
+        else:
+            node = Tree(label, [])
+            here.append(node)
+            above.append(here)
+            here = node
+    if above:
+        raise _mistake("", text, file, row)
+    return [_unwrap(tree, file, row) for tree in trees]
+
+
+def _mistake(what: str, text: str, file: str | Path, row: int | str | None) -> TreeError:
+    # A bracket that is not closed is the cause of whatever looks wrong later on.
+    if (depth := text.count("(") - text.count(")")) > 0:
+        return TreeError(unclosed(depth), file=file, row=row)
+    return TreeError(what, file=file, row=row, remedy=f"write a tree as {_EXAMPLE}")
+
+
+def _unwrap(tree: Tree, file: str | Path, row: int | str | None) -> Tree:
+    while tree.label() in WRAPPERS and len(tree) == 1 and not isinstance(tree[0], str):
+        tree = tree[0]
+    if not tree.label():
+        raise TreeError(f"{len(tree) or 'no'} trees in an outer bracket", file=file, row=row, remedy="one is expected")
+    return tree
+
+
+def _unescape(word: str) -> str:
+    return _ESCAPED.sub(lambda found: f"-{found[1]}" if found[2] else "()"[found[1] == "R"], word)
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_tree(tree: Tree) -> str:
+    """The tree as one line with single spaces, the canonical form. `read_tree` gives the tree back.
+
+    Nodes without words, as `cut` leaves them, are written as (NP). Only a wrapper at the root does not come back.
+
+    Raises:
+        TreeError: a label or a word that is empty or holds ASCII white space, a label with a bracket, a word beside
+            other words or nodes.
+    """
+    parts = list[str]()
+    waiting: list[Tree | None] = [tree]  # None: a node ends
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            parts.append(")")
+            continue
+        label = node.label()
+        if not _NAME.fullmatch(label):
+            raise TreeError(
+                f"the label '{_short(label)}' cannot be written", file="tree", remedy="no brackets, no white space"
+            )
+        if len(node) == 1 and isinstance(node[0], str):
+            parts.append(f" ({label} {_escape(node[0])})")
+            continue
+        parts.append(f" ({label}")
+        waiting.append(None)
+        for child in reversed(node):
+            if isinstance(child, str):
+                raise TreeError(f"'{_short(child)}' is not alone in its node", file="tree")
+            waiting.append(child)
+    return "".join(parts)[1:]
+
+
+def _escape(word: str) -> str:
+    if "(" in word or ")" in word or "RB" in word:
+        word = _PLAIN.sub(lambda found: {"(": "-LRB-", ")": "-RRB-"}.get(found[0], f"{found[0]}="), word)
+    if not _NAME.fullmatch(word):
+        raise TreeError(f"the word '{_short(word)}' has white space, or is empty", file="tree")
+    return word
+
+
+# --- Cleaning and cutting --------------------------------------------------------------------------------------------
+
+
+def clean(tree: Tree) -> Tree:
+    """The tree without functional tags, indices and empty elements: NP-SBJ-1 and NP=2 become NP, and -NONE- goes.
+
+    With an empty element go the nodes that held nothing else. Labels that begin with one of the two signs stay (-LRB-),
+    and so does a node that is the only child of another, even of the same label: EVALB counts both. The tree given is
+    not changed.
+
+    Raises:
+        TreeError: nothing but empty elements.
+    """
+    top = Tree("", [])
+    order: list[tuple[Tree | str, Tree | str, Tree]] = []  # in pre-order: a node, its copy, the copy of the one above
+    waiting: list[tuple[Tree | str, Tree]] = [(tree, top)]
+    while waiting:
+        node, above = waiting.pop()
+        if isinstance(node, str):
+            order.append((node, node, above))
+        elif node.label() != TRACE:
+            copy = Tree(_LABEL.sub(r"\1", node.label()), [])
+            order.append((node, copy, above))
+            waiting += [(child, copy) for child in reversed(node)]
+    for node, copy, above in reversed(order):  # what is under a node comes before it, from the right
+        if not isinstance(copy, str):
+            copy.reverse()
+        if copy or not node:
+            above.append(copy)
+    if not top:
+        raise TreeError("nothing but empty elements", file="tree")
+    return top[0]
+
+
+def words(tree: Tree) -> tuple[str, ...]:
+    """The words, left to right."""
+    return tuple(word for _, word in _leaves(tree))
+
+
+def tags(tree: Tree) -> tuple[str, ...]:
+    """For each word the label of its node: its part of speech."""
+    return tuple(tag for tag, _ in _leaves(tree))
+
+
+def _leaves(tree: Tree) -> Iterator[tuple[str, str]]:
+    waiting: list[tuple[Tree | str, str]] = [(tree, "")]
+    while waiting:
+        node, above = waiting.pop()
+        if isinstance(node, str):
+            yield above, node
+        else:
+            label = node.label()
+            waiting += [(child, label) for child in reversed(node)]
+
+
+def template(tree: Tree, levels: int = 3) -> str:
+    """The canonical string of the top `levels` levels (GuiG, section 2): (S (NP (PRP)) (VP (VBD) (NP)))."""
+    return write_tree(cut(tree, levels))
+
+
+def frequent_templates(trees: Iterable[Tree], levels: int, n: int) -> list[tuple[str, int]]:
+    """The `n` templates that most trees have, and how many have each (GuiG, table 5); ties in the order of the text."""
+    counts = Counter(template(tree, levels) for tree in trees)
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 20 else f"{text[:17]}..."
