@@ -1,0 +1,189 @@
+"""Dependency trees: words, each with the number of its head, and what can be asked of them.
+
+Heads count from 1, and 0 is the head of the root. Everything here takes time in proportion to the words, and no
+recursion, so that a chain of thousands of words is as good as any tree. What works on bare heads asks for those of one
+tree (`mistake` says None).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from espalier.io.errors import DataError
+from espalier.syntax.parse import Parse
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """One sentence as a dependency tree; four tuples of one length.
+
+    Attributes:
+        words: the tokens; none is empty or holds white space.
+        tags: one part of speech for each word.
+        heads: for each word the number of its head, from 1; 0 for the root.
+        labels: for each word the relation to its head.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    heads: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+# --- Well-formed or not ----------------------------------------------------------------------------------------------
+
+
+def fault(heads: Sequence[int]) -> tuple[int, str] | None:
+    """The number of the first word at fault and what is wrong with it, or None: `heads` are one tree's.
+
+    Heads out of range come before missing and second roots, and those before cycles, of which the first is spelled out.
+    """
+    size = len(heads)
+    if not size:
+        return 0, "no words"
+    for word, head in enumerate(heads, start=1):
+        if not 0 <= head <= size:
+            return word, f"head {head} of word {word} is not within 0 to {size}"
+    roots = [word for word, head in enumerate(heads, start=1) if head == 0]
+    if len(roots) > 1:
+        return roots[1], f"{len(roots)} roots (words {_listed(roots)})"
+    cycle = _cycle(heads)
+    if not roots:
+        return min(cycle), f"no root; words {_listed(cycle)} are a cycle"
+    return (min(cycle), f"words {_listed(cycle)} are a cycle") if cycle else None
+
+
+def mistake(heads: Sequence[int]) -> str | None:
+    """Why `heads` are not one tree's: a head out of range, no root, more than one, a cycle. None if they are."""
+    found = fault(heads)
+    return found[1] if found else None
+
+
+def check(dependencies: Dependencies, *, file: str | Path, row: int | str | None = None) -> None:
+    """See that the four parts have one length and the heads are one tree's.
+
+    Raises:
+        DataError: they are not; it names `file` and `row`.
+    """
+    sizes = {len(part) for part in _parts(dependencies)}
+    if len(sizes) > 1:
+        counts = ", ".join(f"{len(part)} {name}" for name, part in zip(_NAMES, _parts(dependencies), strict=True))
+        raise DataError(f"not one of each for every word: {counts}", file=file, row=row)
+    if found := mistake(dependencies.heads):
+        raise DataError(found, file=file, row=row, remedy="a sentence is one tree with one head of 0")
+
+
+_NAMES = ("words", "tags", "heads", "labels")
+
+
+def _parts(dependencies: Dependencies) -> tuple[Sequence[object], ...]:
+    return dependencies.words, dependencies.tags, dependencies.heads, dependencies.labels
+
+
+def _cycle(heads: Sequence[int]) -> list[int]:
+    """The words of the first cycle that is met, from the first word on; none if there is no cycle."""
+    seen = [0] * (len(heads) + 1)  # the walk that came by, 0 for none
+    for start in range(1, len(heads) + 1):
+        word = start
+        while word and not seen[word]:
+            seen[word] = start
+            word = heads[word - 1]
+        if word and seen[word] == start:
+            cycle = [word]
+            while (next_ := heads[cycle[-1] - 1]) != word:
+                cycle.append(next_)
+            return cycle
+    return []
+
+
+def _listed(words: Sequence[int], most: int = 5) -> str:
+    """At most `most` numbers: a refusal is one line, however long the sentence."""
+    return ", ".join(map(str, words[:most])) + (", ..." if len(words) > most else "")
+
+
+# --- Questions -------------------------------------------------------------------------------------------------------
+
+
+def children(heads: Sequence[int]) -> list[list[int]]:
+    """The dependents of each word in the order of the sentence, as numbers from 1; entry 0 holds the root alone."""
+    found: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    for word, head in enumerate(heads, start=1):
+        found[head].append(word)
+    return found
+
+
+def left_counts(heads: Sequence[int]) -> tuple[int, ...]:
+    """I(t): for each word how many of its dependents stand to its left (X2Tree, definition 1)."""
+    counts = [0] * (len(heads) + 1)
+    for word, head in enumerate(heads, start=1):
+        counts[head] += word < head
+    return tuple(counts[1:])
+
+
+def from_the_root(heads: Sequence[int], below: Sequence[Sequence[int]] | None = None) -> list[int]:
+    """The numbers of all words, each after its head and siblings in their order: breadth first.
+
+    Args:
+        heads: of one tree.
+        below: `children(heads)`, where it is known already.
+    """
+    below = children(heads) if below is None else below
+    order = list(below[0])
+    for word in order:  # the list grows as it is read
+        order += below[word]
+    return order
+
+
+def is_projective(heads: Sequence[int]) -> bool:
+    """Whether every word stands with all that depends on it, at any depth, in one unbroken stretch.
+
+    Only then are the words in their order what an in-order walk of the tree gives. For a tree with one root it is the
+    same as: no two arcs cross, and none spans the root.
+    """
+    size, least, most = ([*values] for values in ([1] * (len(heads) + 1), range(len(heads) + 1), range(len(heads) + 1)))
+    for word in reversed(from_the_root(heads)):
+        if most[word] - least[word] + 1 != size[word]:
+            return False
+        head = heads[word - 1]
+        size[head] += size[word]
+        least[head] = min(least[head], least[word])
+        most[head] = max(most[head], most[word])
+    return True
+
+
+# --- Making one tree of several --------------------------------------------------------------------------------------
+
+
+def attach_roots(dependencies: Dependencies, label: str = "parataxis") -> tuple[Dependencies, int]:
+    """One tree of a sentence with several roots: the first stays, the others become its dependents.
+
+    Universal Dependencies do the same with sentences side by side, hence the default label.
+
+    Returns:
+        the tree, and how many roots were moved.
+    """
+    roots = [index for index, head in enumerate(dependencies.heads) if head == 0]
+    if len(roots) < 2:
+        return dependencies, 0
+    heads, labels = list(dependencies.heads), list(dependencies.labels)
+    for index in roots[1:]:
+        heads[index], labels[index] = roots[0] + 1, label
+    return replace(dependencies, heads=tuple(heads), labels=tuple(labels)), len(roots) - 1
+
+
+# --- Parses ----------------------------------------------------------------------------------------------------------
+
+
+def dependencies_of(parse: Parse) -> Dependencies:
+    """The dependency tree of a parse that has one; parts that a parser did not give are empty."""
+    return Dependencies(parse.words, parse.tags, parse.heads, parse.labels)
+
+
+def parse_with(dependencies: Dependencies, tree: str = "") -> Parse:
+    """A parse with this dependency tree, and with a constituency tree where there is one."""
+    return Parse(dependencies.words, dependencies.tags, tree, dependencies.heads, dependencies.labels)

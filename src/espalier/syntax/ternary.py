@@ -1,0 +1,253 @@
+"""Trees whose nodes all have the same number of children: ternary ones of sentences, binary ones of ordered trees.
+
+X2Tree (AAAI 2018) generates trees in which every node has exactly K children, each a word or EOB, "end of branch". A
+dependency tree is a sequence-preserved (SP) tree: an ordered tree whose every node t knows I(t), how many of its
+children come before it. Algorithm 1 writes it as a ternary tree: the left child is the first child that comes before
+t, the middle one the first that comes after, and every other child is the right child of the sibling before it.
+Reading left child, node, middle child, right child gives the sentence. The two kinds of trees are one to one (theorem
+1); the same with two children a node, left child and right sibling, is not (theorem 2) and serves ordered trees.
+
+A tree of n nodes is an array (n, K): row i holds the nodes that are the children of node i, EOB for none; node 0 is the
+root. With n nodes there are (K - 1) n + 1 EOBs. No function here recurses: a chain of thousands of words is no trouble.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.io.errors import EspalierError
+from espalier.syntax.dependency import children, left_counts, mistake
+
+#: "End of branch": the child that is none.
+EOB: Final = -1
+
+Nodes: TypeAlias = NDArray[np.int32]
+
+_LEFT, _MIDDLE, _RIGHT = range(3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ternary:
+    """A sentence's dependency tree in its ternary form, nodes by level and from left to right within each.
+
+    Attributes:
+        children: (n, 3), for each node its left, middle and right child, EOB for none; the root is node 0 and has no
+            right child.
+        words: (n,), for each node the index, from 0, of its word in the sentence.
+    """
+
+    children: Nodes
+    words: Nodes
+
+
+# --- Dependency trees and ternary trees ------------------------------------------------------------------------------
+
+
+def ternary(heads: Sequence[int]) -> Ternary:
+    """Algorithm 1 (CANONICALIZE) of a dependency tree, given by heads from 1 and 0 for the root.
+
+    Raises:
+        EspalierError: the heads are not one tree's, or it is not projective, so that its flattening would not be the
+            sentence.
+    """
+    if found := mistake(heads):
+        raise EspalierError(f"heads {_few(heads)}: {found}")
+    slots = [[0, 0, 0] for _ in range(len(heads) + 1)]  # words from 1; 0 is none
+    for word, (dependents, before) in enumerate(zip(children(heads)[1:], left_counts(heads), strict=True), start=1):
+        for index, dependent in enumerate(dependents):
+            if index == before:
+                slots[word][_MIDDLE] = dependent
+            elif index == 0:
+                slots[word][_LEFT] = dependent
+            else:
+                slots[dependents[index - 1]][_RIGHT] = dependent
+    order = [heads.index(0) + 1]
+    for word in order:  # the list grows as it is read
+        order += [child for child in slots[word] if child]
+    node_of = np.full(len(heads) + 1, EOB, np.int32)
+    words = np.array(order, np.int32)
+    node_of[words] = np.arange(len(heads), dtype=np.int32)
+    tree = Ternary(node_of[np.array(slots)[words]], words - 1)
+    flat = tree.words[flatten(tree.children)]
+    if not np.array_equal(flat, np.arange(len(heads))):
+        raise EspalierError(
+            f"heads {_few(heads)} are not projective: the words would come back as {_few(flat + 1)}",
+            remedy="projectivize the tree or set it aside",
+        )
+    return tree
+
+
+def flatten(nodes: Nodes) -> Nodes:
+    """The nodes of a ternary tree in the order of the sentence: left child, node, middle child, right child.
+
+    The text of a generated tree is its words taken in this order.
+
+    Args:
+        nodes: (n, 3), in any numbering with node 0 the root.
+
+    Returns:
+        (n,).
+
+    Raises:
+        EspalierError: the array is no tree.
+    """
+    rows = _rows(nodes, 3)
+    order: list[int] = []
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        if node < 0:  # a node whose left part is done, stored as its complement
+            order.append(~node)
+            continue
+        left, middle, right = rows[node]
+        stack += [next_ for next_ in (right, middle) if next_ != EOB]
+        stack.append(~node)
+        if left != EOB:
+            stack.append(left)
+    return np.array(order, np.int32)
+
+
+def heads_of(nodes: Nodes) -> tuple[int, ...]:
+    """The inverse of `ternary`: the head of each word, in the order of the sentence, from 1; 0 for the root.
+
+    A left or middle child depends on its node, and so does the chain of right children that begins with it; the length
+    of the left chain is I(t). Any ternary tree whose root has no right child is some sentence's.
+
+    Raises:
+        EspalierError: the array is no tree, or its root has a right child, which would be a second root.
+    """
+    order = flatten(nodes)
+    rows = nodes.tolist()
+    if rows[0][_RIGHT] != EOB:
+        raise EspalierError("the root has a right child, which would be a second root")
+    number = np.empty(len(order) + 1, np.int64)
+    number[order] = np.arange(1, len(order) + 1)
+    number[EOB] = 0  # the head of the root
+    head = [EOB] * len(rows)
+    todo = [0]
+    for node in todo:  # the list grows as it is read
+        left, middle, right = rows[node]
+        for child, above in ((left, node), (middle, node), (right, head[node])):
+            if child != EOB:
+                head[child] = above
+                todo.append(child)
+    return tuple(number[np.array(head)[order]].tolist())
+
+
+def spell(nodes: Nodes, words: Sequence[str]) -> str:
+    """A tree as text, word(child, child, ...) with E for EOB: "says(he, likes(she, apples(red,E,E),E), E)" unspaced.
+
+    Args:
+        nodes: (n, K).
+        words: the word of each node.
+    """
+    rows = _rows(nodes, nodes.shape[-1])
+    spelled: list[str] = []
+    stack: list[int | str] = [0]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, str):
+            spelled.append(top)
+        elif top == EOB:
+            spelled.append("E")
+        elif all(child == EOB for child in rows[top]) and top != 0:
+            spelled.append(words[top])
+        else:
+            rest: list[int | str] = [")"]
+            for child in reversed(rows[top]):
+                rest += [child, ","]
+            stack += [*rest[:-1], "("]
+            spelled.append(words[top])
+    return "".join(spelled)
+
+
+# --- Ordered trees and binary trees ----------------------------------------------------------------------------------
+
+
+def lcrs(below: Sequence[Sequence[int]]) -> Nodes:
+    """An ordered tree as left-child right-sibling tree: a node's first child, and the sibling after it.
+
+    Args:
+        below: for each node its children in order; node 0 is the root.
+
+    Returns:
+        (n, 2), the nodes numbered as they were; the root has no right sibling.
+
+    Raises:
+        EspalierError: these are no tree's children.
+    """
+    nodes = np.full((len(below), 2), EOB, np.int32)
+    seen = [child for siblings in below for child in siblings]
+    _see_one_parent(seen, len(below))
+    for node, siblings in enumerate(below):
+        for before, child in zip((None, *siblings), siblings, strict=False):
+            if before is None:
+                nodes[node, 0] = child
+            else:
+                nodes[before, 1] = child
+    _rows(nodes, 2)
+    return nodes
+
+
+def ordered(nodes: Nodes) -> list[list[int]]:
+    """The inverse of `lcrs`: for each node its children in order.
+
+    Raises:
+        EspalierError: the array is no tree, or its root has a sibling.
+    """
+    rows = _rows(nodes, 2)
+    if rows[0][1] != EOB:
+        raise EspalierError("the root has a right sibling, which would be a second root")
+    below: list[list[int]] = []
+    for child, _ in rows:
+        siblings = []
+        while child != EOB:
+            siblings.append(child)
+            child = rows[child][1]
+        below.append(siblings)
+    return below
+
+
+# --- Any K -----------------------------------------------------------------------------------------------------------
+
+
+def levels(nodes: Nodes) -> list[Nodes]:
+    """The nodes of each level, from the root down: what a decoder can predict at one go.
+
+    Args:
+        nodes: (n, K). The levels of a `Ternary` are stretches of its rows.
+    """
+    found = [np.zeros(1, np.int32)]
+    while True:
+        next_ = nodes[found[-1]].ravel()
+        next_ = next_[next_ != EOB]
+        if not len(next_) or len(found) > len(nodes):
+            return found
+        found.append(next_)
+
+
+def _rows(nodes: Nodes, k: int) -> list[list[int]]:
+    """The rows as lists, once they are seen to be one tree's."""
+    if nodes.ndim != 2 or nodes.shape[1] != k or not len(nodes):
+        raise EspalierError(f"an array of shape {nodes.shape} is no tree", remedy=f"one row of {k} children a node")
+    _see_one_parent(nodes[nodes != EOB].tolist(), len(nodes))
+    reached = sum(map(len, levels(nodes)))
+    if reached != len(nodes):
+        raise EspalierError(f"only {reached} of {len(nodes)} nodes are below the root")
+    rows: list[list[int]] = nodes.tolist()
+    return rows
+
+
+def _see_one_parent(found: Sequence[int], size: int) -> None:
+    """Every node but the first is somebody's child once, the first nobody's; cycles apart, that makes a tree."""
+    if sorted(found) != list(range(1, size)):
+        raise EspalierError("not a tree: node 0 must be nobody's child, every other node one node's, once")
+
+
+def _few(numbers: Sequence[int] | Nodes, most: int = 12) -> str:
+    return " ".join(str(number) for number in numbers[:most]) + (" ..." if len(numbers) > most else "")

@@ -1,0 +1,251 @@
+"""Universal Dependencies, version 1 to version 2, for the Chinese GSD treebank, whose training part is had in 1.3 only.
+
+Between the two the treebank was re-annotated. Labels were renamed, and some constructions turned round; both are done
+here by rules that look at nothing but the tree. They were found by comparing 1.3's training part (3,997 sentences)
+with version 2's development and test part (1,000 others). Half the sum of the differences between the two label
+distributions falls from 0.300 to 0.123 by renaming labels, to 0.043 by choosing them by place, to 0.021 with
+the constructions; development and test part differ by 0.039. What no rule can tell stays as it was.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection
+from typing import Final
+
+from espalier.syntax.dependency import Dependencies, children
+
+#: Labels whose new name needs no look at the tree. Suffixes (人, 者) became heads of compounds, clauses side by side
+#: parataxis.
+LABELS: Final[dict[str, str]] = {
+    "aux:caus": "case",
+    "auxpass": "aux:pass",
+    "case:aspect": "aux",
+    "case:dec": "case",
+    "case:pref": "case",
+    "case:suff": "compound",
+    "csubjpass": "csubj:pass",
+    "dep": "parataxis",
+    "dobj": "obj",
+    "foreign": "flat:foreign",
+    "mwe": "fixed",
+    "name": "flat:name",
+    "neg": "advmod",
+    "nsubjpass": "nsubj:pass",
+}
+
+#: Universal tags that changed with the (old) label, and one that changed everywhere.
+_TAGS: Final[dict[tuple[str, str], str]] = {
+    ("acl:relcl", "PART"): "SCONJ",
+    ("aux:caus", "VERB"): "ADP",
+    ("auxpass", "VERB"): "AUX",
+    ("case:aspect", "PART"): "AUX",
+    ("cop", "VERB"): "AUX",
+    ("discourse", "X"): "PART",
+    ("mark", "ADV"): "SCONJ",
+}
+
+_FULL_WIDTH: Final = str.maketrans(",.:;?!()", "，。：；？！（）")
+_SEPARATORS: Final = frozenset("，。、；：？！")
+_DOTS: Final = frozenset("·・‧")
+_PREDICATES: Final = frozenset({"VERB", "ADJ"})
+
+
+class _Tree:
+    """A tree that rules change in place. Words count from 1, entry 0 is above the root.
+
+    `old` are the labels of version 1, which go along when a word takes another's place; `below` is each word's
+    dependents, in no order.
+    """
+
+    def __init__(self, tree: Dependencies) -> None:
+        self.words, self.tags, self.heads = ["", *tree.words], ["", *tree.tags], [0, *tree.heads]
+        self.old, self.labels = ["", *tree.labels], ["", *(LABELS.get(label, label) for label in tree.labels)]
+        self.below = children(tree.heads)
+
+    def move(self, word: int, head: int, label: str | None = None) -> None:
+        self.below[self.heads[word]].remove(word)
+        self.below[head].append(word)
+        self.heads[word] = head
+        if label is not None:
+            self.labels[word] = label
+
+    def put_first(self, child: int, head: int, label: str, keep: Collection[int] = ()) -> None:
+        """Give `child` the place of `head`, all whose dependents but those in `keep` go along, as does `head`."""
+        self.move(child, self.heads[head], self.labels[head])
+        self.old[child], self.old[head] = self.old[head], label
+        for other in [word for word in self.below[head] if word not in keep]:
+            self.move(other, child)
+        self.move(head, child, label)
+
+    @property
+    def root(self) -> int:
+        return self.below[0][0]
+
+
+def to_v2(dependencies: Dependencies) -> Dependencies:
+    """The tree as version 2 would have it, as far as rules can tell.
+
+    - Marks labelled `punct` become full-width, as in version 2. Universal tags follow (AUX for the copula and aspect,
+      SCONJ for a relative 的, ...).
+    - Labels go by name (`LABELS`) or by place: a relative 的 is `mark:rel` and its clause `acl:relcl`; other clauses
+      before a predicate are `advcl`; `nmod` under a verb or adjective is `obl`, and so is a noun that was `advmod`;
+      `det` of anything but a determiner or pronoun is `nmod`; postpositions are `case`.
+    - Constructions turn: 把 and 將 mark their object (`obl:patient`), a classifier depends on its number (`clf`), a
+      conjunction on what follows it, a name on its first part (`flat:name`), or on the title before it (`appos`). Of
+      clauses side by side the first is the root, no longer the last. A comma or the like depends on the lower of the
+      two stretches that it parts, as 99.7 % of version 2's 1,551 commas do (2 % of 1.3's); the last mark on the root.
+
+    Args:
+        dependencies: one tree of version 1. With other than universal tags what asks for tags is left out.
+    """
+    tree = _Tree(dependencies)
+    for rule in _RULES:
+        rule(tree)
+    return Dependencies(tuple(tree.words[1:]), tuple(tree.tags[1:]), tuple(tree.heads[1:]), tuple(tree.labels[1:]))
+
+
+def _widen_marks(tree: _Tree) -> None:
+    for word, label in enumerate(tree.old):
+        if label == "punct" and len(tree.words[word]) == 1:
+            tree.words[word] = tree.words[word].translate(_FULL_WIDTH)
+
+
+def _label_by_place(tree: _Tree) -> None:
+    for word in range(1, len(tree.heads)):
+        head, label, tag = tree.heads[word], tree.old[word], tree.tags[word]
+        of_predicate = tree.tags[head] in _PREDICATES
+        if label == "acl:relcl" and tag == "PART":
+            tree.labels[word] = "mark:rel"
+        elif label in ("acl", "det") and tag == "ADP":
+            tree.labels[word] = "case"
+        elif label == "acl" and word < head:
+            if any(tree.old[child] == "acl:relcl" and tree.tags[child] == "PART" for child in tree.below[word]):
+                tree.labels[word] = "acl:relcl"
+            elif tag in _PREDICATES or of_predicate:
+                tree.labels[word] = "advcl"
+        elif label == "det" and tag not in ("DET", "PRON"):
+            tree.labels[word] = "nmod"
+        elif (label == "nmod" and of_predicate) or (label == "advmod" and tag == "NOUN"):
+            tree.labels[word] = "obl"
+
+
+def _change_tags(tree: _Tree) -> None:
+    for word, (label, tag) in enumerate(zip(tree.old, tree.tags, strict=True)):
+        tree.tags[word] = "CCONJ" if tag == "CONJ" else _TAGS.get((label, tag), tag)
+
+
+def _mark_objects(tree: _Tree) -> None:
+    for word, label in enumerate(tree.old):
+        if label == "aux:caus":
+            between = range(word + 1, tree.heads[word])
+            found = [child for child in tree.below[tree.heads[word]] if child in between]
+            if patients := [child for child in found if tree.old[child] in ("dobj", "nmod")]:
+                tree.move(word, min(patients))
+                tree.labels[min(patients)] = "obl:patient"
+
+
+def _turn_names(tree: _Tree) -> None:
+    """Parts of a name with dots between them; or a family name of one character before one or two others."""
+    for last in range(1, len(tree.heads)):
+        first = last
+        while first > 2 and tree.words[first - 1] in _DOTS and _is_part(tree, first - 2, last):
+            first -= 2
+        if len(tree.words[first - 1]) == 1 and len(tree.words[last]) <= 2 and _is_part(tree, first - 1, last):
+            first -= 1
+        if first == last:
+            continue
+        tree.put_first(first, last, "flat:name")
+        for part in range(first + 1, last):
+            if tree.words[part] not in _DOTS:
+                tree.labels[part] = tree.old[part] = "flat:name"
+            elif not tree.below[part]:
+                tree.move(part, part + 1)
+
+
+def _is_part(tree: _Tree, part: int, last: int) -> bool:
+    both = tree.tags[part] == tree.tags[last] == "PROPN"
+    return both and tree.heads[part] == last and tree.old[part] == "nmod"
+
+
+def _turn_titles(tree: _Tree) -> None:
+    for title, label in enumerate(tree.old):
+        name = tree.heads[title]
+        if label == "appos" and title < name and (tree.tags[title], tree.tags[name]) == ("NOUN", "PROPN"):
+            parts = [word for word in tree.below[name] if title < word < name or tree.labels[word] == "flat:name"]
+            tree.put_first(title, name, "appos", keep=parts)
+
+
+def _turn_classifiers(tree: _Tree) -> None:
+    for word, label in enumerate(tree.old):
+        noun, number = tree.heads[word], word - 1
+        if (
+            label == "nmod"
+            and tree.tags[word] == "NOUN"
+            and len(tree.words[word]) == 1
+            and noun > word
+            and tree.tags[noun] in ("NOUN", "PART", "PROPN")
+            and max(tree.below[word], default=0) == number  # nothing of its own follows it, such as 的
+            and tree.old[number] in ("nummod", "det")
+            and tree.tags[number] in ("NUM", "DET")
+        ):
+            for other in list(tree.below[word]):
+                tree.move(other, noun)
+            tree.move(word, number, "clf")
+
+
+def _turn_conjunctions(tree: _Tree) -> None:
+    for word, label in enumerate(tree.old):
+        head = tree.heads[word]
+        if label == "cc" and head < word:
+            after = [other for other in tree.below[head] if other > word and tree.old[other] == "conj"]
+            if after:
+                tree.move(word, min(after))
+
+
+def _turn_clauses(tree: _Tree) -> None:
+    last = tree.root
+    clauses = [word for word in sorted(tree.below[last]) if word < last and tree.old[word] == "dep"]
+    if not clauses:
+        return
+    for other in [word for word in tree.below[last] if word < last and word not in clauses]:
+        tree.move(other, [*clauses, last][bisect_left(clauses, other)])
+    tree.move(clauses[0], 0, "root")
+    for clause in (*clauses[1:], last):
+        tree.move(clause, clauses[0], "parataxis")
+
+
+def _hang_marks(tree: _Tree) -> None:
+    size = len(tree.heads) - 1
+    for mark in range(1, size + 1):
+        if tree.old[mark] != "punct" or tree.words[mark] not in _SEPARATORS or tree.below[mark]:
+            continue
+        left, right = mark - 1, mark + 1
+        while tree.old[left] == "punct":
+            left -= 1
+        while right <= size and tree.old[right] == "punct":
+            right += 1
+        if right > size:
+            tree.move(mark, tree.root)
+        elif left:
+            while 0 < tree.heads[left] < mark:
+                left = tree.heads[left]
+            stretch = {right}
+            while tree.heads[right] > mark:
+                right = tree.heads[right]
+                stretch.add(right)
+            tree.move(mark, left if tree.heads[left] in stretch else right)
+
+
+_RULES: Final[tuple[Callable[[_Tree], None], ...]] = (
+    _widen_marks,
+    _label_by_place,
+    _change_tags,
+    _mark_objects,
+    _turn_names,
+    _turn_titles,
+    _turn_classifiers,
+    _turn_conjunctions,
+    _turn_clauses,
+    _hang_marks,
+)
