@@ -1,0 +1,104 @@
+"""Attachment scores of dependency trees: which words have the right head, and which the right relation to it as well.
+
+UAS is the share of words whose head is right, LAS of those whose head and relation are, both over the words of the
+treebank, which the parser was given. Punctuation counts, as in Universal Dependencies. A sentence without heads, or
+whose words are not the gold ones, has no head right; `attachment_errors` counts these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.io.errors import EspalierError
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.syntax.dependency import Dependencies
+from espalier.syntax.parse import Parse
+
+#: The relation of punctuation.
+PUNCTUATION: Final = "punct"
+
+_HEADS, _LABELLED, _TAGS, _WORDS, _TAGGED, _ERRORS, _SENTENCES = range(7)
+
+#: The keys of `attachment_metrics`, always all of them, in this order.
+KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
+
+
+def attachment_statistics(
+    gold: Sequence[Parse | Dependencies],
+    found: Sequence[Parse | Dependencies],
+    *,
+    subtypes: bool = True,
+    punctuation: bool = True,
+) -> Array:
+    """What one sentence contributes, (sentences, 7).
+
+    Columns: words with the right head; with the right head and relation; with the right tag; words; words that have a
+    gold tag; 1 for a sentence without heads for its words; 1.
+
+    Args:
+        gold: sentences with heads and relations.
+        found: as many, parses of the same words; one without heads is a sentence that could not be parsed.
+        subtypes: whether nsubj:pass differs from nsubj.
+        punctuation: whether words count whose gold relation is `PUNCTUATION`.
+
+    Raises:
+        EspalierError: lists of different lengths, or a gold sentence that is not a head and a relation for each word.
+    """
+    require_lengths("gold sentences", len(gold), parses=found)
+    counts = np.zeros((len(gold), _SENTENCES + 1))
+    for row, (wanted, given) in enumerate(zip(gold, found, strict=True)):
+        words = len(wanted.words)
+        if not words == len(wanted.heads) == len(wanted.labels) > 0 or len(wanted.tags) not in (0, words):
+            raise EspalierError(
+                "not one head and relation for each word", where=f"gold sentence {row + 1}", remedy="filter it out"
+            )
+        kept = np.array([punctuation or _universal(label) != PUNCTUATION for label in wanted.labels])
+        counts[row, [_WORDS, _TAGGED, _SENTENCES]] = kept.sum(), kept.sum() if wanted.tags else 0, 1.0
+        same = given.words == wanted.words
+        counts[row, _ERRORS] = not (same and len(given.heads) == words)
+        if not same:
+            continue
+        heads = kept & _equal(wanted.heads, given.heads)
+        labels = _equal(_relations(wanted, subtypes), _relations(given, subtypes))
+        tags = kept & _equal(wanted.tags, given.tags)
+        counts[row, [_HEADS, _LABELLED, _TAGS]] = heads.sum(), (heads & labels).sum(), tags.sum()
+    return counts
+
+
+def _equal(wanted: Sequence[object], given: Sequence[object]) -> NDArray[np.bool_]:
+    """Which entries are the same; none where there are none on either side."""
+    if not wanted or len(wanted) != len(given):
+        return np.zeros(1, dtype=bool)
+    return np.array([one == other for one, other in zip(wanted, given, strict=True)], dtype=bool)
+
+
+def _relations(of: Parse | Dependencies, subtypes: bool) -> Sequence[str]:
+    return of.labels if subtypes else [_universal(label) for label in of.labels]
+
+
+def _universal(label: str) -> str:
+    """The relation without its subtype."""
+    return label.partition(":")[0]
+
+
+def attachment_metrics(*, subtypes: bool = True, punctuation: bool = True) -> tuple[Metric, ...]:
+    """The family's metrics over `attachment_statistics` with the same options, by `KEYS`, all times 100."""
+    counted: dict[str, object] = {"words": "gold", "punctuation": "in" if punctuation else "out", "mean": "micro"}
+    plain = signature_of("attachment", **counted)
+    labelled = signature_of("attachment", labels="subtypes" if subtypes else "universal", **counted)
+    return (
+        Metric("uas", ratio(_HEADS, _WORDS, scale=100.0), plain, "no words"),
+        Metric("las", ratio(_LABELLED, _WORDS, scale=100.0), labelled, "no words"),
+        Metric("tag_accuracy", ratio(_TAGS, _TAGGED, scale=100.0), plain, "no gold tags"),
+        Metric(
+            "attachment_errors",
+            ratio(_ERRORS, _SENTENCES, scale=100.0),
+            signature_of("attachment", counts="sentences without a parse of their words"),
+            "no sentences",
+        ),
+    )

@@ -1,0 +1,241 @@
+"""Tree edit distance between the parses of outputs and of references (GuiG, section 4), by level and in full.
+
+TED is the least number of nodes to insert, delete and rename so that one ordered tree becomes the other (Zhang and
+Shasha 1989). TED-l compares the top l levels of both trees, the root being level 1; TED-f compares them whole. Parts of
+speech are leaves and words are no part of a tree, unless asked for.
+
+N-TED, "TED divided by the number of nodes in a tree", leaves open which tree: `n_ted_*` takes the reference,
+`n_ted_max_*` the larger of the two, both cut as for the distance. Either can exceed 1. All values are means over pairs.
+
+An output that could not be parsed is an empty string. It has no nodes: its distance is that of deleting the whole
+reference, its N-TED 1, and `ted_unparsed` says how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from nltk.tree import Tree
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.syntax.constituency import linearize, read_tree
+
+#: The leaves of a tree: parts of speech (the words go), words in place of them, or words below them.
+Leaves = Literal["tags", "words", "both"]
+
+#: Who computes the distance. Both are exact: `edist` by Zhang and Shasha's algorithm in Cython, `apted` in Python.
+Engine = Literal["edist", "apted"]
+
+#: The levels of TED-l; TED-f comes after them.
+LEVELS: Final = (3, 4, 5, 6, 7, 8)
+
+_CUTS: Final = (*map(str, LEVELS), "full")
+_WIDTH: Final = len(_CUTS)
+_UNPARSED, _PAIRS = 3 * _WIDTH, 3 * _WIDTH + 1
+
+#: The keys of `ted_metrics`, always all of them, in this order.
+KEYS: Final = (*(f"{kind}_{cut}" for kind in ("ted", "n_ted", "n_ted_max") for cut in _CUTS), "ted_unparsed")
+
+
+# --- One pair --------------------------------------------------------------------------------------------------------
+
+
+class Nodes(NamedTuple):
+    """A tree as `constituency.linearize` writes it: its nodes in pre-order, and the level of each, from 1."""
+
+    labels: tuple[str, ...]
+    levels: tuple[int, ...]
+
+
+def nodes_of(tree: Tree, leaves: Leaves = "tags") -> Nodes:
+    """The nodes that are compared. A word has a space before it, as no label has: it is never the same as a label."""
+    if leaves == "tags":
+        return Nodes(*linearize(tree))
+    labels, levels = list[str](), list[int]()
+    waiting: list[tuple[Tree | str, int]] = [(tree, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        if leaves == "words" and not isinstance(node, str) and len(node) == 1 and isinstance(node[0], str):
+            node = node[0]
+        levels.append(level)
+        if isinstance(node, str):
+            labels.append(f" {node}")
+        else:
+            labels.append(node.label())
+            waiting += [(child, level + 1) for child in reversed(node)]
+    return Nodes(tuple(labels), tuple(levels))
+
+
+def cut_nodes(nodes: Nodes, levels: int) -> Nodes:
+    """The top levels, as `constituency.cut` keeps them."""
+    if max(nodes.levels, default=0) <= levels:
+        return nodes
+    kept = [(label, level) for label, level in zip(*nodes, strict=True) if level <= levels]
+    return Nodes(*zip(*kept, strict=True))
+
+
+def distance(one: Nodes, other: Nodes, engine: Engine = "edist") -> int:
+    """The tree edit distance of two trees, of which either may be empty."""
+    if one == other or not one.labels or not other.labels:
+        return abs(len(one.labels) - len(other.labels))
+    prepare, compare = _engine(engine)
+    return compare(prepare(one), prepare(other))
+
+
+# --- Engines ---------------------------------------------------------------------------------------------------------
+
+
+def _engine(name: Engine) -> tuple[Callable[[Nodes], Any], Callable[[Any, Any], int]]:
+    """What an engine makes of a tree, so that it is made once, and its distance of two of these."""
+    if name == "edist":
+        from edist.ted import standard_ted  # its licence, GPL-3, is another reason to know it here alone
+
+        return _adjacency, lambda one, other: int(standard_ted(*one, *other))
+    if name != "apted":
+        raise ConfigError.unknown("engine", name, ("edist", "apted"), where="tree edit distance")
+    try:
+        from apted import APTED  # type: ignore[import-untyped]
+        from apted.helpers import Tree as Node  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise EspalierError(
+            "apted is not installed", where="tree edit distance", remedy="pip install apted, or use edist"
+        ) from error
+
+    def prepare(nodes: Nodes) -> Any:
+        made = [Node(label) for label in nodes.labels]
+        for node, below in zip(made, _children(nodes.levels), strict=True):
+            node.children = [made[index] for index in below]
+        return made[0]
+
+    def compare(one: Any, other: Any) -> int:
+        try:
+            return int(APTED(one, other).compute_edit_distance())
+        except RecursionError as error:
+            raise EspalierError(
+                "a tree is too deep for apted, which recurses", where="tree edit distance", remedy="use edist"
+            ) from error
+
+    return prepare, compare
+
+
+def _adjacency(nodes: Nodes) -> tuple[list[str], list[list[int]]]:
+    return list(nodes.labels), _children(nodes.levels)
+
+
+def _children(levels: Sequence[int]) -> list[list[int]]:
+    """For each node the places of its children."""
+    below: list[list[int]] = [[] for _ in levels]
+    line = list[int]()  # from the root down to the last node
+    for index, level in enumerate(levels):
+        del line[level - 1 :]
+        if line:
+            below[line[-1]].append(index)
+        line.append(index)
+    return below
+
+
+class _Forest:
+    """All trees of a corpus in all their cuts, equal ones held once, and the distances known so far.
+
+    Several outputs share a reference, a cut may keep a tree whole, and the top levels of many trees are the same: the
+    more so, the fewer of a pair's seven distances are left to compute.
+    """
+
+    def __init__(self, leaves: Leaves, engine: Engine) -> None:
+        self.leaves = leaves
+        self.prepare, self.compare = _engine(engine)
+        self.numbers: dict[Nodes, int] = {}
+        self.sizes: list[int] = []
+        self.prepared: list[Any] = []
+        self.cuts_of: dict[str, tuple[int, ...]] = {}
+        self.known: dict[tuple[int, int], int] = {}
+
+    def cuts(self, text: str, what: str, row: int) -> tuple[int, ...]:
+        """The numbers of a tree's cuts, one for each of `_CUTS`."""
+        found = self.cuts_of.get(text)
+        if found is None:
+            tree = read_tree(text, file=what, row=row, words=self.leaves != "tags")
+            nodes = nodes_of(tree, self.leaves)
+            cuts = (*(cut_nodes(nodes, levels) for levels in LEVELS), nodes)
+            found = self.cuts_of[text] = tuple(self.number(each) for each in cuts)
+        return found
+
+    def number(self, nodes: Nodes) -> int:
+        if (number := self.numbers.get(nodes)) is None:
+            number = self.numbers[nodes] = len(self.numbers)
+            self.sizes.append(len(nodes.labels))
+            self.prepared.append(self.prepare(nodes))
+        return number
+
+    def distance(self, one: int, other: int) -> int:
+        if one == other:
+            return 0
+        pair = (one, other) if one < other else (other, one)  # unit costs are the same both ways
+        if (found := self.known.get(pair)) is None:
+            found = self.known[pair] = self.compare(self.prepared[one], self.prepared[other])
+        return found
+
+
+# --- The family ------------------------------------------------------------------------------------------------------
+
+
+def ted_statistics(
+    references: Sequence[str], hypotheses: Sequence[str], *, leaves: Leaves = "tags", engine: Engine = "edist"
+) -> Array:
+    """What one pair contributes, (pairs, 23).
+
+    Columns: the distance at levels 3 to 8 and in full; the same over the reference's nodes; the same over the larger
+    tree's; whether the hypothesis is unparsed; 1.
+
+    Args:
+        references: Penn strings, uncut; nodes need no words where words are not compared.
+        hypotheses: as many; an empty string is one that could not be parsed.
+        leaves: of the trees.
+        engine: changes the time it takes, and nothing else.
+
+    Raises:
+        TreeError: a string that is no tree; it names the row, from 1.
+        EspalierError: lists of different lengths, an empty reference, an engine that is not there.
+    """
+    require_lengths("references", len(references), hypotheses=hypotheses)
+    if leaves not in ("tags", "words", "both"):
+        raise ConfigError.unknown("leaves", leaves, ("tags", "words", "both"), where="tree edit distance")
+    forest = _Forest(leaves, engine)
+    distances, nodes, larger = np.zeros((3, len(references), _WIDTH))
+    for row, (reference, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
+        if not reference:
+            raise EspalierError("the reference has no tree", where=f"row {row + 1}", remedy="filter it out before")
+        wanted = forest.cuts(reference, "references", row + 1)
+        nodes[row] = [forest.sizes[each] for each in wanted]
+        if not hypothesis:
+            distances[row] = larger[row] = nodes[row]
+            continue
+        given = forest.cuts(hypothesis, "hypotheses", row + 1)
+        distances[row] = [forest.distance(one, other) for one, other in zip(wanted, given, strict=True)]
+        larger[row] = np.maximum(nodes[row], [forest.sizes[each] for each in given])
+    unparsed = np.array([not each for each in hypotheses], dtype=float)[:, None]
+    return np.hstack([distances, distances / nodes, distances / larger, unparsed, np.ones_like(unparsed)])
+
+
+def ted_metrics(*, leaves: Leaves = "tags", engine: Engine = "edist") -> tuple[Metric, ...]:
+    """The family's metrics over `ted_statistics`, by `KEYS`: nodes, quotients (from 0, not times 100), and percent."""
+    return tuple(_metrics(leaves, engine))
+
+
+def _metrics(leaves: Leaves, engine: Engine) -> Iterator[Metric]:
+    norms = ("none", "reference", "larger")
+    kept = {"tags": "tags", "words": "words", "both": "tags+words"}[leaves]
+    for column, key in enumerate(KEYS[:_UNPARSED]):
+        signature = signature_of(
+            "ted", levels=_CUTS[column % _WIDTH], leaves=kept, costs="unit", norm=norms[column // _WIDTH],
+            mean="macro", unparsed="deletes-all", **{engine: version(engine)},
+        )  # fmt: skip
+        yield Metric(key, ratio(column, _PAIRS), signature, "no pairs")
+    yield Metric(
+        KEYS[_UNPARSED], ratio(_UNPARSED, _PAIRS, scale=100.0), signature_of("ted", counts="unparsed"), "no pairs"
+    )

@@ -1,0 +1,26 @@
+"""A parser's scores are those of the families that its gold has."""
+
+from __future__ import annotations
+
+from espalier.metrics import attachment, brackets
+from espalier.metrics.parsing import parsing_scores
+from espalier.syntax.parse import Parse
+
+TREE = "(S (NP (PRP I)) (VP (VBP sleep)))"
+
+
+def test_gold_trees_ask_for_brackets_and_gold_heads_for_attachment() -> None:
+    gold = Parse(("I", "sleep"), ("PRP", "VBP"), TREE, (2, 0), ("nsubj", "root"))
+    found = parsing_scores([gold], [gold], resamples=0)
+    assert list(found) == [*brackets.KEYS, *attachment.KEYS]
+    assert found["bracket_f1"].value == found["uas"].value == found["las"].value == 100
+    heads_alone = Parse(gold.words, gold.tags, "", gold.heads, gold.labels)
+    assert list(parsing_scores([heads_alone], [heads_alone], resamples=0)) == [*attachment.KEYS]
+    tree_alone = Parse(gold.words, gold.tags, TREE)
+    assert list(parsing_scores([tree_alone], [tree_alone], resamples=0)) == [*brackets.KEYS]
+
+
+def test_a_refused_sentence_is_missed_not_left_out() -> None:
+    gold = Parse(("I", "sleep"), ("PRP", "VBP"), TREE, (2, 0), ("nsubj", "root"))
+    found = parsing_scores([gold, gold], [gold, Parse(())], resamples=0)
+    assert found["bracket_all_r"].value == 50 and found["uas"].value == 50
