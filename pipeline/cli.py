@@ -60,11 +60,15 @@ STAGES = {
     "score": ("run", "Score a run."),
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
-#: Stages whose backends are still to come: their maps in params.yaml are empty, so no key can name an entry.
-RESERVED = ("train_parser", "canonicalize", "annotate")
+#: A stage whose backends are still to come: its map in params.yaml is empty, so no key can name an entry.
+RESERVED = ("canonicalize",)
+#: Stages that parse in shards, on this machine's cores or on a cluster.
+SHARDED = ("parse", "annotate")
 
 ProfileOption = Annotated[Profile | None, typer.Option(help="Instead of the present folder's.")]
 KeyArgument = Annotated[str, typer.Argument(help="The entry's key in params.yaml.")]
+SchedulerOption = Annotated[str | None, typer.Option(help="A Dask cluster's: tcp://HOST:PORT; else this machine.")]
+WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes on this machine; else one for each core.")]
 ModelOption = Annotated[str | None, typer.Option(help="A model's key; else the profile's default.")]
 CountOption = Annotated[int, typer.Option(help="How many texts for each format.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed writes the same text.")]
@@ -79,6 +83,20 @@ BeamOption = Annotated[int, typer.Option(help="Search with this many beams inste
 
 def _stage(name: str, kind: str, text: str) -> None:
     def command(key: KeyArgument, profile: ProfileOption = None) -> None:
+        run(key, profile)
+
+    def sharded(
+        key: KeyArgument,
+        profile: ProfileOption = None,
+        scheduler: SchedulerOption = None,
+        workers: WorkersOption = None,
+    ) -> None:
+        for variable, value in (("ESPALIER_SCHEDULER", scheduler), ("ESPALIER_WORKERS", workers)):
+            if value is not None:
+                os.environ[variable] = str(value)
+        run(key, profile)
+
+    def run(key: str, profile: Profile | None) -> None:
         _enter(profile.value if profile else None)
         if name in RESERVED:
             from pipeline.params import load_params
@@ -91,8 +109,9 @@ def _stage(name: str, kind: str, text: str) -> None:
         with unchanged_code():
             module.run(key)
 
-    command.__doc__ = text
-    app.command(name)(command)
+    chosen = sharded if name in SHARDED else command
+    chosen.__doc__ = text
+    app.command(name)(chosen)
 
 
 for _name, (_kind, _text) in STAGES.items():

@@ -8,7 +8,7 @@ import pandas as pd
 
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
-from espalier.corpora.records import Quarantined, Verse, records_of, table_of
+from espalier.corpora.records import KINDS, Quarantined, Verse, records_of, table_of
 from espalier.corpora.splits import split_of
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.tables import read_table, write_table
@@ -22,12 +22,13 @@ SPLITS = ("train", "dev", "test")
 def run(key: str) -> None:
     """Make `data/corpora/<key>/` from what was parsed, and count every row that came in."""
     corpus = entry("corpus", load_params().corpora, key)
-    read = records_of(read_table(layout.parsed(key) / "records.parquet"), Verse)
+    kind = KINDS[corpus.task]
+    read = records_of(read_table(layout.parsed(key) / "records.parquet"), kind)
     unread = read_table(layout.parsed(key) / "quarantine.parquet")
     kept, dropped = screen(read, corpus.filters)
     aside = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
     require(len(kept), len(aside), corpus.filters, corpus=key)
-    table = table_of(kept, Verse)
+    table = table_of(kept, kind)
     split = split_of(table, corpus.split, where=f"corpora.{key}.split")
     parts = {name: table[split == name].reset_index(drop=True) for name in SPLITS}
     with atomic_folder(layout.corpus(key)) as folder:
@@ -39,9 +40,12 @@ def run(key: str) -> None:
         layout.corpus_metrics(key),
         {
             "rows": {"read": len(read) + len(unread), **counts, "quarantined": len(aside)},
-            "tunes": {name: int(part["tune"].nunique()) for name, part in parts.items()},
+            **({"tunes": {name: int(part["tune"].nunique()) for name, part in parts.items()}} if kind is Verse else {}),
+            "origins": {
+                name: part["origin"].value_counts(sort=False).sort_index().to_dict() for name, part in parts.items()
+            },
             "quarantined": dict(sorted(Counter(aside["reason"]).items(), key=lambda item: (-item[1], item[0]))),
-            "leakage": leakage(parts, Verse),
+            "leakage": leakage(parts, kind),
         },
     )
     say(counted([*counts.items(), ("quarantined", len(aside))]))

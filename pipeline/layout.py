@@ -35,6 +35,26 @@ def ready(dataset: str) -> Path:
     return Path("data/ready") / dataset
 
 
+def parser(name: str) -> Path:
+    """A parser: `parser.json`, and its model if it was trained here."""
+    return Path("parsers") / name
+
+
+def parser_metrics(name: str) -> Path:
+    """A parser's signature, and its scores on the treebank's held-out sentences."""
+    return Path("metrics/parsers") / f"{name}.json"
+
+
+def parsing_metrics(corpus: str) -> Path:
+    """How many of a corpus's rows were read and parsed, and what was not, by reason."""
+    return Path("metrics/parsing") / f"{corpus}.json"
+
+
+def annotation(name: str) -> Path:
+    """A run's texts, parsed again."""
+    return Path("annotations") / f"{name}.parquet"
+
+
 def model(name: str) -> Path:
     """A trained model."""
     return Path("models") / name

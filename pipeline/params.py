@@ -11,8 +11,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
+from espalier.corpora.records import KINDS
 from espalier.corpora.splits import Split
 from espalier.io.errors import ConfigError
+from espalier.syntax.parsers.registry import BACKENDS, TRAINED
 from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE, PARAMS
 
@@ -38,19 +40,49 @@ def _none_yet(value: object) -> object:
 Reserved = Annotated[dict[str, Any], BeforeValidator(_none_yet)]
 
 
+class ParserEntry(Strict):
+    """A parser or tagger: off the shelf (`model` names it), or trained here (`treebank` names a corpus)."""
+
+    language: Literal["zh", "en"]
+    backend: str
+    model: str
+    treebank: str
+    seed: Seed
+    #: Keywords of the backend's loader, such as {words: jieba}.
+    options: dict[str, Any]
+    training: dict[str, Any]
+
+
+class Annotation(Strict):
+    """A run's texts, parsed again."""
+
+    paper: str
+    run: str
+    parser: str
+
+
 class Corpus(Strict):
     """The rows that all systems of one task share."""
 
-    task: Literal["verse"]
+    task: Literal["verse", "sentences", "pairs"]
     language: Literal["zh", "en"]
     #: A reader of published files, or a nursery that grows its rows.
     reader: str
     options: dict[str, Any]
     source_1: str
     source_2: str
+    source_3: str
+    source_4: str
+    source_5: str
     parser: str
     filters: Filters
     split: Split
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """What stands in each of its slots for a source."""
+        slots = ("source_1", "source_2", "source_3", "source_4", "source_5")
+        return {slot: getattr(self, slot) for slot in slots}
 
 
 class VerseDataset(Strict):
@@ -123,12 +155,12 @@ class Params(Strict):
     versions: Literal["versions.yaml", "../../versions.yaml"] = "versions.yaml"
     profile: Literal["nursery", "small", "paper"]
     sources: dict[str, Source]
-    parsers: Reserved
+    parsers: dict[str, ParserEntry]
     corpora: dict[str, Corpus]
     datasets: Datasets
     models: dict[str, Model]
     runs: dict[str, Run]
-    annotations: Reserved
+    annotations: dict[str, Annotation]
     reports: tuple[str, ...]
 
     @model_validator(mode="before")
@@ -147,12 +179,22 @@ class Params(Strict):
         Raises:
             ConfigError: naming the key's path and what is allowed there.
         """
+        for key, parser in self.parsers.items():
+            _meets(f"parsers.{key}.treebank", parser.treebank, self.corpora)
+            _check_parser(f"parsers.{key}", parser, self.corpora)
         for key, corpus in self.corpora.items():
-            _meets(f"corpora.{key}.source_1", corpus.source_1, self.sources)
-            _meets(f"corpora.{key}.source_2", corpus.source_2, self.sources)
+            for slot, source in corpus.sources.items():
+                _meets(f"corpora.{key}.{slot}", source, self.sources)
             _meets(f"corpora.{key}.parser", corpus.parser, self.parsers)
+            corpus.filters.check(KINDS[corpus.task], where=f"corpora.{key}.filters")
         for key, dataset in self.datasets.linearize.items():
             _meets(f"datasets.linearize.{key}.corpus", dataset.corpus, self.corpora, optional=False)
+            if (task := self.corpora[dataset.corpus].task) != "verse":
+                raise ConfigError(
+                    f"corpus {dataset.corpus} is of task {task}",
+                    where=f"datasets.linearize.{key}.corpus",
+                    remedy="a corpus of task verse",
+                )
             _meets(f"datasets.linearize.{key}.vocab_from", dataset.vocab_from, self.datasets.linearize)
         for key, model in self.models.items():
             _meets(f"models.{key}.dataset", model.dataset, self.datasets.linearize, optional=False)
@@ -164,7 +206,43 @@ class Params(Strict):
             _meets(f"runs.{key}.guidance", run.guidance, self.runs)
             _meets(f"runs.{key}.annotation", run.annotation, self.annotations)
             _meets(f"runs.{key}.lm", run.lm, self.models)
+        for key, annotation in self.annotations.items():
+            _meets(f"annotations.{key}.run", annotation.run, self.runs, optional=False)
+            _meets(f"annotations.{key}.parser", annotation.parser, self.parsers, optional=False)
+            if annotation.paper != (paper := self.runs[annotation.run].paper):
+                raise ConfigError(
+                    f"run {annotation.run} is of paper {paper}", where=f"annotations.{key}.paper", remedy=paper
+                )
         return self
+
+
+def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
+    """One model, from one place; and a treebank that no parser has to make first."""
+    if parser.backend not in BACKENDS:
+        raise ConfigError.unknown("backend", parser.backend, BACKENDS, where=f"{path}.backend")
+    named, trained = parser.model != NONE, parser.treebank != NONE
+    if BACKENDS[parser.backend] and named == trained:
+        raise ConfigError(
+            "both a model and a treebank" if named else "neither a model nor a treebank",
+            where=path,
+            remedy="model: a name or a path, off the shelf; or treebank: a corpus to train on; the other is none",
+        )
+    if not BACKENDS[parser.backend] and (named or trained):
+        raise ConfigError(f"{parser.backend} takes no model", where=path, remedy="model and treebank: none")
+    if trained and parser.backend not in TRAINED:
+        raise ConfigError(
+            f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(TRAINED)}"
+        )
+    if trained and corpora[parser.treebank].task != "sentences":
+        raise ConfigError(
+            f"corpus {parser.treebank} is of task {corpora[parser.treebank].task}",
+            where=f"{path}.treebank",
+            remedy="a corpus of task sentences",
+        )
+    if trained and corpora[parser.treebank].parser != NONE:
+        raise ConfigError(
+            f"the trees of corpus {parser.treebank} are a parser's own", where=f"{path}.treebank", remedy="gold trees"
+        )
 
 
 def load_params(path: Path = PARAMS) -> Params:

@@ -2,31 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
 
-from espalier.corpora.records import Quarantined, Verse, table_of
-from espalier.io.errors import ConfigError
-from espalier.io.files import atomic_folder
+from espalier.corpora.records import KINDS, Quarantined, Record, table_of
+from espalier.io.errors import ConfigError, DataError
+from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.io.hashing import digest
 from espalier.io.tables import write_table
+from espalier.syntax.parse import columns_of
+from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
 from pipeline.params import Corpus, entry, load_params
+from pipeline.shards import parse_all
 from pipeline.stage import counted, say
+
+Kind = TypeVar("Kind", bound=Record)
 
 
 def run(key: str) -> None:
-    """Read one corpus into `data/parsed/<key>/`: what can be read, and what cannot with the reason."""
+    """Read one corpus into `data/parsed/<key>/`: what can be read and parsed, and what cannot with the reason."""
     corpus = entry("corpus", load_params().corpora, key)
-    records: list[Verse] = []
+    kind = KINDS[corpus.task]
+    records: list[Record] = []
     aside: list[Quarantined] = []
     for row in _rows(corpus, key):
-        (aside if isinstance(row, Quarantined) else records).append(row)  # type: ignore[arg-type]
+        if isinstance(row, Quarantined):
+            aside.append(row)
+        elif type(row) is kind:
+            records.append(row)
+        else:
+            raise ConfigError(
+                f"reader {corpus.reader} gives rows of another task", where=f"corpora.{key}.task", remedy="correct it"
+            )
+    read, parser, scratch = len(records), "none", layout.scratch("parse", key)
+    if corpus.parser != layout.NONE:
+        parser = str(read_json(layout.parser(corpus.parser) / "parser.json")["signature"])
+        scratch = layout.scratch("parse", key, digest(parser))
+        records, unparsed = _parsed(records, corpus, key, scratch)
+        aside += unparsed
     with atomic_folder(layout.parsed(key)) as folder:
-        write_table(folder / "records.parquet", table_of(records, Verse))
+        write_table(folder / "records.parquet", table_of(records, kind))
         write_table(folder / "quarantine.parquet", table_of(aside, Quarantined))
+    write_json(
+        layout.parsing_metrics(key),
+        {
+            "rows": {"read": read, "kept": len(records), "quarantined": len(aside)},
+            "quarantined": dict(sorted(Counter(row.reason for row in aside).items())),
+            "parser": parser,
+        },
+    )
+    shutil.rmtree(scratch, ignore_errors=True)
     say(counted([("read", len(records)), ("quarantined", len(aside))]))
 
 
-def _rows(corpus: Corpus, key: str) -> Iterator[Verse | Quarantined]:
+def _parsed(records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path) -> tuple[list[Kind], list[Quarantined]]:
+    """The records with the grammar of all their sides; those of which a side cannot be parsed aside."""
+    sides = KINDS[corpus.task].sides
+    if corpus.task == "verse":
+        raise ConfigError("verse is not parsed", where=f"corpora.{key}.parser", remedy="none")
+    if not records:
+        raise DataError("nothing to parse", file=f"corpora.{key}", remedy="check its sources")
+    texts = [getattr(row, side) for row in records for side in sides]
+    answers = iter(parse_all(texts, layout.parser(corpus.parser), scratch))
+    done: list[Kind] = []
+    aside: list[Quarantined] = []
+    for row in records:
+        found = {side: next(answers) for side in sides}
+        refused = [(side, answer.reason) for side, answer in found.items() if isinstance(answer, Refused)]
+        if refused:
+            side, reason = refused[0]
+            aside.append(Quarantined(id=row.id, stage="parse", reason=reason, text=getattr(row, side)))
+            continue
+        columns: dict[str, str] = {}
+        for side, answer in found.items():
+            if not isinstance(answer, Refused):
+                columns |= columns_of(answer, side)
+        done.append(replace(row, **columns))
+    return done, aside
+
+
+def _rows(corpus: Corpus, key: str) -> Iterator[Record | Quarantined]:
     from espalier.corpora.readers import READERS
     from espalier.nursery import NURSERIES
 
@@ -34,7 +94,7 @@ def _rows(corpus: Corpus, key: str) -> Iterator[Verse | Quarantined]:
         if corpus.reader in NURSERIES:
             yield from NURSERIES[corpus.reader](**corpus.options)
         elif corpus.reader in READERS:
-            names = [name for name in (corpus.source_1, corpus.source_2) if name != layout.NONE]
+            names = [name for name in corpus.sources.values() if name != layout.NONE]
             yield from READERS[corpus.reader]({name: layout.raw(name) for name in names}, **corpus.options)
         else:
             raise ConfigError.unknown("reader", corpus.reader, [*READERS, *NURSERIES], where=f"corpora.{key}.reader")

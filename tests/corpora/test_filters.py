@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from espalier.corpora.filters import Filters, require, screen
-from espalier.corpora.records import Verse
-from espalier.io.errors import DataError
+from espalier.corpora.records import Pair, Record, Sentence, Verse
+from espalier.io.errors import ConfigError, DataError
 
 
 def verse(id: str, target: str, **changed: Any) -> Verse:
@@ -85,8 +85,137 @@ def test_too_much_in_quarantine_is_an_error_with_the_numbers() -> None:
         {"max_bad_fraction": 1.1},
         {"minimum": 1},
         {"authors": ["甲"], "without_authors": ["甲"]},
+        {"min_words": 3, "max_words": 2},
+        {"max_levels": 0},
+        {"deduplicate": "both"},
+        {"deduplicate": None},
     ],
 )
 def test_rules_that_cannot_be_are_refused(rules: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Filters.model_validate(rules)
+
+
+# --- Sentences and pairs ---------------------------------------------------------------------------------------------
+
+
+def pair(id: str, source: str, target: str, **changed: Any) -> Pair:
+    return Pair(**{"origin": "o", "language": "en", **changed, "id": id, "source": source, "target": target})
+
+
+TREES = {"source_tree": "(S (NP (NN a)))", "target_tree": "(S (VB b))"}
+DEEP = {"source_tree": "(S (VB b))", "target_tree": "(S (VP (VP (VB b))))"}
+PAIRS = [
+    pair("a", "the lamp glows", "a glow of the lamp", **TREES),
+    pair("b", "the lamp glows", "  ", **TREES),
+    pair("c", "the café glows", "it glows", **DEEP),
+    pair("d", "the lamp", "The lamp!", **TREES),
+    pair("e", "no no no no", "never ever again", **TREES),
+    pair("f", "The lamp glows!", "a glow, of the lamp", **TREES),
+    pair("g", "the lamp glows", "who lit the lamp", **TREES),
+    pair("h", "a glow of the lamp", "the lamp glows", **TREES),
+]
+
+
+@pytest.mark.parametrize(
+    ("rules", "reasons"),
+    [
+        ({}, {}),
+        ({"without_empty": True}, {"b": "empty side"}),
+        ({"ascii_only": True}, {"c": "not ASCII"}),
+        ({"min_words": 2}, {"b": "too few words"}),
+        ({"min_words": 3}, {"b": "too few words", "c": "too few words", "d": "too few words"}),
+        ({"max_words": 4}, {"a": "too many words", "f": "too many words", "h": "too many words"}),
+        ({"max_repeat": 3}, {"e": "repeated word"}),
+        ({"max_repeat": 4}, {}),
+        ({"without_identical": True}, {"d": "identical sides"}),
+        ({"max_levels": 3}, {"c": "too many levels"}),
+        ({"max_levels": 4}, {}),
+        ({"deduplicate": True}, {"f": "duplicate"}),
+        ({"deduplicate": "source"}, {"b": "duplicate", "f": "duplicate", "g": "duplicate"}),
+        ({"deduplicate": "target"}, {"f": "duplicate"}),
+        ({"deduplicate": "either"}, {"b": "duplicate", "f": "duplicate", "g": "duplicate", "h": "duplicate"}),
+        (
+            {"without_empty": True, "ascii_only": True, "min_words": 3, "without_identical": True, "deduplicate": True},
+            {"b": "empty side", "c": "not ASCII", "d": "too few words", "f": "duplicate"},
+        ),
+    ],
+)
+def test_each_rule_of_pairs_judges_both_sides(rules: dict[str, Any], reasons: dict[str, str]) -> None:
+    kept, aside = screen(PAIRS, Filters.model_validate(rules))
+    assert {row.id: row.reason for row in aside} == reasons
+    assert [row.id for row in kept] == [row.id for row in PAIRS if row.id not in reasons]
+    assert {row.id: row.text for row in aside} == {
+        row.id: f"{row.source}\t{row.target}" for row in PAIRS if row.id in reasons
+    }
+
+
+def test_a_label_is_rare_among_the_rows_that_the_other_rules_leave() -> None:
+    rows = [pair(str(n), f"lamp {n}", f"door {n}", **TREES) for n in range(3)]
+    rows += [pair("odd", "a lamp", "a door", source_tree="(S (NP (NN a)))", target_tree="(X (VB b))")]
+    rows += [pair("long", "x " * 9, "y", source_tree="(X (X (X a)))", target_tree="(X (VB b))")]
+    kept, aside = screen(rows, Filters(min_label_count=3, max_words=5))
+    assert {row.id: row.reason for row in aside} == {"odd": "infrequent label", "long": "too many words"}
+    assert len(kept) == 3 and screen(kept, Filters(min_label_count=3)) == (kept, [])
+    assert not screen(rows, Filters(min_label_count=5, max_words=5))[0], "no label stands as often"
+
+
+def test_a_rule_of_trees_needs_trees() -> None:
+    for rules in ({"max_levels": 3}, {"min_label_count": 2}):
+        with pytest.raises(DataError, match=r"o, row a: no tree for the rule .*; give the corpus a parser"):
+            screen([pair("a", "a lamp", "a door")], Filters.model_validate(rules))
+
+
+def test_traditional_characters_are_dropped_on_either_side() -> None:
+    pytest.importorskip("opencc")
+    rows = [pair("a", "石桥", "灯", language="zh"), pair("b", "石桥", "燈", language="zh")]
+    kept, aside = screen(rows, Filters(without_traditional=True))
+    assert [row.id for row in kept] == ["a"] and aside[0].reason == "Traditional characters"
+
+
+def test_sentences_have_one_side() -> None:
+    rows = [Sentence(id=str(n), origin="o", language="en", target=text) for n, text in enumerate(("a lamp", "A lamp."))]
+    kept, aside = screen(rows, Filters(deduplicate=True, min_words=2))
+    assert [row.id for row in kept] == ["0"] and aside[0].reason == "duplicate" and aside[0].text == "A lamp."
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules", "words"),
+    [
+        (Pair, {"min_units": 2}, r"x\.min_units: no rule for pair rows; allowed: .*min_words"),
+        (Sentence, {"authors": ["甲"]}, r"x\.authors: no rule for sentence rows"),
+        (Sentence, {"without_identical": True}, r"x\.without_identical: no rule for sentence rows"),
+        (Verse, {"max_words": 2}, r"x\.max_words: no rule for verse rows; allowed: .*min_units"),
+        (Sentence, {"deduplicate": "source"}, r"x\.deduplicate: only pairs have two sides; true or false"),
+    ],
+)
+def test_a_rule_of_another_kind_of_record_is_refused(kind: type[Record], rules: dict[str, Any], words: str) -> None:
+    filters = Filters.model_validate(rules)
+    with pytest.raises(ConfigError, match=words):
+        filters.check(kind, where="x")
+    if kind is not Verse:
+        return
+    with pytest.raises(ConfigError):
+        screen(ROWS, filters)
+
+
+def test_every_rule_is_of_some_kind() -> None:
+    from espalier.corpora.filters import RULES
+
+    assert set(Filters.model_fields) == {"deduplicate", "max_bad_fraction", *set().union(*RULES.values())}
+    assert [Filters().check(kind) for kind in RULES] == [None] * 3
+
+
+@given(
+    texts=st.lists(st.tuples(*[st.text(alphabet="ab ,é", max_size=6)] * 2), max_size=12),
+    least=st.integers(1, 3),
+    same=st.sampled_from([False, True, "source", "target", "either"]),
+)
+def test_pairs_kept_and_quarantined_add_up_and_a_second_pass_drops_nothing(
+    texts: list[tuple[str, str]], least: int, same: Any
+) -> None:
+    rows = [pair(str(index), *sides) for index, sides in enumerate(texts)]
+    filters = Filters(min_words=least, deduplicate=same, ascii_only=True, without_identical=True)
+    kept, aside = screen(rows, filters)
+    assert sorted([*(row.id for row in kept), *(row.id for row in aside)]) == sorted(row.id for row in rows)
+    assert screen(kept, filters) == (kept, [])

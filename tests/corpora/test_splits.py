@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from typing import Any
 
@@ -110,6 +111,95 @@ def test_a_split_that_cannot_be_says_why(values: dict[str, Any], words: str) -> 
 def test_an_unknown_kind_or_key_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         split(**values)
+
+
+# --- Whole groups, and splits that were published ---------------------------------------------------------------------
+
+PAIRS = pd.DataFrame(
+    [
+        {"id": f"d{dialogue}.{turn}", "group": f"d{dialogue}", "source": f"u{dialogue} {'x' * turn}",
+         "target": f"u{dialogue} {'x' * (turn + 1)}"}
+        for dialogue in range(300)
+        for turn in range(1 + dialogue % 3)
+    ]
+)  # fmt: skip
+PAIRS["source"] = PAIRS["source"].str.translate(str.maketrans("0123456789", "abcdefghij"))
+PAIRS["target"] = PAIRS["target"].str.translate(str.maketrans("0123456789", "abcdefghij"))
+
+
+def slow_groups(table: pd.DataFrame, sides: bool) -> list[set[int]]:
+    """Merge sets until nothing merges."""
+    rows = table.to_dict("records")
+    keys = [
+        {("g", row["group"])} | ({("t", row["source"].lower()), ("t", row["target"].lower())} if sides else set())
+        for row in rows
+    ]
+    groups = [({index}, key) for index, key in enumerate(keys)]
+    merged = True
+    while merged:
+        merged = False
+        for one in range(len(groups)):
+            for other in range(one + 1, len(groups)):
+                if groups[one][1] & groups[other][1]:
+                    groups[one] = (groups[one][0] | groups[other][0], groups[one][1] | groups[other][1])
+                    del groups[other]
+                    merged = True
+                    break
+            if merged:
+                break
+    return [members for members, _ in groups]
+
+
+@pytest.mark.parametrize("sides", [False, True])
+def test_no_split_has_a_part_of_anothers_group(sides: bool) -> None:
+    how = split(kind="group", seed=2, dev=40, test=60, sides=sides)
+    series = split_of(PAIRS, how)
+    assert Counter(series) == {"train": len(PAIRS) - 100, "dev": 40, "test": 60}
+    assert PAIRS.assign(split=series).groupby("group")["split"].nunique().max() == 1
+    mixed = PAIRS.sample(frac=1, random_state=3)
+    pd.testing.assert_series_equal(split_of(mixed, how).sort_index(), series)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_share_a_side_stay_together_whatever_links_them(seed: int) -> None:
+    letters = random.Random(seed)
+    table = pd.DataFrame(
+        [
+            {"id": f"p{row:02}", "group": letters.choice("xyz") * row if row % 4 else "", "source": word(letters),
+             "target": word(letters).upper()}
+            for row in range(30)
+        ]
+    )  # fmt: skip
+    table["group"] = [group or f"own{row}" for row, group in enumerate(table["group"])]
+    for dev in range(0, 12, 3):
+        series = split_of(table, split(kind="group", seed=seed, dev=dev, test=5))
+        assert all(len({series[row] for row in group}) == 1 for group in slow_groups(table, True))
+        assert Counter(series)["dev"] <= dev and Counter(series)["test"] <= 5
+
+
+def word(letters: random.Random) -> str:
+    return "".join(letters.choice("abcd") for _ in range(3))
+
+
+def test_a_group_without_a_name_is_no_group_and_too_many_rows_are_refused() -> None:
+    table = PAIRS.assign(group="", source=PAIRS["id"], target=PAIRS["id"] + "!")
+    alone = split_of(table, split(kind="group", seed=2, dev=99, test=0, sides=False))
+    assert Counter(alone)["dev"] == 99
+    with pytest.raises(ConfigError, match=r"dev 600 \+ test 1 is more than the 600 rows; ask for fewer"):
+        split_of(PAIRS, split(kind="group", seed=2, dev=600, test=1))
+
+
+def test_a_published_split_is_told_by_the_ids() -> None:
+    ids = ["ewt-train-0001", "ewt-dev-0001", "quora-pos50k-000000", "x/test/7", "mine", "ewt-test-3.1"]
+    series = split_of(pd.DataFrame({"id": ids}), split(kind="published"))
+    assert list(series) == ["train", "dev", "train", "test", "train", "test"]
+    other = split_of(pd.DataFrame({"id": ids}), split(kind="published", dev=[], test=["pos50k", "dev"]))
+    assert list(other) == ["train", "test", "test", "train", "train", "train"]
+
+
+def test_a_published_split_that_no_id_names_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"corpora\.mine\.split: no row's id names the split 'test'"):
+        split_of(pd.DataFrame({"id": ["a-dev-1"]}), split(kind="published"), where="corpora.mine.split")
 
 
 def test_an_empty_table_has_an_empty_split() -> None:

@@ -20,7 +20,8 @@ from filelock import FileLock
 
 #: Without root, profile and what else stands at the head of a params.yaml: that is taken from the project's own.
 NURSERY = """
-parsers: {}
+parsers:
+  words: {language: zh, backend: jieba, model: none, treebank: none, seed: 1, options: {}, training: {}}
 corpora:
   tiny:
     task: verse
@@ -29,6 +30,9 @@ corpora:
     options: {count: 60, seed: 1}
     source_1: none
     source_2: none
+    source_3: none
+    source_4: none
+    source_5: none
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.5}
     split: {kind: random, seed: 1, dev: 8, test: 10}
@@ -66,7 +70,8 @@ runs:
     seed: 1
     rules: songci
   songnet_no_s: {<<: *run, model: songnet_no_s, decoder: {mode: frame, marks: true, top_k: 8}, samples: 2}
-annotations: {}
+annotations:
+  again: {paper: songnet, run: songnet_free, parser: words}
 reports: [songnet]
 """
 
@@ -81,6 +86,9 @@ corpora:
     options: {plain_commas: true}
     source_1: madeup
     source_2: none
+    source_3: none
+    source_4: none
+    source_5: none
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.9}
     split: {kind: random, seed: 1, dev: 1, test: 1}

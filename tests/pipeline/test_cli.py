@@ -156,7 +156,8 @@ def english(tmp_path: Path) -> Path:
         tmp_path / "models/english", "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1
     )
     corpus: dict[str, Any] = {"task": "verse", "language": "en", "reader": "verse_en", "options": {}, "filters": {}}
-    corpus |= {"source_1": "none", "source_2": "none", "parser": "none", "split": {"kind": "all_train"}}
+    corpus |= dict.fromkeys([f"source_{n}" for n in range(1, 6)], "none")
+    corpus |= {"parser": "none", "split": {"kind": "all_train"}}
     dataset: dict[str, Any] = {"corpus": "lines", "vocab_from": "none", "units": 8, "length": 16, "max_tokens": 64}
     model: dict[str, Any] = {"paper": "songnet", "arch": "songnet", "dataset": "lines", "init": "none", "seeds": [1]}
     model |= {"default_for": ["generate.en"], "network": numbers, "training": {"steps": 1}}
@@ -239,14 +240,14 @@ BAD: list[tuple[list[str], str]] = [
         ([name, "nosuch"], f"unknown {kind} 'nosuch'; allowed: {allowed}")
         for name, kind, allowed in [
             ("download", "source", "(none defined)"),
-            ("train_parser", "parser", "(none defined)"),
+            ("train_parser", "parser", "words"),
             ("parse", "corpus", "tiny"),
             ("filter", "corpus", "tiny"),
             ("linearize", "dataset", "tiny"),
             ("canonicalize", "dataset", "(none defined)"),
             ("train", "model", "songnet, songnet_no_s"),
             ("decode", "run", "songnet_free, songnet_no_s"),
-            ("annotate", "annotation", "(none defined)"),
+            ("annotate", "annotation", "again"),
             ("score", "run", "songnet_free, songnet_no_s"),
             ("report", "report", "songnet"),
         ]

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
+from ruamel.yaml import YAML
 
 from espalier.corpora.readers import READERS
 from espalier.models.registry import ARCHITECTURES
+from espalier.syntax.parsers.registry import BACKENDS
 from pipeline.cli import RESERVED, STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +83,12 @@ def test_every_param_that_a_stage_declares_is_written_out(folder: Path) -> None:
     assert not lacking
 
 
+def test_dvc_reads_every_file_in_c_as_we_do(folder: Path) -> None:
+    """With ruamel.yaml.clib DVC reads by libyaml, which is stricter: an address in a flow list must be quoted."""
+    for name in ("dvc.yaml", "params.yaml", "sources.yaml"):
+        assert YAML(typ="safe").load(folder / name) == yaml_of(folder / name)
+
+
 def test_no_path_of_a_params_file_begins_with_a_dot(folder: Path) -> None:
     """The lock would spell ./versions.yaml as versions.yaml, and DVC would never find it again."""
     for name, stage in stages(folder):
@@ -122,6 +130,7 @@ def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
     used = {key for each in FOLDERS for _, stage in stages(each) for file, key in tracked(each, stage)}
     used |= {f"readers.{name}" for name in READERS}  # a corpus may come to use them
     used |= {f"models.{name}" for name in ARCHITECTURES}
+    used |= {f"parsers.{name}" for name in BACKENDS}
     leaves = dict(_leaves(yaml_of(ROOT / "versions.yaml")))
     assert all(isinstance(value, int) and value >= 1 for value in leaves.values())
     assert {key for key in leaves if not any(key == each or key.startswith(f"{each}.") for each in used)} == set()
@@ -150,7 +159,7 @@ def test_the_profiles_share_one_dvc_yaml() -> None:
 
 def test_every_optional_reference_has_its_file_of_nothing() -> None:
     for each in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper"):
-        for path in ("data/raw/none", "data/ready/none", "parsers/none", "models/none"):
+        for path in ("data/raw/none", "data/corpora/none", "data/ready/none", "parsers/none", "models/none"):
             assert (each / path).is_file()
         for path in ("outputs/none.parquet", "annotations/none.parquet"):
             assert (each / path).is_file()

@@ -33,6 +33,10 @@ def changed(text: str, key: str, value: Any) -> Any:
             "files": [{"name": "a", "urls": ["https://example.org/a"], "sha256": "0" * 64, "bytes": 1, "mirror": "a"}],
         }
     }
+    tree["corpora"]["lines"] = {
+        **tree["corpora"]["tiny"], "task": "sentences", "reader": "penn", "source_1": "web", "parser": "words",
+        "filters": {"max_words": 40},
+    }  # fmt: skip
     tree = yaml.safe_load(yaml.dump(tree, Dumper=_NoAlias))
     *folders, last = [int(part) if part.isdecimal() else part for part in key.split("/")]
     place = tree
@@ -49,6 +53,16 @@ class _NoAlias(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+
+PARSER = {
+    "language": "zh",
+    "backend": "benepar",
+    "model": "none",
+    "treebank": "none",
+    "seed": 1,
+    "options": {},
+    "training": {},
+}
 
 MISTAKES: list[tuple[str, Any, str]] = [
     # an unknown key, at each level; the keys that are allowed are listed
@@ -71,6 +85,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("corpora/tiny/task", "prose", r"corpora\.tiny\.task: .*'verse'"),
     ("corpora/tiny/filters/min_units", "many", r"corpora\.tiny\.filters\.min_units: .*integer"),
     ("corpora/tiny/filters/max_units", 1, r"corpora\.tiny\.filters: min_units 2 is greater than max_units 1"),
+    (
+        "corpora/lines/filters/min_units",
+        2,
+        r"corpora\.lines\.filters\.min_units: no rule for sentence rows; allowed: asc",
+    ),
     ("corpora/tiny/split/kind", "odd", r"corpora\.tiny\.split: .*'random'"),
     ("corpora/tiny/split/dev", -1, r"corpora\.tiny\.split\.random\.dev: .*greater than or equal to 0"),
     ("datasets/linearize/tiny/units", 0, r"datasets\.linearize\.tiny\.units: .*greater"),
@@ -88,26 +107,47 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("sources/web/files/0/sha256", "abc", r"sources\.web\.files\.0\.sha256: "),
     ("sources/web/files/0/name", "../a", r"sources\.web\.files\.0\.name: must be a plain relative path"),
     ("sources/web/files/0/urls", ["ftp://example.org"], r"sources\.web\.files\.0\.urls\.0: must begin with https"),
+    # parsers: one model, from one place
+    ("parsers/words/extra", 1, r"parsers\.words\.extra: .*allowed: backend, language, model, options"),
+    ("parsers/words/backend", "stanza", r"parsers\.words\.backend: unknown backend 'stanza'; allowed: benepar, jieba"),
+    ("parsers/words/backend", "benepar", r"parsers\.words: neither a model nor a treebank; model: a name"),
+    ("parsers/words/model", "dict", r"parsers\.words: jieba takes no model"),
+    ("parsers/words", PARSER | {"model": "x", "treebank": "lines"}, r"parsers\.words: both a model and a treebank"),
+    ("parsers/words", PARSER | {"treebank": "tiny"}, r"parsers\.words\.treebank: corpus tiny is of task verse"),
+    (
+        "parsers/words",
+        PARSER | {"treebank": "lines"},
+        r"parsers\.words\.treebank: the trees of corpus lines are a pars",
+    ),
+    ("annotations/again/paper", "other", r"annotations\.again\.paper: run songnet_free is of paper songnet"),
+    (
+        "datasets/linearize/tiny/corpus",
+        "lines",
+        r"datasets\.linearize\.tiny\.corpus: corpus lines is of task sentences",
+    ),
     # something missing
     ("models", DELETED, r"params.yaml: models: Field required; add it"),
     ("runs/songnet_free/model", DELETED, r"runs\.songnet_free\.model: Field required; add it"),
     # a reference to what is not there; what is there is listed
     ("corpora/tiny/source_1", "moon", r"corpora\.tiny\.source_1: unknown reference 'moon'; allowed: none, web"),
     ("corpora/tiny/source_2", "moon", r"corpora\.tiny\.source_2: unknown reference"),
-    ("corpora/tiny/parser", "moon", r"corpora\.tiny\.parser: unknown reference 'moon'; allowed: none"),
-    ("datasets/linearize/tiny/corpus", "moon", r"datasets\.linearize\.tiny\.corpus: .*allowed: tiny$"),
+    ("corpora/tiny/parser", "moon", r"corpora\.tiny\.parser: unknown reference 'moon'; allowed: none, words"),
+    ("corpora/tiny/source_5", "moon", r"corpora\.tiny\.source_5: unknown reference"),
+    ("parsers/words/treebank", "moon", r"parsers\.words\.treebank: .*allowed: lines, none, tiny"),
+    ("annotations/again/run", "moon", r"annotations\.again\.run: .*allowed: songnet_free, songnet_no_s"),
+    ("annotations/again/run", "none", r"annotations\.again\.run: unknown reference 'none'"),
+    ("annotations/again/parser", "moon", r"annotations\.again\.parser: .*allowed: words"),
+    ("datasets/linearize/tiny/corpus", "moon", r"datasets\.linearize\.tiny\.corpus: .*allowed: lines, tiny$"),
     ("datasets/linearize/tiny/corpus", "none", r"datasets\.linearize\.tiny\.corpus: unknown reference 'none'"),
     ("datasets/linearize/tiny/vocab_from", "moon", r"datasets\.linearize\.tiny\.vocab_from: .*allowed: none, tiny"),
     ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: tiny"),
     ("models/songnet/init", "moon", r"models\.songnet\.init: .*allowed: none, songnet, songnet_no_s"),
     ("runs/songnet_free/model", "moon", r"runs\.songnet_free\.model: .*allowed: songnet, songnet_no_s"),
-    ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: tiny"),
+    ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: lines, tiny"),
     ("runs/songnet_free/guidance", "moon", r"runs\.songnet_free\.guidance: .*allowed: none, songnet_free"),
-    ("runs/songnet_free/annotation", "moon", r"runs\.songnet_free\.annotation: .*allowed: none"),
+    ("runs/songnet_free/annotation", "moon", r"runs\.songnet_free\.annotation: .*allowed: again, none"),
     ("runs/songnet_free/lm", "moon", r"runs\.songnet_free\.lm: .*allowed: none, songnet"),
     # something where nothing can stand yet
-    ("parsers", {"benepar": {}}, r"params.yaml: parsers: nothing can stand here yet"),
-    ("annotations", {"tagged": {}}, r"params.yaml: annotations: nothing can stand here yet"),
     ("datasets/canonicalize", {"trees": {}}, r"datasets\.canonicalize: nothing can stand here yet"),
 ]
 

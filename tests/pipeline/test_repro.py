@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 STAGES = [
+    "train_parser@words",
     "parse@tiny",
     "filter@tiny",
     "linearize@tiny",
@@ -20,6 +21,7 @@ STAGES = [
     "train@songnet_no_s",
     "decode@songnet_free",
     "decode@songnet_no_s",
+    "annotate@again",
     "score@songnet_free",
     "score@songnet_no_s",
     "report@songnet",
@@ -105,7 +107,9 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
 
     edit(project / "params.yaml", "runs.songnet_free.decoder.top_k", 1)
     answer = run(project, "dvc", "repro")
-    assert ran(answer.out) == ["decode@songnet_free", "score@songnet_free", "report@songnet"], answer.err
+    assert ran(answer.out) == [
+        "decode@songnet_free", "annotate@again", "score@songnet_free", "report@songnet",
+    ], answer.err  # fmt: skip
     changed = run(project, "dvc", "metrics", "diff", "--json")
     assert list(json.loads(changed.out)) == ["metrics/songnet/songnet_free.json"]
 

@@ -139,11 +139,15 @@ def test_an_optimizer_comes_back_with_all_of_its_moments() -> None:
 
 
 def test_nothing_in_the_project_runs_code_that_it_reads() -> None:
-    """No pickle, no eval, no exec, no unsafe YAML."""
+    """No pickle, no eval, no exec, no unsafe YAML.
+
+    benepar's own format is PyTorch's: it is read as weights alone, which refuses whatever is no plain value.
+    """
     package = Path(espalier.__file__).parent
     forbidden = re.compile(
-        r"^\s*(?:import|from)\s+(?:pickle|dill|joblib|shelve|marshal)\b|(?<![.\w])(?:eval|exec)\(|\bpickle\.|"
-        r"yaml\.(?:load|unsafe_load|full_load)\(|torch\.(?:load|save)\(|allow_pickle=True|read_pickle|to_pickle"
+        r"^\s*(?:import|from)\s+(?:dill|joblib|shelve|marshal)\b|^\s*from\s+pickle\b|(?<![.\w])(?:eval|exec)\(|"
+        r"\bpickle\.(?!UnpicklingError\b)|yaml\.(?:load|unsafe_load|full_load)\(|"
+        r"torch\.load\((?!.*weights_only=True\))|allow_pickle=True|read_pickle|to_pickle"
     )
     files = [*package.rglob("*.py"), *(package.parents[1] / "pipeline").rglob("*.py")]
     assert len(files) > 50

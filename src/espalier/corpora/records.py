@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 import pandas as pd
 
@@ -74,6 +74,9 @@ class Quarantined:
     reason: str
     text: str
 
+
+#: What the rows of each task are.
+KINDS: Final[dict[str, type[Record]]] = {"verse": Verse, "sentences": Sentence, "pairs": Pair}
 
 Row = TypeVar("Row", Record, Verse, Sentence, Pair, Quarantined)
 

@@ -9,9 +9,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from espalier.corpora.readers import brown, songci, sonnets
-from espalier.corpora.records import Quarantined, Verse
+from espalier.corpora.readers import (
+    brown,
+    conllu,
+    mrpc,
+    paranmt,
+    paraphrases,
+    parasci,
+    penn,
+    qcpg,
+    quora,
+    songci,
+    sonnets,
+    weibo,
+    xdailydialog,
+)
+from espalier.corpora.records import Quarantined, Record
 
-Reader = Callable[..., Iterator[Verse | Quarantined]]
+Reader = Callable[..., Iterator[Record | Quarantined]]
 
-READERS: Final[dict[str, Reader]] = {"brown": brown.read, "songci": songci.read, "sonnets": sonnets.read}
+READERS: Final[dict[str, Reader]] = {
+    "brown": brown.read,
+    "conllu": conllu.read,
+    "mrpc": mrpc.read,
+    "paranmt": paranmt.read,
+    "paraphrases": paraphrases.read,
+    "parasci": parasci.read,
+    "penn": penn.read,
+    "qcpg": qcpg.read,
+    "quora": quora.read,
+    "songci": songci.read,
+    "sonnets": sonnets.read,
+    "weibo": weibo.read,
+    "xdailydialog": xdailydialog.read,
+}

@@ -1,0 +1,67 @@
+"""CoNLL-U: the treebanks of Universal Dependencies, with their gold trees, in their published splits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from espalier.corpora.readers.lines import joined
+from espalier.corpora.records import Quarantined, Sentence
+from espalier.io.errors import ConfigError, DataError
+from espalier.syntax.conllu import Tags, read_conllu, simplify
+from espalier.syntax.parse import Parse, columns_of
+from espalier.syntax.ud_v1 import to_v2
+
+_FILE = re.compile(r".+-ud-(train|dev|test)\.conllu")
+
+
+def read(
+    folders: Mapping[str, Path],
+    *,
+    language: Literal["zh", "en"],
+    tags: Tags = "upos",
+    v1: Sequence[str] = (),
+    simplified: bool = False,
+) -> Iterator[Sentence | Quarantined]:
+    """Every sentence of every file `<treebank>-ud-<split>.conllu`, with its words, tags, heads and labels.
+
+    The text is the treebank's own where it gives one and nothing was converted, else the words joined. Ids are
+    `<source's name>-<split>-<number>`, from 0 in the file, so that a split of kind `published` finds its rows.
+
+    Args:
+        folders: source names and their folders.
+        language: what the rows say; "zh" also joins words without spaces.
+        tags: universal tags, or the treebank's own.
+        v1: the sources among them that are annotated by version 1 of the guidelines, and become version 2 (`to_v2`).
+        simplified: turn Traditional characters into Simplified ones (`simplify`).
+
+    Raises:
+        ConfigError: no folder, or one of `v1` that is none of them.
+        DataError: no such files, or a malformed one.
+    """
+    if not folders or not set(v1) <= set(folders):
+        raise ConfigError(
+            f"sources {', '.join(folders) or 'none'}, of them in version 1: {', '.join(v1) or 'none'}",
+            where="reader conllu",
+            remedy="give it at least one source, and in v1 names of its sources alone",
+        )
+    for origin, folder in folders.items():
+        files = {match[1]: file for file in sorted(folder.glob("*.conllu")) if (match := _FILE.fullmatch(file.name))}
+        if not files:
+            raise DataError(
+                "no <treebank>-ud-<split>.conllu", file=folder, remedy="run the download stage of its source"
+            )
+        for split, file in files.items():
+            for number, sentence in enumerate(read_conllu(file, tags=tags)):
+                tree = to_v2(sentence.dependencies) if origin in v1 else sentence.dependencies
+                tree = simplify(tree) if simplified else tree
+                text = "" if simplified or origin in v1 else " ".join(sentence.text.split())
+                yield Sentence(
+                    id=f"{origin}-{split}-{number:06d}",
+                    origin=origin,
+                    language=language,
+                    target=text or joined(tree.words, language),
+                    **columns_of(Parse(tree.words, tree.tags, "", tree.heads, tree.labels), "target"),
+                )

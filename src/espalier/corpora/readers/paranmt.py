@@ -1,0 +1,63 @@
+"""ParaNMT as GuiG reads it: a file with both sides parsed and linearized, six fields a line.
+
+The corpus (Wieting and Gimpel 2018) and GuiG's parses of it lie at no address that can be pinned, so that the catalogue
+has no entry: whoever has the file names it. The fields of a line are parted by two tabs: text, labels and levels of the
+source, then of the target; labels and levels by spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from espalier.corpora.readers.common import aside
+from espalier.corpora.readers.lines import lines_of, pair_of
+from espalier.corpora.records import Pair, Quarantined
+from espalier.io.errors import ConfigError
+
+_SEPARATOR = "\t\t"
+
+
+def read(folders: Mapping[str, Path], *, file: str = "") -> Iterator[Pair | Quarantined]:
+    """Every line as a pair with its trees, which have no words: (S (NP (PRP)) (VP (VBD))).
+
+    Ids are `paranmt-<line>`, from 0. Put aside are lines of other than six fields ("not six fields"), a level that is
+    no number or is 0, as GuiG's own reader skips them ("no level"), and nodes that make no tree ("no tree").
+
+    Args:
+        folders: one source's name and folder, with a file `paranmt.txt`; or none, and
+        file: the path of the file.
+
+    Raises:
+        ConfigError: both, or neither, or several sources.
+        ArtifactError: no such file.
+        DataError: it is not UTF-8.
+    """
+    if len(folders) + bool(file) != 1:
+        raise ConfigError(
+            f"{len(folders)} sources and {'a' if file else 'no'} file", where="reader paranmt", remedy="one of either"
+        )
+    origin, place = (
+        ("paranmt", Path(file)) if file else next((name, at / "paranmt.txt") for name, at in folders.items())
+    )
+    for number, line in enumerate(lines_of(place)):
+        yield _row(f"paranmt-{number:06d}", origin, line)
+
+
+def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
+    from espalier.syntax.constituency import TreeError, tree_of, write_tree
+
+    fields = line.split(_SEPARATOR)
+    if len(fields) != 6:
+        return aside(id, "not six fields", line)
+    trees = []
+    for labels, levels in (fields[1:3], fields[4:6]):
+        if not all(level.isascii() and level.isdigit() and int(level) for level in levels.split()):
+            return aside(id, "no level", line)
+        try:
+            trees.append(write_tree(tree_of(labels.split(), [int(level) for level in levels.split()])))
+        except TreeError:
+            return aside(id, "no tree", line)
+    row = pair_of(id, fields[0], fields[3], origin=origin, language="en")
+    return row if isinstance(row, Quarantined) else replace(row, source_tree=trees[0], target_tree=trees[1])

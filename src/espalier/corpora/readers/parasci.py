@@ -1,0 +1,32 @@
+"""ParaSCI: paraphrases from the papers of the ACL (Dong et al. 2021), lower-cased and tokenised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from espalier.corpora.readers.lines import aligned, any_of, pair_of
+from espalier.corpora.records import Pair, Quarantined
+
+#: A folder with this file is of this kind.
+MARK = "train/train.src"
+
+_SPLITS = {"train": "train", "dev": "val", "test": "test"}
+
+
+def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
+    """Every pair of the published splits, as printed; ids are `<source's name>-<split>-<line>`, from 0.
+
+    Args:
+        folders: source names and their folders, which hold `train/train.src`, `train/train.tgt`, `val/val.src` ...
+
+    Raises:
+        ConfigError: no folder.
+        ArtifactError: a file is not there.
+        DataError: two files that belong together have not as many lines.
+    """
+    for origin, folder, _ in any_of(folders, (MARK,), "parasci"):
+        for split, name in _SPLITS.items():
+            files = (folder / name / f"{name}.{side}" for side in ("src", "tgt"))
+            for number, (source, target) in enumerate(aligned(*files)):
+                yield pair_of(f"{origin}-{split}-{number:06d}", source, target, origin=origin, language="en")

@@ -1,0 +1,69 @@
+"""QCPG: the ParaBank 2 and MSCOCO pairs that Bandel et al. 2022 published, each in both directions."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from espalier.corpora.readers.common import aside
+from espalier.corpora.readers.lines import any_of, bytes_of, pair_of
+from espalier.corpora.records import Pair, Quarantined
+from espalier.io.errors import DataError
+
+#: A folder with this file is of this kind.
+MARK = "validation.csv.gz"
+
+_SPLITS = ("validation", "test")
+_HEADER = ["source", "target"]
+
+
+def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
+    """Every pair in the direction that comes first in its file; the other is put aside, as "other direction".
+
+    Ids are `<source's name>-<split>-<number>`, from 0 in the file's order. A pair that repeats an earlier one of its
+    source is put aside as "duplicate". Exact texts are compared.
+
+    Args:
+        folders: source names and their folders, which hold `validation.csv.gz` and `test.csv.gz`.
+
+    Raises:
+        ConfigError: no folder.
+        ArtifactError: a file is not there.
+        DataError: one that is no gzipped CSV of two columns, `source` and `target`.
+    """
+    for origin, folder, _ in any_of(folders, (MARK,), "qcpg"):
+        seen: set[tuple[str, str]] = set()
+        for split in _SPLITS:
+            for number, (source, target) in enumerate(_rows(folder / f"{split}.csv.gz")):
+                id = f"{origin}-{split}-{number:06d}"
+                if (source, target) in seen:
+                    yield aside(id, "duplicate", f"{source}\t{target}")
+                elif (target, source) in seen:
+                    yield aside(id, "other direction", f"{source}\t{target}")
+                else:
+                    seen.add((source, target))
+                    yield pair_of(id, source, target, origin=origin, language="en")
+
+
+def _rows(file: Path) -> Iterator[tuple[str, str]]:
+    try:
+        text = gzip.decompress(bytes_of(file)).decode("utf-8-sig")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError("not a whole gzip file", file=file, remedy="run the download stage of its source") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 ({error.reason})", file=file) from error
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for index, row in enumerate(rows):
+            if index == 0 and row != _HEADER:
+                raise DataError(f"columns {', '.join(row)}", file=file, row=1, remedy="expected source, target")
+            if len(row) != 2:
+                raise DataError(f"{len(row)} columns", file=file, row=rows.line_num, remedy="expected 2")
+            if index:
+                yield row[0], row[1]
+    except csv.Error as error:
+        raise DataError(f"not valid CSV ({error})", file=file, row=rows.line_num) from error

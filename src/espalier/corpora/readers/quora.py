@@ -1,0 +1,162 @@
+"""Quora question pairs: the parts of the pool that were republished, without the pairs that C-DNPG held out.
+
+Quora's own file is no longer to be had. Four collections that others drew from its duplicates (pairs of questions that
+ask the same) are read as one pool to train on, and the valid and test pairs of C-DNPG (Gu et al. 2022) as dev and test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from espalier.corpora.leakage import letters_of
+from espalier.corpora.readers.common import aside
+from espalier.corpora.readers.lines import aligned, any_of, fields_of, lines_of, pair_of
+from espalier.corpora.readers.wordpieces import WordPieces, read_pairs
+from espalier.corpora.records import Pair, Quarantined
+from espalier.corpora.rules import folded
+from espalier.io.errors import ConfigError, DataError
+
+_POS50K, _BIMPM, _DIFFUSEQ = "train.src.txt", "dev.tsv", "valid.jsonl"
+_CDNPG, _VOCABULARY = "quora/test.h5", "bert-base-uncased-vocab.txt"
+
+#: Which of two equal pairs is kept: the one with its case and marks, from the larger collection.
+_ORDER = (_POS50K, _BIMPM, _CDNPG, _DIFFUSEQ)
+
+
+class _Raw(NamedTuple):
+    id: str
+    origin: str
+    source: str
+    target: str
+    duplicates: bool = True
+
+
+def read(
+    folders: Mapping[str, Path], *, unshared: Literal["pair", "question"] = "pair"
+) -> Iterator[Pair | Quarantined]:
+    """The held-out pairs, then every pair of the pool, as a record or put aside with a reason.
+
+    A folder is told by what it holds: `pos50k` (`train.src.txt` and so on, line by line), `bimpm` (`dev.tsv`,
+    `test.tsv`: label, question, question, number; some lines are not UTF-8), `diffuseq` (`valid.jsonl`, `test.jsonl`),
+    C-DNPG's own (`quora/valid.h5` and `quora/test.h5`, which are held out, and `quora1/`, another draw, which joins the
+    pool), and BERT's vocabulary. The last two must be there, of the others any.
+
+    Two pairs are equal if their questions are, in either order. Questions are compared in their word pieces: with what
+    is held out in their letters alone, as leakage counts it; among themselves `folded`, so that numbers count. Reasons,
+    in this order: "no paraphrase" (label 0), "damaged character", "empty side", "held out", "question held out" (only
+    if `unshared` is "question"), "duplicate" (its text begins with the first one's id).
+
+    Ids are `quora-dev-<number>`, `quora-test-<number>` and `quora-<part>-<number>`, from 0, so that a split of kind
+    `published` finds them. What is held out stays whole and in its order, though a few of its pairs are there twice.
+
+    Args:
+        folders: source names and their folders.
+        unshared: what training may not share with dev and test: a pair, or not even a question.
+
+    Raises:
+        ConfigError: two folders of one kind, no held-out pairs or no vocabulary.
+        ArtifactError, DataError: a file that is missing or malformed.
+    """
+    if unshared not in ("pair", "question"):
+        raise ConfigError(f"unshared '{unshared}'", where="reader quora", remedy="pair or question")
+    found = any_of(folders, (*_ORDER, _VOCABULARY), "quora")
+    kinds = {mark: (origin, folder) for origin, folder, mark in found}
+    if len(kinds) < len(found) or _CDNPG not in kinds or _VOCABULARY not in kinds:
+        raise ConfigError(
+            f"sources {', '.join(folders)}",
+            where="reader quora",
+            remedy="give C-DNPG's files, BERT's vocabulary and any parts of the pool, each once",
+        )
+    pieces = WordPieces(kinds[_VOCABULARY][1] / _VOCABULARY)
+    held = [raw for split in ("valid", "test") for raw in _cdnpg(*kinds[_CDNPG], "quora", split, pieces)]
+    pool = [raw for mark in _ORDER if mark in kinds for raw in _pool(mark, *kinds[mark], pieces)]
+    bare = _bare_texts((held, pool), pieces)
+
+    def letters(raw: _Raw) -> frozenset[str]:
+        return frozenset(letters_of(text) or text for text in (bare[raw.source], bare[raw.target]))
+
+    for raw in held:
+        yield pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
+    pairs = {letters(raw) for raw in held}
+    questions = {question for pair in pairs for question in pair} if unshared == "question" else set()
+    first: dict[frozenset[str], str] = {}
+    for raw in pool:
+        pair = frozenset((folded(bare[raw.source]), folded(bare[raw.target])))
+        row = pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
+        text = f"{raw.source}\t{raw.target}"
+        if not raw.duplicates:
+            yield aside(raw.id, "no paraphrase", text)
+        elif isinstance(row, Quarantined):
+            yield row
+        elif letters(raw) in pairs:
+            yield aside(raw.id, "held out", text)
+        elif not questions.isdisjoint(letters(raw)):
+            yield aside(raw.id, "question held out", text)
+        elif pair in first:
+            yield aside(raw.id, "duplicate", f"of {first[pair]}: {text}")
+        else:
+            first[pair] = raw.id
+            yield row
+
+
+def _bare_texts(rows: tuple[list[_Raw], ...], pieces: WordPieces) -> dict[str, str]:
+    texts = list(dict.fromkeys(text for part in rows for raw in part for text in (raw.source, raw.target)))
+    return {text: pieces.bare(ids) for text, ids in zip(texts, pieces.encode(texts), strict=True)}
+
+
+def _pool(mark: str, origin: str, folder: Path, pieces: WordPieces) -> Iterator[_Raw]:
+    if mark == _POS50K:
+        yield from _pos50k(origin, folder)
+    elif mark == _BIMPM:
+        yield from _bimpm(origin, folder)
+    elif mark == _DIFFUSEQ:
+        yield from _diffuseq(origin, folder)
+    else:
+        for split in ("valid", "test"):
+            yield from _cdnpg(origin, folder, "quora1", split, pieces)
+
+
+def _cdnpg(origin: str, folder: Path, draw: str, split: str, pieces: WordPieces) -> Iterator[_Raw]:
+    part = {"valid": "dev", "test": "test"}[split] if draw == "quora" else f"cdnpg1_{split}"
+    for number, (source, target) in enumerate(read_pairs(folder / draw / f"{split}.h5", len(pieces.pieces))):
+        yield _Raw(f"quora-{part}-{number:06d}", origin, pieces.text(source), pieces.text(target))
+
+
+def _pos50k(origin: str, folder: Path) -> Iterator[_Raw]:
+    for split in ("train", "test"):
+        rows = aligned(folder / f"{split}.src.txt", folder / f"{split}.tgt.txt")
+        for number, (source, target) in enumerate(rows):
+            yield _Raw(f"quora-pos50k_{split}-{number:06d}", origin, source, target)
+
+
+def _bimpm(origin: str, folder: Path) -> Iterator[_Raw]:
+    for split in ("dev", "test"):
+        file = folder / f"{split}.tsv"
+        for number, line in enumerate(lines_of(file, damaged=True)):
+            label, source, target, _ = fields_of(line, "\t", 4, file, number + 1)
+            if label not in ("0", "1"):
+                raise DataError(f"label '{label[:20]}'", file=file, row=number + 1, remedy="expected 0 or 1")
+            yield _Raw(f"quora-bimpm_{split}-{number:06d}", origin, _bare(source), _bare(target), label == "1")
+
+
+def _bare(field: str) -> str:
+    """A field without the quotation marks that its writer put around it, because it holds some."""
+    quoted = len(field) > 1 and field[0] == field[-1] == '"'
+    return field[1:-1].replace('""', '"') if quoted else field
+
+
+def _diffuseq(origin: str, folder: Path) -> Iterator[_Raw]:
+    for split in ("valid", "test"):
+        file = folder / f"{split}.jsonl"
+        for number, line in enumerate(lines_of(file)):
+            try:
+                row = json.loads(line)
+                source, target = row["src"], row["trg"]
+            except (json.JSONDecodeError, KeyError, TypeError) as error:
+                raise DataError("not a pair with src and trg", file=file, row=number + 1) from error
+            if not (isinstance(source, str) and isinstance(target, str)):
+                raise DataError("src and trg must be texts", file=file, row=number + 1)
+            yield _Raw(f"quora-diffuseq_{split}-{number:06d}", origin, source, target)

@@ -1,0 +1,97 @@
+"""Word pieces: the C-DNPG authors' HDF5 files of BERT ids, and the text that ids and texts have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from espalier.corpora.readers.lines import lines_of
+from espalier.io.errors import ArtifactError, DataError
+
+_CLS, _SEP = "[CLS]", "[SEP]"
+
+# What BERT's tokeniser parts and print does not: marks that follow a word or stand before one, contractions, compounds.
+_GLUE = (
+    (re.compile(r"(?<=\d) ([.,:]) (?=\d)"), r"\1"),
+    (re.compile(r" ([.,!?;:%)\]])"), r"\1"),
+    (re.compile(r"([(\[$#]) "), r"\1"),
+    (re.compile(r"(?<=\w) ' (?=(?:s|t|re|ve|ll|d|m)\b)"), "'"),
+    (re.compile(r"(?<=\w) - (?=\w)"), "-"),
+)
+
+
+class WordPieces:
+    """The pieces of an uncased BERT vocabulary, by their ids.
+
+    Args:
+        file: one piece a line.
+
+    Raises:
+        ArtifactError: it is not there.
+        DataError: it is no such vocabulary.
+    """
+
+    def __init__(self, file: Path) -> None:
+        from tokenizers import BertWordPieceTokenizer
+
+        self.pieces = lines_of(file)
+        if _CLS not in self.pieces or _SEP not in self.pieces or "[UNK]" not in self.pieces:
+            raise DataError("no BERT vocabulary", file=file, remedy="one piece a line, [UNK] among them")
+        ids = {piece: number for number, piece in enumerate(self.pieces)}
+        self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
+        self._outer = {ids[_CLS], ids[_SEP]}
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, without [CLS] and [SEP]."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    def bare(self, ids: Iterable[int]) -> str:
+        """A text with these ids, without spaces: what texts have in common that differ in case, accents and spaces."""
+        return "".join(self.pieces[number].removeprefix("##") for number in ids if number not in self._outer)
+
+    def text(self, ids: Iterable[int]) -> str:
+        """A text with these ids, nearly as it may have been printed: lower-cased, marks put back to their words.
+
+        `encode` gives the ids back, unless there are pieces that the tokeniser would not have chosen; of the 96,000
+        questions in C-DNPG's files there are none.
+        """
+        pieces = (self.pieces[number] for number in ids if number not in self._outer)
+        text = " ".join(pieces).replace(" ##", "")
+        for pattern, glued in _GLUE:
+            text = pattern.sub(glued, text)
+        return text
+
+
+def read_pairs(file: Path, vocabulary: int) -> list[tuple[list[int], list[int]]]:
+    """The pairs of an HDF5 file as C-DNPG's code lays it out, each side the ids of `[CLS] ... [SEP]`.
+
+    `/sentences` holds all ids in one row, `/indices` one row (pos, src_len, tgt_len) a pair.
+
+    Args:
+        file: compressed with Blosc, so that PyTables reads it and not every HDF5 library.
+        vocabulary: how many pieces there are.
+
+    Raises:
+        ArtifactError: it is not there.
+        DataError: it is no such file, or names ids and places that do not exist.
+    """
+    import tables
+
+    if not file.is_file():
+        raise ArtifactError("no such file", where=file, remedy="run the download stage of its source")
+    try:
+        with tables.open_file(str(file)) as opened:
+            ids = opened.root.sentences[:].tolist()
+            rows = opened.root.indices[:].tolist()
+    except (tables.HDF5ExtError, tables.NoSuchNodeError, OSError) as error:
+        raise DataError("no HDF5 file with /sentences and /indices", file=file) from error
+    if ids and not 0 <= min(ids) <= max(ids) < vocabulary:
+        raise DataError(f"an id beyond the {vocabulary:,} pieces", file=file, remedy="give its own vocabulary")
+    found = []
+    for row, (start, source, target) in enumerate(rows, start=1):
+        middle, end = start + source, start + source + target
+        if not 0 <= start <= middle <= end <= len(ids):
+            raise DataError(f"ids {start} to {end} of {len(ids)}", file=file, row=row)
+        found.append((ids[start:middle], ids[middle:end]))
+    return found

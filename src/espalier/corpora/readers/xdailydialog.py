@@ -1,0 +1,35 @@
+"""XDailyDialog: DailyDialog (Li et al. 2017) translated into Chinese by people (Liu et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from espalier.corpora.readers.common import sole
+from espalier.corpora.readers.dialogue import adjacent
+from espalier.corpora.readers.lines import lines_of
+from espalier.corpora.records import Pair, Quarantined
+
+_FILES = {"train": "dialogues_text_Zh.txt", "dev": "zh_dev_human.txt", "test": "zh_test_human.txt"}
+_END = "__eou__"
+
+
+def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
+    """One pair for each two neighbours of every dialogue, in the published splits.
+
+    A line is a dialogue: its utterances, `__eou__` after or between them; what follows a tab (topic, acts, emotions) is
+    left. Ids are `xdailydialog-<split>-<dialogue>.<pair>`, from 0; the dialogue is the group. Some dialogues stand
+    twice, within the training file and across the splits, for filters and leakage to count.
+
+    Args:
+        folders: one source's name and folder.
+
+    Raises:
+        ConfigError: not exactly one folder.
+        ArtifactError: a file of the three is not there.
+    """
+    origin, folder = sole(folders, "xdailydialog")
+    for split, name in _FILES.items():
+        for number, line in enumerate(lines_of(folder / name)):
+            utterances = line.partition("\t")[0].strip().removesuffix(_END).split(_END)
+            yield from adjacent(f"xdailydialog-{split}-{number:06d}", utterances, origin=origin, language="zh")

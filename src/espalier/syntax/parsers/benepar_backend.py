@@ -1,0 +1,193 @@
+"""Constituency trees by benepar: its own models, off the shelf, from a path, or trained here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import torch
+import torch.nn.functional as F
+
+from espalier.io.errors import ConfigError
+from espalier.io.hashing import file_sha256
+from espalier.syntax.constituency import write_tree
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.benepar_chart import annotate, annotate_pretrained, best_nodes, fenceposts, score_spans
+from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser
+from espalier.syntax.parsers.benepar_spans import Span, tree_over
+from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
+from espalier.syntax.parsers.parser import Refused, Sentence
+from espalier.syntax.parsers.penn_words import penn_words
+
+#: The file of a model that was trained here, in its folder.
+TRAINED: Final = "benepar.pt"
+#: The longest word, in characters.
+LONGEST: Final = 250
+
+_SPACE: Final = re.compile(r"[ \t\n\r\f\v]")
+
+
+class _Input(NamedTuple):
+    """A sentence to parse: its words, those that the model reads for them, and what its retokenizer makes of these."""
+
+    words: tuple[str, ...]
+    read: list[str]
+    encoded: Any
+    tokens: int
+
+
+def load(model: str | Path, *, max_words: int = 200, batch_tokens: int = 500) -> BeneparParser:
+    """A parser with a model.
+
+    Args:
+        model: a name such as "benepar_en3", looked up where `benepar.download` puts it; or a path: a file or folder
+            of benepar's own formats, or the folder that `train_benepar` wrote.
+        max_words: longer sentences are refused as "too long". Time and memory grow with the square of the length.
+        batch_tokens: the tokens that are computed at once, padding counted.
+
+    Raises:
+        ConfigError: there is no such model, or a bound is below 1.
+        ArtifactError: it is not a model of benepar's.
+    """
+    for name, value in (("max_words", max_words), ("batch_tokens", batch_tokens)):
+        if value < 1:
+            raise ConfigError(f"{name} is {value}", where="benepar's options", remedy="give at least 1")
+    path, name = _located(model)
+    if (path / TRAINED).is_file():
+        path /= TRAINED
+    found = load_chart_parser(path)
+    weights = file_sha256(path / WEIGHTS if path.is_dir() else path)
+    return BeneparParser(found, f"benepar {version('benepar')}, {name} {weights[:8]}", max_words, batch_tokens)
+
+
+class BeneparParser:
+    """A `Parser` around benepar's `ChartParser`; see `load`.
+
+    A text is split into words by `penn_words`, which knows English only: for other languages give the words.
+    """
+
+    def __init__(self, model: Any, signature: str, max_words: int = 200, batch_tokens: int = 500) -> None:
+        from benepar.integrations.nltk_plugin import guess_language
+
+        self.signature = signature
+        self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        self._spaced = guess_language(model.label_vocab) != "zh"
+        self._max_words = max_words
+        if model.add_timing is not None:
+            self._max_words = min(max_words, len(model.add_timing.timing_table) - 2)
+        self._batch_tokens = batch_tokens
+        self._labels = {number: label for label, number in model.label_vocab.items()}
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        """One answer a sentence: words, tags (where the model has a tagger) and the tree.
+
+        Sentences of one length are computed together. Refused are those that are "empty" or "too long", of which the
+        "tokens do not round-trip" to the text or through the model's own tokenizer, and those in which the model
+        finds no constituent ("no tree").
+        """
+        answers: list[Any] = [self._input(each) for each in sentences]
+        places = [place for place, each in enumerate(answers) if isinstance(each, _Input)]
+        places.sort(key=lambda place: answers[place].tokens)
+        with torch.inference_mode():
+            parsed = self._parsed([answers[place] for place in places])
+            for place, answer in zip(places, parsed, strict=True):
+                answers[place] = answer
+        return answers
+
+    def _input(self, sentence: Sentence) -> _Input | Refused:
+        from benepar.ptb_unescape import guess_space_after, ptb_unescape
+
+        if isinstance(sentence, str):
+            if not sentence.strip():
+                return Refused("empty")
+            if len(sentence) > LONGEST * self._max_words:
+                return Refused("too long")
+            found = penn_words(sentence)
+            if found is None:
+                return Refused("tokens do not round-trip")
+            words, spaces = found
+        else:
+            words = tuple(sentence)
+            if any(not word or _SPACE.search(word) for word in words):
+                return Refused("tokens do not round-trip")
+            spaces = None
+        if not words:
+            return Refused("empty")
+        if len(words) > self._max_words or max(map(len, words)) > LONGEST:
+            return Refused("too long")
+        read = ptb_unescape(words)
+        if self._model.char_encoder is not None:
+            return _Input(words, read, None, len(words) + 2)
+        if spaces is None:
+            spaces = guess_space_after(read) if self._spaced else [False] * len(words)
+        try:
+            encoded = self._model.retokenizer(read, spaces, verbose=False)
+        except (StopIteration, AssertionError):  # a last word of which its tokenizer leaves nothing
+            return Refused("tokens do not round-trip")
+        except ValueError:  # more word pieces than its encoder has positions
+            return Refused("too long")
+        if min(encoded["words_from_tokens"]) < 0:
+            return Refused("tokens do not round-trip")
+        return _Input(words, read, encoded, len(encoded["input_ids"]))
+
+    def _parsed(self, inputs: Sequence[_Input]) -> Iterator[Parse | Refused]:
+        """The answers, in order; `inputs` are sorted by length."""
+        model, rows = self._model, list[list[int]]()
+        if model.char_encoder is not None and inputs:
+            words, rows = numbered(each.read for each in inputs)
+            table = word_vectors(model.char_encoder, words, model.char_vocab)
+        for first, last in _batches([each.tokens for each in inputs], self._batch_tokens):
+            if rows:
+                ids, mask = (each.to(model.device) for each in padded(rows[first:last]))
+                found = annotate(model, F.embedding(ids, table), mask)
+            else:
+                found, mask = annotate_pretrained(model, [each.encoded for each in inputs[first:last]])
+            yield from self._answers(inputs[first:last], found, mask.sum(1) - 2)
+
+    def _answers(
+        self, inputs: Sequence[_Input], annotations: torch.Tensor, lengths: torch.Tensor
+    ) -> Iterator[Parse | Refused]:
+        model = self._model
+        scores, start, width = score_spans(model, fenceposts(model, annotations))
+        nodes = best_nodes(scores, start, width, lengths, model.decoder.force_root_constituent)
+        spans: list[list[Span]] = [[] for _ in inputs]
+        for sentence, first, wide, label in zip(*(each.tolist() for each in nodes), strict=True):
+            if label:
+                spans[sentence].append(Span(first, first + wide + 1, self._labels[label]))
+        tags = model.f_tag(annotations).argmax(-1)[:, 1:].tolist() if model.f_tag is not None else None
+        for number, each in enumerate(inputs):
+            if not spans[number]:
+                yield Refused("no tree")
+                continue
+            size = len(each.words)
+            own = tuple(model.tag_from_index[tag] for tag in tags[number][:size]) if tags else ()
+            yield Parse(each.words, own, write_tree(tree_over(each.words, own, spans[number])))
+
+
+def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
+    """Where batches begin and end, in a list sorted by length: at most `limit` tokens with padding, or one sentence."""
+    first = 0
+    for last in range(1, len(tokens) + 1):
+        if last == len(tokens) or (last + 1 - first) * tokens[last] > limit:
+            yield first, last
+            first = last
+
+
+def _located(model: str | Path) -> tuple[Path, str]:
+    """The path of a model, and how its signature names it."""
+    from benepar.integrations.downloader import locate_model
+
+    name = str(model)
+    try:
+        if not name:
+            raise LookupError
+        path = Path(locate_model(name))
+    except LookupError as error:
+        ways = ["train one here (an entry of `parsers` that names a treebank)", "give the path of one"]
+        if name and not set(name) & set("/\\. "):
+            ways.insert(0, f"""fetch it: python -c "import benepar; benepar.download('{name}')\"""")
+        raise ConfigError(f"no model '{name}'", where="benepar", remedy=", or ".join(ways)) from error
+    return path, name if path.name == name else "model"

@@ -1,0 +1,167 @@
+"""benepar's span scores and their best trees, without what its own code computes in vain.
+
+A `ChartParser` scores a span by its two fenceposts: f(e[j] - e[i]) with a first layer that is linear. So that layer is
+applied to the fenceposts instead of the spans, and only to spans that begin before they end. The best tree is found
+without a gradient, and in training a gradient flows only through the spans on which the best and the gold tree differ:
+everywhere else the margin loss has none. Scores, losses and gradients are those of benepar's `forward` and
+`compute_loss` but for rounding.
+
+Source: Kitaev and Klein 2018 (arXiv 1805.01052), section 2; the margin loss: Stern, Andreas and Klein 2017
+(arXiv 1705.03919), section 4.2. Shapes: B sentences of at most N words, width D, L labels, the first of them empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+class Nodes(NamedTuple):
+    """Constituents of a batch, all (nodes,): sentence, first word, words less one, label.
+
+    Sorted by sentence, then by start, then the widest first: the order of a walk from the root.
+    """
+
+    sentence: Tensor
+    start: Tensor
+    width: Tensor
+    label: Tensor
+
+
+def annotate_pretrained(model: Any, encoded: Sequence[Any]) -> tuple[Tensor, Tensor]:
+    """Annotations (B, N + 2, D) and the mask (B, N + 2) of sentences as the model's retokenizer gives them."""
+    batch = model.pad_encoded(list(encoded))
+    extra = {}
+    for name in ("token_type_ids", "decoder_input_ids", "decoder_attention_mask"):
+        if name in batch:
+            extra[name] = batch[name].to(model.device)
+    hidden = model.pretrained_model(
+        batch["input_ids"].to(model.device), attention_mask=batch["attention_mask"].to(model.device), **extra
+    ).last_hidden_state
+    rows = batch["words_from_tokens"].to(model.device)
+    mask = batch["valid_token_mask"].to(model.device)
+    features = hidden[torch.arange(len(rows), device=model.device)[:, None], rows.clamp(min=0)]
+    features = features.masked_fill(~mask[:, :, None], 0)
+    return annotate(model, model.project_pretrained(features), mask), mask
+
+
+def annotate(model: Any, content: Tensor, mask: Tensor) -> Tensor:
+    """Annotations (B, N + 2, D) of the words' own vectors: (B, N + 2, D / 2), or (.., D) where there is no encoder."""
+    if model.encoder is None:
+        return content
+    found = model.encoder(model.add_timing(model.morpho_emb_dropout(content)), mask)
+    return torch.cat([found[..., 0::2], found[..., 1::2]], -1)
+
+
+def fenceposts(model: Any, annotations: Tensor) -> Tensor:
+    """(B, N + 1, D): the half of the word before a fencepost, and the half of the word after it."""
+    half = model.d_model // 2
+    return torch.cat([annotations[:, :-1, :half], annotations[:, 1:, half:]], -1)
+
+
+def score_spans(model: Any, posts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores (B, spans, L - 1) of all labels but the empty one, whose score is 0; the spans' starts and widths.
+
+    Args:
+        posts: fenceposts, (B, N + 1, D).
+    """
+    first, *rest = model.f_label
+    words = posts.shape[1] - 1
+    start, last = torch.triu_indices(words, words, device=posts.device)
+    hidden = F.linear(posts, first.weight)
+    found = hidden.index_select(1, last + 1)
+    found -= hidden.index_select(1, start)
+    found += first.bias
+    for layer in rest:
+        found = F.relu_(found) if isinstance(layer, torch.nn.ReLU) else layer(found)
+    return found, start, last - start
+
+
+def best_nodes(
+    scores: Tensor, start: Tensor, width: Tensor, lengths: Tensor, force_root: bool, gold: Tensor | None = None
+) -> Nodes:
+    """The nodes of each sentence's best binary tree (CKY); those of the empty label included.
+
+    Args:
+        scores: (B, spans, L - 1), as `score_spans` gives them; overwritten where there is `gold`.
+        lengths: words of each sentence, (B,).
+        force_root: the root has a label.
+        gold: labels (B, spans): any other label, the empty one too, then counts one more (the Hamming margin).
+    """
+    if gold is not None:
+        scores += 1
+        named = gold > 0
+        scores[named] = scores[named].scatter_add(-1, gold[named, None] - 1, scores.new_full((int(named.sum()), 1), -1))
+    best, label = scores.max(-1)
+    label += 1
+    empty = torch.zeros_like(best) if gold is None else (gold > 0).to(best.dtype)
+    keep = best > empty
+    if force_root:
+        keep |= (start == 0) & (width == lengths[:, None] - 1)
+    label = torch.where(keep, label, 0)
+    size = len(lengths), int(width.max()) + 1, int(width.max()) + 1
+    chart = best.new_zeros(size)
+    chart[:, start, width] = torch.where(keep, best, empty)
+    labels = label.new_zeros(size)
+    labels[:, start, width] = label
+    chosen = _best_trees(chart, lengths)
+    sentence, first, narrower = chosen.flip(2).nonzero(as_tuple=True)
+    wide = size[1] - 1 - narrower
+    return Nodes(sentence, first, wide, labels[sentence, first, wide])
+
+
+def _best_trees(chart: Tensor, lengths: Tensor) -> Tensor:
+    """Which spans (B, N starts, N widths) make up the best tree over each sentence's words; `chart` is overwritten."""
+    words = chart.shape[1]
+    # The best totals by start and width, and again by end and, from the right, width: a split's halves then are rows.
+    ending = torch.empty_like(chart)
+    ending[:, :, words - 1] = chart[:, :, 0]
+    split = torch.zeros(chart.shape, dtype=torch.long, device=chart.device)
+    for width in range(1, words):
+        halves = chart[:, : words - width, :width] + ending[:, width:, words - width :]
+        best, split[:, : words - width, width] = halves.max(-1)
+        best += chart[:, : words - width, width]
+        chart[:, : words - width, width] = best
+        ending[:, width:, words - 1 - width] = best
+    chosen = torch.zeros(chart.shape, dtype=torch.bool, device=chart.device)
+    chosen[torch.arange(len(lengths), device=chart.device), 0, lengths - 1] = True
+    for width in range(words - 1, 0, -1):
+        sentence, start = chosen[:, :, width].nonzero(as_tuple=True)
+        left = split[sentence, start, width]
+        chosen[sentence, start, left] = True
+        chosen[sentence, start + left + 1, width - 1 - left] = True
+    return chosen
+
+
+def margin_loss(model: Any, posts: Tensor, lengths: Tensor, gold: Nodes) -> Tensor:
+    """The summed margin loss of a batch: benepar's, its gradient too.
+
+    Args:
+        posts: fenceposts (B, N + 1, D), with a gradient.
+        gold: the constituents of the gold trees, none with the empty label.
+    """
+    with torch.no_grad():
+        scores, start, width = score_spans(model, posts.detach())
+        words = posts.shape[1] - 1
+        labels = torch.zeros(len(lengths), words, words, dtype=torch.long, device=posts.device)
+        labels[gold.sentence, gold.start, gold.width] = gold.label
+        found = best_nodes(scores, start, width, lengths, model.decoder.force_root_constituent, labels[:, start, width])
+        wrong = found.label != labels[found.sentence, found.start, found.width]
+        guessed = torch.zeros_like(labels)
+        guessed[found.sentence, found.start, found.width] = found.label
+        missed = guessed[gold.sentence, gold.start, gold.width] != gold.label
+        named = wrong & (found.label > 0)
+        sentence, first, wide, label = (
+            torch.cat([one[named], other[missed]]) for one, other in zip(found, gold, strict=True)
+        )
+        sign = torch.ones(len(label), device=posts.device)
+        sign[int(named.sum()) :] = -1
+    flat, row = posts.flatten(0, 1), sentence * posts.shape[1] + first
+    # index_select: its gradient is summed in one order on every machine, that of indexing is not.
+    features = flat.index_select(0, row + wide + 1) - flat.index_select(0, row)
+    found_scores = model.f_label(features).gather(1, label[:, None] - 1).squeeze(1)
+    return (found_scores * sign).sum() + wrong.sum()

@@ -1,0 +1,107 @@
+"""benepar 0.2 under a current torch and transformers: all that its loading asks of them and no longer finds.
+
+1. `Retokenizer` calls `tokenizer.build_inputs_with_special_tokens`, which transformers 5 has dropped. It is put in
+   place for the time of loading, and says the same: what the tokenizer puts before and after a text.
+2. `torch.load` refuses pickled objects by default since 2.6. Both of benepar's formats hold but tensors and plain
+   values, so that refusal stays on: a file that holds more is refused, never unpickled.
+3. Weights saved under an older transformers name buffers that the models no longer have, or name a tied weight once.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from espalier.io.errors import ArtifactError
+
+#: The weights of benepar's released format, a folder.
+WEIGHTS: Final = "benepar_model.bin"
+#: Stored by older transformers, of no effect: position numbers, and a bias that T5's cross-attention never read.
+_STALE: Final = re.compile(
+    r"^pretrained_model\.(.*position_ids|decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight)$"
+)
+#: Copies of an embedding that is stored once.
+_TIED: Final = re.compile(r"^pretrained_model\.(encoder|decoder)\.embed_tokens\.weight$")
+
+
+def load_chart_parser(path: Path) -> Any:
+    """The `ChartParser` in one of benepar's two formats, ready to parse.
+
+    Args:
+        path: a file as training saves it ({"config", "state_dict"}), or a folder as benepar releases it (the
+            configuration and tokenizer of a pretrained encoder, and `benepar_model.bin`).
+
+    Raises:
+        ArtifactError: it is neither, is damaged, or holds more than tensors and plain values.
+    """
+    from benepar.nkutil import HParams
+    from benepar.parse_chart import ChartParser
+
+    try:
+        if path.is_dir():
+            config = dict(json.loads((path / "config.json").read_text(encoding="utf-8"))["benepar"])
+            state = _tensors(path / WEIGHTS)
+            config["pretrained_model_path"] = str(path)
+        else:
+            value = _tensors(path)
+            config, state = dict(value["config"]), value["state_dict"]
+        config["hparams"] = HParams(**{"force_root_constituent": True, **config["hparams"]})
+        with removed_tokenizer_methods():
+            model = ChartParser(**config)
+        _fill(model, state)
+    except pickle.UnpicklingError as error:
+        raise ArtifactError(
+            "holds more than tensors and plain values",
+            where=path,
+            remedy="it is not unpickled, which could run code; save it again with plain values",
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError) as error:
+        what = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ArtifactError(
+            f"is not a model of benepar's ({what})", where=path, remedy="expected its file or its folder"
+        ) from error
+    return model.eval()
+
+
+@contextmanager
+def removed_tokenizer_methods() -> Iterator[None]:
+    """While this lasts, tokenizers have the method that benepar calls to find where special tokens stand."""
+    from transformers import PreTrainedTokenizerFast
+
+    name = "build_inputs_with_special_tokens"
+    if hasattr(PreTrainedTokenizerFast, name):
+        yield
+        return
+    setattr(PreTrainedTokenizerFast, name, _with_special_tokens)
+    try:
+        yield
+    finally:
+        delattr(PreTrainedTokenizerFast, name)
+
+
+def _with_special_tokens(tokenizer: Any, ids: Sequence[int], pair: Sequence[int] | None = None) -> list[int]:
+    """`ids` between the special tokens that this tokenizer puts around any text."""
+    probe = tokenizer("a", return_special_tokens_mask=True)
+    special = probe["special_tokens_mask"]
+    first, after = special.index(0), len(special) - special[::-1].index(0)
+    return [*probe["input_ids"][:first], *ids, *probe["input_ids"][after:]]
+
+
+def _tensors(path: Path) -> Any:
+    return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def _fill(model: Any, state: Mapping[str, Tensor]) -> None:
+    found = model.load_state_dict({name: each for name, each in state.items() if not _STALE.match(name)}, strict=False)
+    shared = "pretrained_model.shared.weight" in state
+    missing = [name for name in found.missing_keys if not (shared and _TIED.match(name))]
+    if missing or found.unexpected_keys:
+        raise ValueError(f"weights missing or too many: {', '.join([*missing, *found.unexpected_keys][:3])}")

@@ -1,0 +1,245 @@
+"""benepar trained here: its `ChartParser` with the character LSTM and its own Transformer, on a treebank's trees.
+
+After Kitaev and Klein 2018 (arXiv 1805.01052): the margin loss over trees and five times the taggers' cross-entropy;
+Adam (0.9, 0.98), a warm-up. Different from benepar's own script, which halves the rate where dev stands still: here the
+rate falls evenly to zero with the last step, so that a training's length is known, and batches hold sentences of about
+one length. The weights of the epoch with the best dev F1 are kept.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from espalier.io.errors import DataError
+from espalier.io.files import atomic_file
+from espalier.io.hashing import seed_from
+from espalier.syntax.constituency import read_tree
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.benepar_backend import TRAINED, BeneparParser
+from espalier.syntax.parsers.benepar_chart import Nodes, annotate, fenceposts, margin_loss
+from espalier.syntax.parsers.benepar_config import BeneparTraining
+from espalier.syntax.parsers.benepar_spans import CHAIN, UNKNOWN, Span, spans_of
+from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
+from espalier.syntax.parsers.parser import Parser
+
+__all__ = ["BeneparTraining", "Example", "batch_loss", "bracket_f1", "train_benepar"]
+
+#: Batches that are cut from one pool, sorted by length: little padding, and still another batch in each epoch.
+POOL: Final = 16
+
+Watch = Callable[[int, int, str], None]
+
+
+class Example(NamedTuple):
+    """A sentence to learn from: the words as the model reads them, their tags and its constituents, by number."""
+
+    read: list[str]
+    tags: list[int]
+    #: Start, words less one, label.
+    nodes: list[tuple[int, int, int]]
+
+
+class _Best(NamedTuple):
+    f1: float
+    epoch: int
+    weights: dict[str, Tensor]
+
+
+def train_benepar(
+    train: Sequence[Parse],
+    dev: Sequence[Parse],
+    config: BeneparTraining,
+    folder: Path,
+    scratch: Path,
+    *,
+    seed: int,
+    watch: Watch = lambda done, total, note: None,
+) -> dict[str, float]:
+    """Train on trees, and write the model to `folder` in benepar's own format, which `benepar.Parser` loads too.
+
+    The result follows from the arguments (on one machine, with one number of threads), also where the training was
+    killed and called again: an epoch draws its randomness from the seed and its number, and ends with a checkpoint.
+
+    Args:
+        train: words, tags and trees.
+        scratch: where the checkpoint stands; it must belong to these arguments only.
+        watch: after each step told the steps done, the steps in all, and a short note.
+
+    Returns:
+        "f1": the best labelled bracket F1 on dev, in percent, where all brackets count, unary ones too (EVALB leaves
+        punctuation out, so its F1 is another); and the "epoch" that reached it, from 1.
+
+    Raises:
+        DataError: no tree to train on, or none to choose an epoch by.
+    """
+    learnt = [each for each in train if each.tree and len(each.words) <= config.max_words]
+    judged = [each for each in dev if each.tree]
+    if not learnt or not judged:
+        raise DataError(
+            f"no {'dev' if learnt else 'training'} sentence has a tree", file="treebank", remedy="check its reader"
+        )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed_from(seed, "weights"))
+        model, examples = _model_and_examples(learnt, config)
+        best = _trained(model, examples, judged, config, scratch, seed, watch)
+    _save(folder / TRAINED, {"config": model.config, "state_dict": best.weights})
+    return {"f1": best.f1, "epoch": best.epoch}
+
+
+def _model_and_examples(parses: Sequence[Parse], config: BeneparTraining) -> tuple[Any, list[Example]]:
+    """A new model with the vocabularies of the sentences, and these by number."""
+    from benepar.char_lstm import RetokenizerForCharLSTM
+    from benepar.nkutil import HParams
+    from benepar.parse_chart import ChartParser
+    from benepar.ptb_unescape import ptb_unescape
+
+    read = [ptb_unescape(each.words) for each in parses]
+    spans = [spans_of(read_tree(each.tree)) for each in parses]
+    tags = _numbers(UNKNOWN, {tag for each in parses for tag in each.tags})
+    labels = _numbers("", {span.label for each in spans for span in each})
+    rooted = all(each and each[-1][:2] == (0, len(words)) for each, words in zip(spans, read, strict=True))
+    numbers = HParams(**config.hparams(tagged=len(tags) > 1, rooted=rooted))
+    model = ChartParser(tags, labels, RetokenizerForCharLSTM.build_vocab(read), numbers)
+    examples = [
+        Example(
+            words,
+            [tags[tag] for tag in each.tags],
+            [(span.start, span.end - span.start - 1, labels[span.label]) for span in its],
+        )
+        for each, words, its in zip(parses, read, spans, strict=True)
+    ]
+    return model.to("cuda" if torch.cuda.is_available() else "cpu"), examples
+
+
+def _numbers(first: str, others: set[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate([first, *sorted(others - {first})])}
+
+
+def _trained(
+    model: Any,
+    examples: Sequence[Example],
+    dev: Sequence[Parse],
+    config: BeneparTraining,
+    scratch: Path,
+    seed: int,
+    watch: Watch,
+) -> _Best:
+    optimizer = torch.optim.Adam(model.parameters(), lr=config.rate, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    checkpoint = scratch / "checkpoint.pt"
+    first, best = _resumed(checkpoint, model, optimizer)
+    lengths = np.array([len(each.read) for each in examples])
+    steps = -(-len(examples) // config.batch)
+    done, total = first * steps, config.epochs * steps
+    for epoch in range(first, config.epochs):
+        draw = np.random.default_rng(seed_from(seed, "order", epoch))
+        torch.manual_seed(seed_from(seed, "dropout", epoch))
+        model.train()
+        began, read = time.monotonic(), 0
+        judged = f", dev F1 {best.f1:.2f}" if epoch else ""
+        for batch in _batches(lengths, config.batch, draw):
+            done += 1
+            for group in optimizer.param_groups:
+                group["lr"] = config.rate * _rate(done, total, config.warmup)
+            chosen = [_lowered(examples[i]) if draw.random() < config.lowercased else examples[i] for i in batch]
+            loss = batch_loss(model, chosen)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            read += len(batch)
+            speed = read / (time.monotonic() - began)
+            note = f"epoch {epoch + 1}, {speed:.0f} sentences/s, loss {loss.item():.2f}{judged}"
+            watch(done, total, note)
+        f1 = bracket_f1(dev, BeneparParser(model, ""))
+        if f1 > best.f1:
+            best = _Best(f1, epoch + 1, {name: value.cpu().clone() for name, value in model.state_dict().items()})
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+        _save(checkpoint, {**state, "epochs": epoch + 1, "best": best._asdict()})
+    return best
+
+
+def _resumed(checkpoint: Path, model: Any, optimizer: torch.optim.Optimizer) -> tuple[int, _Best]:
+    """The epochs that are done, and the best of them; the checkpoint's state is put into `model` and `optimizer`."""
+    try:
+        state = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        return state["epochs"], _Best(**state["best"])
+    except FileNotFoundError:
+        pass
+    except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
+        warnings.warn(f"the checkpoint is damaged ({type(error).__name__}); training starts again", stacklevel=4)
+    return 0, _Best(-1.0, 0, {})
+
+
+def _batches(lengths: NDArray[np.int64], size: int, draw: np.random.Generator) -> Iterator[list[int]]:
+    """The sentences of an epoch in batches, each of about one length, in any order."""
+    order = draw.permutation(len(lengths))
+    pools = [order[first : first + POOL * size] for first in range(0, len(order), POOL * size)]
+    batches = []
+    for pool in pools:
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        batches += [pool[first : first + size].tolist() for first in range(0, len(pool), size)]
+    for place in draw.permutation(len(batches)):
+        yield batches[place]
+
+
+def _rate(step: int, total: int, warmup: int) -> float:
+    """The rate's share at a step, from 1: up to 1 within the warm-up, and down to nearly 0 at the last step."""
+    return min(step / warmup, (total + 1 - step) / max(1, total + 1 - warmup))
+
+
+def _lowered(example: Example) -> Example:
+    return example._replace(read=[word.lower() for word in example.read])
+
+
+def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
+    """benepar's loss of a batch: the margin loss a sentence, and the tagger's weighted cross-entropy a word."""
+    device = model.device
+    words, rows = numbered(each.read for each in examples)
+    ids, mask = (each.to(device) for each in padded(rows))
+    vectors = word_vectors(model.char_encoder, words, model.char_vocab)
+    annotations = annotate(model, F.embedding(ids, vectors), mask)
+    gold = torch.tensor([(number, *node) for number, each in enumerate(examples) for node in each.nodes], device=device)
+    loss = margin_loss(model, fenceposts(model, annotations), mask.sum(1) - 2, Nodes(*gold.T)) / len(examples)
+    if model.f_tag is None:
+        return loss
+    tags, _ = padded([[-100, *each.tags, -100] for each in examples], -100)
+    scores = model.f_tag(annotations).flatten(0, 1)
+    return loss + model.tag_loss_scale * F.cross_entropy(scores, tags.to(device).flatten(), ignore_index=-100)
+
+
+def bracket_f1(gold: Sequence[Parse], parser: Parser) -> float:
+    """Labelled bracket F1 of a parser that is given the words, in percent; all brackets count."""
+    found = parser.parse([each.words for each in gold])
+    both = right = 0
+    for one, other in zip(gold, found, strict=True):
+        ours, theirs = _brackets(one), _brackets(other) if isinstance(other, Parse) else Counter[Span]()
+        both += ours.total() + theirs.total()
+        right += (ours & theirs).total()
+    return 200 * right / both if both else 0.0
+
+
+def _brackets(parse: Parse) -> Counter[Span]:
+    spans = spans_of(read_tree(parse.tree))
+    return Counter(Span(span.start, span.end, label) for span in spans for label in span.label.split(CHAIN))
+
+
+def _save(path: Path, value: Any) -> None:
+    """Write with `torch.save`; from memory, since a file's name would be written into it."""
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    with atomic_file(path) as part:
+        part.write_bytes(buffer.getbuffer())

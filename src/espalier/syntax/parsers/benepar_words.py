@@ -1,0 +1,63 @@
+"""Words as benepar's character LSTM reads them: each different word once, words of one length together, unpadded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+#: The control characters that stand for the edges of words and sentences, and for unknown characters.
+_UNKNOWN, _START_SENTENCE, _START_WORD, _STOP_WORD, _STOP_SENTENCE = "\0", "\1", "\2", "\3", "\4"
+#: What stands before the first word and after the last, as if it were one.
+EDGES: Final = (_START_SENTENCE * 3, _STOP_SENTENCE * 3)
+
+
+def numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
+    """The different words of sentences, and each sentence as their numbers, between its edges."""
+    numbers: dict[str, int] = {}
+    rows = [[numbers.setdefault(word, len(numbers)) for word in (EDGES[0], *each, EDGES[1])] for each in sentences]
+    return list(numbers), rows
+
+
+def padded(rows: Sequence[Sequence[int]], value: int = 0) -> tuple[Tensor, Tensor]:
+    """Rows of numbers as one tensor (rows, longest), and where they are real."""
+    lengths = torch.tensor([len(row) for row in rows])
+    mask = torch.arange(int(lengths.max())) < lengths[:, None]
+    found = torch.full(mask.shape, value)
+    found[mask] = torch.tensor([number for row in rows for number in row])
+    return found, mask
+
+
+def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, int], limit: int = 2048) -> Tensor:
+    """The vectors of words, (words, D / 2).
+
+    In training each word of the list has its own dropout; where it stands more than once in a batch, it has one.
+
+    Args:
+        encoder: benepar's `CharacterLSTM`.
+        characters: the number of each character.
+        limit: the words that the LSTM reads at once.
+    """
+    device = encoder.emb.weight.device
+    order = sorted(range(len(words)), key=lambda each: len(words[each]))
+    found = []
+    first = 0
+    while first < len(order):
+        size = len(words[order[first]])
+        last = first + 1
+        while last < min(len(order), first + limit) and len(words[order[last]]) == size:
+            last += 1
+        ids = torch.tensor([_spelled(words[each], characters) for each in order[first:last]], device=device)
+        _, (hidden, _) = encoder.lstm(encoder.char_dropout(encoder.emb(ids.T)))
+        found.append(torch.cat([hidden[0], hidden[1]], -1))
+        first = last
+    place = torch.empty(len(order), dtype=torch.long)
+    place[torch.tensor(order, dtype=torch.long)] = torch.arange(len(order))
+    return torch.cat(found).index_select(0, place.to(device))
+
+
+def _spelled(word: str, characters: Mapping[str, int]) -> list[int]:
+    unknown = characters[_UNKNOWN]
+    return [characters[_START_WORD], *(characters.get(each, unknown) for each in word), characters[_STOP_WORD]]

@@ -1,0 +1,151 @@
+"""Golden values of the readers of treebanks, paraphrases and dialogues."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from espalier.corpora.readers import READERS
+
+PIECES = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "who",
+    "lit",
+    "the",
+    "lamp",
+    "?",
+    "was",
+    "by",
+    "a",
+    "door",
+    "is",
+    "what",
+    "##s",
+]
+QCPG = "source,target\nThe lamp glows.,It is the lamp that glows.\n"
+MRPC = (
+    "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n1\t1\t2\tThe lamp glows.\tA lamp is lit.\r\n0\t3\t4\ta\tb\r\n"
+)
+
+
+def put(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def read(reader: str, folders: Mapping[str, Path], **options: Any) -> Any:
+    return [asdict(row) for row in READERS[reader](folders, **options)]
+
+
+def penn(folder: Path) -> Any:
+    trees = "( (S (NP-SBJ-1 (DT the) (NN lamp))\n    (VP (VBZ glows) (NP (-NONE- *-1)))))\n( (X (-NONE- *)))\n"
+    return read("penn", {"penn": put(folder, {"treebank/combined/wsj_0001.mrg": trees})})
+
+
+def conllu(folder: Path) -> Any:
+    def rows(*words: tuple[str, str, int, str]) -> str:
+        lines = [f"{n}\t{w}\t_\t{t}\tX\t_\t{h}\t{r}\t_\t_" for n, (w, t, h, r) in enumerate(words, start=1)]
+        return "\n".join([*lines, "", ""])
+
+    old = rows(("他", "PRON", 2, "nsubj"), ("見", "VERB", 0, "root"), ("過", "PART", 2, "case:aspect"),
+               ("石橋", "NOUN", 2, "dobj"), (".", "PUNCT", 2, "punct"))  # fmt: skip
+    new = "# text = 灯亮。\n" + rows(("灯", "NOUN", 2, "nsubj"), ("亮", "VERB", 0, "root"), ("。", "PUNCT", 2, "punct"))
+    folders = {
+        "old": put(folder / "old", {"zh_x-ud-train.conllu": old}),
+        "new": put(folder / "new", {"zh_x-ud-dev.conllu": new}),
+    }
+    return [read("conllu", folders, language="zh"), read("conllu", folders, language="zh", v1=["old"], simplified=True)]
+
+
+def paraphrases(folder: Path) -> dict[str, Path]:
+    packed = gzip.compress(QCPG.encode(), mtime=0)
+    return {
+        "bank": put(folder / "bank", {"validation.csv.gz": packed, "test.csv.gz": packed}),
+        "sci": put(
+            folder / "sci",
+            {
+                f"{part}/{part}.{side}": f"{part} {side}\n"
+                for part in ("train", "val", "test")
+                for side in ("src", "tgt")
+            },
+        ),
+        "news": put(folder / "news", {"msr_paraphrase_train.txt": MRPC, "msr_paraphrase_test.txt": MRPC}),
+    }
+
+
+def quora(folder: Path) -> Any:
+    import tables
+
+    def write(file: Path, *pairs: tuple[str, str]) -> None:
+        names = {name: tables.Int32Col(pos=place) for place, name in enumerate(("pos", "src_len", "tgt_len"))}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tables.open_file(str(file), "w") as opened:
+            ids = opened.create_earray("/", "sentences", tables.Int32Atom(), shape=(0,))
+            indices = opened.create_table("/", "indices", type("Row", (tables.IsDescription,), names))
+            for pair in pairs:
+                left, right = ([PIECES.index(piece) for piece in f"[CLS] {text} [SEP]".split()] for text in pair)
+                indices.append([(len(ids), len(left), len(right))])
+                ids.append(left + right)
+
+    held = ("who lit the lamp ?", "the lamp was lit by who ?")
+    write(folder / "cdnpg/quora/valid.h5", held)
+    write(folder / "cdnpg/quora/test.h5", ("what is the door ?", "the door is what ?"))
+    write(folder / "cdnpg/quora1/valid.h5")
+    write(folder / "cdnpg/quora1/test.h5", ("what is a lamp ?", "a lamp is what ?"))
+    questions = ["Who lit the lamp?", "What is a door?", "Is the lamp lit?"]
+    others = ["The lamp was lit by who?", "A door is what?", "Is a lamp lit?"]
+    pool = {"train.src.txt": "\n".join(questions) + "\n", "train.tgt.txt": "\n".join(others) + "\n"}
+    folders = {
+        "cdnpg": folder / "cdnpg",
+        "bert": put(folder / "bert", {"bert-base-uncased-vocab.txt": "\n".join(PIECES) + "\n"}),
+        "pool": put(folder / "pool", pool | {"test.src.txt": "", "test.tgt.txt": ""}),
+        "labelled": put(folder / "labelled", {"dev.tsv": "1\tIs a door lit?\tWas a door lit?\t7\n", "test.tsv": ""}),
+        "more": put(
+            folder / "more",
+            {"valid.jsonl": json.dumps({"src": "A door?", "trg": "The door?"}) + "\n", "test.jsonl": ""},
+        ),
+    }
+    return [read("quora", folders), read("quora", folders, unshared="question")]
+
+
+def paranmt(folder: Path) -> Any:
+    fields = ("we rest", "S NP PRP VP VBP", "1 2 3 2 3", "rest !", "S VP VB .", "1 2 3 2")
+    return read("paranmt", {"mine": put(folder, {"paranmt.txt": "\t\t".join(fields) + "\n\nhalf a line\n"})})
+
+
+def weibo(folder: Path) -> Any:
+    said = json.dumps([["灯 亮 了 。", "桥 边 见 ！", "好 ， 8 点 4 5"], ["只 有 一 句"]], ensure_ascii=False)
+    return read("weibo", {
+        "lccc": put(folder / "lccc", {"LCCC-base_valid.json": said, "LCCC-base_test.json": "[]"}),
+        "cdial": put(folder / "cdial", {"toy_train.txt": "灯 亮\t桥 远\n", "toy_valid.txt": ""}),
+    })  # fmt: skip
+
+
+def xdailydialog(folder: Path) -> Any:
+    train, dev = "灯亮了吗？ __eou__ 亮了。 __eou__ 走吧，Anna。\n\n", "桥远吗？__eou__不远。__eou__\t3\t2 1\t0 0\n"
+    files = {"dialogues_text_Zh.txt": train, "zh_dev_human.txt": dev, "zh_test_human.txt": ""}
+    return read("xdailydialog", {"x": put(folder, files)})
+
+
+COMPONENTS = {
+    "readers.conllu": conllu,
+    "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),
+    "readers.paranmt": paranmt,
+    "readers.paraphrases": lambda folder: read("paraphrases", paraphrases(folder)),
+    "readers.parasci": lambda folder: read("parasci", {"sci": paraphrases(folder)["sci"]}),
+    "readers.penn": penn,
+    "readers.qcpg": lambda folder: read("qcpg", {"bank": paraphrases(folder)["bank"]}),
+    "readers.quora": quora,
+    "readers.weibo": weibo,
+    "readers.xdailydialog": xdailydialog,
+}

@@ -1,0 +1,127 @@
+"""Sentences through a parser: killed, cut short, or spread over a cluster, the answers are the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.io.errors import ConfigError
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.registry import save_parser
+from pipeline import shards
+
+WORDS = ["今天", "天气", "真好", "我们", "去", "公园", "看", "花", "你", "喜欢", "什么", "茶"]
+
+
+@pytest.fixture(scope="module")
+def parser(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("parsers") / "jieba"
+    save_parser(folder, "jieba", None, {})
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ESPALIER_SCHEDULER", raising=False)
+    monkeypatch.setenv("ESPALIER_WORKERS", "1")
+    monkeypatch.setattr(shards, "SHARD", 16)
+
+
+def sentences(count: int) -> list[str]:
+    return [
+        "".join(WORDS[(number * step) % len(WORDS)] for step in range(1, 2 + number % 7)) for number in range(count)
+    ]
+
+
+def test_each_sentence_has_its_own_answer_in_its_place(parser: Path, tmp_path: Path) -> None:
+    asked = ["我们喝茶", "", "我们喝茶", "花"]
+    found = shards.parse_all(asked, parser, tmp_path)
+    assert found == [*shards._loaded(str(parser)).parse(asked)]
+    assert isinstance(found[1], Refused) and isinstance(found[0], Parse) and "".join(found[0].words) == "我们喝茶"
+
+
+def test_a_killed_run_loses_no_finished_shard(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = sentences(300)
+    whole = shards.parse_all(asked, parser, tmp_path / "whole")
+    parsed: list[int] = []
+    real = shards.parse_shard
+
+    def dying(folder: str, part: list[str]) -> Any:
+        if len(parsed) == 3:
+            raise KeyboardInterrupt
+        parsed.append(len(part))
+        return real(folder, part)
+
+    monkeypatch.setattr(shards, "parse_shard", dying)
+    with pytest.raises(KeyboardInterrupt):
+        shards.parse_all(asked, parser, tmp_path / "cut")
+    done = {file: file.stat().st_mtime_ns for file in (tmp_path / "cut").iterdir()}
+    assert len(done) == 3
+    parsed[:] = []
+    monkeypatch.setattr(shards, "parse_shard", lambda folder, part: parsed.append(len(part)) or real(folder, part))
+    assert shards.parse_all(asked, parser, tmp_path / "cut") == whole
+    assert sum(parsed) == len(set(asked)) - 3 * 16
+    assert all(file.stat().st_mtime_ns == time_ for file, time_ in done.items())
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1"
+    ) as made:
+        yield made
+
+
+def test_a_cluster_gives_the_same_parses_though_a_worker_is_killed_in_mid_run(
+    parser: Path, tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = sentences(2000)
+    expected = shards._loaded(str(parser)).parse(asked)
+    monkeypatch.setattr(shards, "SHARD", 1)
+    monkeypatch.setenv("ESPALIER_SCHEDULER", cluster.scheduler_address)
+    victim = next(iter(cluster.workers.values())).pid
+    files = tmp_path / "shards"
+
+    def kill() -> None:
+        while not files.exists() or len(list(files.glob("[!.]*"))) < 5:
+            time.sleep(0.01)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = shards.parse_all(asked, parser, files)
+    killer.join()
+    assert found == expected
+    assert victim not in {worker.pid for worker in cluster.workers.values()}
+
+
+def test_two_processes_give_what_one_gives(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = sentences(100)
+    monkeypatch.setenv("ESPALIER_WORKERS", "2")
+    assert shards.parse_all(asked, parser, tmp_path) == shards._loaded(str(parser)).parse(asked)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://", "ftp://127.0.0.1:1"])
+def test_a_scheduler_that_is_not_there_is_one_line(
+    parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("ESPALIER_SCHEDULER", address)
+    monkeypatch.setattr(shards, "PATIENCE", 1)
+    with pytest.raises(ConfigError, match=r"no Dask scheduler answers there; start"):
+        shards.parse_all(["花"], parser, tmp_path)
+
+
+def test_no_number_of_workers_is_one_line(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESPALIER_WORKERS", "many")
+    with pytest.raises(ConfigError, match="'many' is no number of workers"):
+        shards.parse_all(["花"], parser, tmp_path)
