@@ -19,7 +19,7 @@ from espalier.corpora.filters import Filters, screen
 from espalier.corpora.frames import Frame, frame_of, target_of
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import Verse, table_of
+from espalier.corpora.records import Pair, Sentence, Verse, table_of
 from espalier.corpora.splits import AuthorSplit, RandomSplit, Split, TitleSplit, split_of
 from espalier.corpora.verse_data import VerseData, View
 from espalier.corpora.vocabulary import Vocabulary
@@ -48,6 +48,39 @@ def verses(count: int) -> list[Verse]:
     ]
 
 
+def pairs() -> list[Pair]:
+    """Made-up pairs: most break one rule, and the last three repeat the first, whole or in part."""
+    lamp, door = "(S (NP (NN lamp)))", "(S (VP (VB shut)))"
+    rows = [
+        ("en", "The lamp glows.", "A glow, of the lamp!", lamp, door),
+        ("en", "The lamp glows", "  ", lamp, door),
+        ("en", "The café is shut", "It is shut now", lamp, door),
+        ("en", "A lamp", "Who lit it here", lamp, door),
+        ("en", "no no no no", "Not ever again", lamp, door),
+        ("en", "Shut the door", "shut, the DOOR!", lamp, door),
+        ("en", "The moss is old", "Old is the moss", lamp, "(S (VP (VP (VP (VB is)))))"),
+        ("en", "The stone is cold", "Cold is the stone", lamp, "(X (UH cold))"),
+        ("zh", "灯亮了", "桥边见", lamp, door),
+        ("zh", "燈亮了", "桥在哪", lamp, door),
+        ("en", "the LAMP glows", "a glow of the lamp", lamp, door),
+        ("en", "the lamp glows!", "who lit the lamp", lamp, door),
+        ("en", "A glow of the lamp.", "the lamp, it glows", lamp, door),
+    ]
+    return [
+        Pair(id=f"pair/{n}", origin="made", language=language, source=source, target=target, source_tree=one,
+             target_tree=other)
+        for n, (language, source, target, one, other) in enumerate(rows)
+    ]  # fmt: skip
+
+
+def sentences() -> list[Sentence]:
+    texts = [("A lamp.", ""), ("a LAMP", ""), ("", ""), ("It's lit", "It 's lit"), ("lit lit", "")]
+    return [
+        Sentence(id=f"sentence/{n}", origin="made", language="en", target=text, target_words=words)
+        for n, (text, words) in enumerate(texts)
+    ]
+
+
 def download(folder: Path) -> Any:
     mirror = folder / "mirror"
     mirror.mkdir()
@@ -72,15 +105,24 @@ def download(folder: Path) -> Any:
 
 
 def filters(_: Path) -> Any:
-    rules = [
-        Filters(min_tokens=5, max_tokens=14, deduplicate=True),
-        Filters(min_units=2),
-        Filters(authors=("甲",), deduplicate=True),
-        Filters(without_authors=("甲",), max_units=1),
-    ]
+    given: list[tuple[list[Any], Filters]] = [
+        (verses(24), Filters(min_tokens=5, max_tokens=14, deduplicate=True)),
+        (verses(24), Filters(min_units=2)),
+        (verses(24), Filters(authors=("甲",), deduplicate=True)),
+        (verses(24), Filters(without_authors=("甲",), max_units=1)),
+        *((pairs(), Filters.model_validate(rule)) for rule in (
+            {"without_empty": True, "ascii_only": True, "without_traditional": True, "min_words": 3, "max_repeat": 3,
+             "without_identical": True, "max_levels": 3, "min_label_count": 2, "deduplicate": True},
+            {"without_empty": True, "without_traditional": True, "max_words": 4},
+            {"without_identical": True, "max_repeat": 4, "max_levels": 4, "min_label_count": 8},
+            {"deduplicate": "source"}, {"deduplicate": "target"}, {"deduplicate": "either"},
+        )),
+        (sentences(), Filters(without_empty=True, min_words=2, max_words=2, deduplicate=True)),
+        (sentences(), Filters(max_repeat=1)),
+    ]  # fmt: skip
     return [
         [[row.id for row in kept], [[row.id, row.stage, row.reason] for row in aside]]
-        for kept, aside in (screen(verses(24), rule) for rule in rules)
+        for kept, aside in (screen(rows, rule) for rows, rule in given)
     ]
 
 
