@@ -1,0 +1,108 @@
+"""Forms: bracketed trees with slots, how slots are filled, and how a finished tree is written as English text.
+
+    (S <agent> (VP (VBD was) (ADJP (JJ <state>))) (. .))
+
+A slot stands where nodes stand or where a word stands; what fills it decides which.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+from nltk.tree import Tree
+
+from espalier.nursery.draw import pick
+from espalier.nursery.lexicon_en import begins_with_vowel
+from espalier.syntax.constituency import read_tree, tags, words, write_tree
+from espalier.syntax.parse import Parse
+
+#: What fills a slot, given its name: trees, or a word. It raises `Unfit` where nothing does.
+Resolve = Callable[[str], Sequence[Tree | str]]
+#: Forms by name, all equally likely.
+Rules = Mapping[str, Sequence[Tree | str]]
+
+_SLOT = re.compile(r"<[^<>\s]+>")
+_AFTER_NOTHING = frozenset("`` ( $".split())
+_BEFORE_NOTHING = frozenset("'' ) , . ? ! ; : % 's ' n't 'll 're 've 'm 'd".split())
+
+
+class Unfit(Exception):  # noqa: N818 - a signal between forms, which no user sees
+    """A meaning that a form cannot say; another form may."""
+
+
+# --- Reading and filling ---------------------------------------------------------------------------------------------
+
+
+def load(name: str) -> Any:
+    """What one of the nursery's YAML files holds."""
+    return yaml.safe_load(resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def read_form(text: str) -> Tree:
+    """The form that one bracketed string writes; a slot becomes a node without children."""
+    return read_tree(_SLOT.sub(r"(\g<0>)", text), file=text, words=False)
+
+
+def read_rules(raw: Mapping[str, Sequence[str] | str]) -> dict[str, tuple[Tree | str, ...]]:
+    """Rules as a file has them: by name a list of forms, or words between spaces."""
+    return {
+        name: tuple(forms.split()) if isinstance(forms, str) else tuple(read_form(form) for form in forms)
+        for name, forms in raw.items()
+    }
+
+
+def fill(form: Tree | str, resolve: Resolve) -> list[Tree | str]:
+    """What a form becomes with its slots filled: one tree, or whatever fills the slot that it is."""
+    if isinstance(form, str):
+        return [form]
+    if form.label().startswith("<"):
+        return list(resolve(form.label()[1:-1]))
+    return [Tree(form.label(), [part for child in form for part in fill(child, resolve)])]
+
+
+def expand(rng: random.Random, rules: Rules, name: str) -> list[Tree | str]:
+    """One of the forms of that name, its slots filled from the same rules."""
+    return fill(pick(rng, rules[name]), lambda slot: expand(rng, rules, slot))
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------------
+
+
+def finished(tree: Tree) -> Parse:
+    """A whole sentence: "a" where a vowel is heard next becomes "an", and the first letter is a capital."""
+    said = list(words(tree))
+    for index, word in enumerate(said[:-1]):
+        if word == "a" and begins_with_vowel(said[index + 1].lower()):
+            said[index] = "an"
+    first = next(index for index, word in enumerate(said) if word[0].isalnum())
+    said[first] = said[first][0].upper() + said[first][1:]
+    leaves = iter(said)
+    return Parse(tuple(said), tags(tree), write_tree(_with_words(tree, leaves.__next__)))
+
+
+def _with_words(node: Tree, following: Callable[[], str]) -> Tree:
+    return Tree(
+        node.label(), [following() if isinstance(child, str) else _with_words(child, following) for child in node]
+    )
+
+
+def text_of(said: Sequence[str]) -> str:
+    """The words of a sentence as one writes them: the inverse of NLTK's Treebank tokenizer, on what the nursery says.
+
+    Marks stand where they belong ("the firm's", "$5", "12%"), `` and '' become the same sign, "can not" is "cannot".
+    """
+    parts: list[str] = []
+    for index, word in enumerate(said):
+        before = said[index - 1] if index else ""
+        open_ = not index or word in _BEFORE_NOTHING or before in _AFTER_NOTHING
+        if not open_ and (before.lower(), word) != ("can", "not"):
+            parts.append(" ")
+        parts.append('"' if word in ("``", "''") else word)
+    return "".join(parts)

@@ -1,0 +1,112 @@
+"""Small talk: short Chinese posts and answers to them, with gold dependency trees, grown from a seed.
+
+What a model has to learn here is what it has to learn of microblogs: an answer takes up what the post is about (a dish,
+a film, a town), does what the post asks for (questions are answered, invitations taken or declined, bad news consoled,
+good news congratulated), and is a grammatical sentence of its own; and many answers do.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+
+from espalier.corpora.records import Pair
+from espalier.io.errors import ConfigError
+from espalier.nursery.draw import pick
+from espalier.nursery.grammar_zh import Bound, Grammar, grow_phrase, recognises
+from espalier.nursery.patterns_zh import Script, read_grammar
+from espalier.syntax.parse import Parse, columns_of
+
+#: How many answers a post has at most, and how many words a post or an answer.
+_ANSWERS = 4
+SHORTEST, LONGEST = 3, 20
+#: Draws without a new post, or a new answer to one, before the grammar counts as dry.
+_TRIES = 1000
+
+
+def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
+    """Grow `count` pairs, all different: a post has one to four answers, and no answer comes twice in the corpus.
+
+    Args:
+        count: how many pairs.
+        seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
+
+    Returns:
+        Records of origin "nursery", ids "dialogue-000001-1" and on; `group` is the post's, "dialogue-000001"; sides
+        have words, tags, heads and labels (Universal Dependencies), 3 to 20 words each.
+
+    Raises:
+        ConfigError: the count is negative, or so large that the grammar runs dry.
+    """
+    if count < 0:
+        raise ConfigError(f"cannot grow {count} pairs", where="nursery dialogue_zh", remedy="give a count of 0 or more")
+    rng = random.Random(seed)
+    grammar, _ = _grammar()
+    posts: set[tuple[str, ...]] = set()
+    answers: set[tuple[str, ...]] = set()
+    found: list[Pair] = []
+    while len(found) < count:
+        script, bound, post = _post(rng, posts, len(found), count)
+        group = f"dialogue-{len(posts):06d}"
+        wanted = 1 + int(rng.random() * _ANSWERS)
+        for number in range(1, wanted + 1):
+            for _ in range(_TRIES):
+                # What this answer binds is its own, or the next answers would repeat it.
+                answer = grow_phrase(rng, grammar, script.reply, dict(bound))
+                if _fits(answer, answers):
+                    break
+            else:
+                break
+            answers.add(answer.words)
+            found.append(_record(f"{group}-{number}", group, post, answer))
+    return found[:count]
+
+
+def is_grammatical(words: Sequence[str]) -> bool:
+    """Whether the words, final mark included, are an answer by the grammar: to some post, not to a certain one.
+
+    What the grammar accepts is far more than any corpus grown from it, and every answer of a corpus is accepted.
+    """
+    return SHORTEST <= len(words) <= LONGEST and recognises(_grammar()[0], "Reply", words)
+
+
+def _post(rng: random.Random, posts: set[tuple[str, ...]], grown: int, count: int) -> tuple[Script, Bound, Parse]:
+    grammar, scripts = _grammar()
+    for _ in range(_TRIES):
+        script = pick(rng, pick(rng, scripts))
+        bound: Bound = {}
+        post = grow_phrase(rng, grammar, script.post, bound)
+        if _fits(post, posts):
+            posts.add(post.words)
+            return script, bound, post
+    raise ConfigError(
+        f"the grammar ran dry after {grown} of {count} pairs", where="nursery dialogue_zh", remedy="ask for fewer"
+    )
+
+
+@cache
+def _grammar() -> tuple[Grammar, tuple[tuple[Script, ...], ...]]:
+    """The grammar, and the scripts by name: each name is drawn as often, whatever it can be about."""
+    grammar, scripts = read_grammar("lexicon_zh_talk.yaml", "scripts_zh_talk.yaml")
+    names = dict.fromkeys(script.name for script in scripts)
+    return grammar, tuple(tuple(script for script in scripts if script.name == name) for name in names)
+
+
+def _fits(phrase: Parse, said: set[tuple[str, ...]]) -> bool:
+    # No word stands beside itself: by chance it does where two phrases meet.
+    pairs = zip(phrase.words, phrase.words[1:], strict=False)
+    return SHORTEST <= len(phrase.words) <= LONGEST and phrase.words not in said and all(a != b for a, b in pairs)
+
+
+def _record(name: str, group: str, post: Parse, answer: Parse) -> Pair:
+    return Pair(
+        id=name,
+        origin="nursery",
+        language="zh",
+        group=group,
+        source="".join(post.words),
+        target="".join(answer.words),
+        **columns_of(post, "source"),
+        **columns_of(answer, "target"),
+    )

@@ -1,0 +1,153 @@
+"""A grammar whose every phrase is a dependency tree: it grows sentences, and recognises them.
+
+Phrases never contain themselves, so every sentence is finite, and recursion never goes deeper than the grammar.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from espalier.nursery.draw import chance, weighted
+from espalier.syntax.parse import Parse
+
+#: How often an optional part is said.
+_SAID = 0.5
+#: Draws of a phrase until it is another than those that are bound.
+_DRAWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a pattern: a word with its tag, or a phrase.
+
+    Attributes:
+        name: of a phrase, or the word itself.
+        tag: of the word; empty for a phrase.
+        label: the relation to the head; empty for the head.
+        optional: whether it may be missing.
+        bound: "" where it is drawn anew, else which phrase of this name it is.
+    """
+
+    name: str
+    tag: str = ""
+    label: str = ""
+    optional: bool = False
+    bound: str = ""
+
+
+#: The parts of a phrase in their order, and how often it is drawn beside the other patterns of its name.
+Pattern = tuple[tuple[Part, ...], int]
+#: Phrases that are said more than once, by name and number.
+Bound = dict[tuple[str, str], Parse]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Phrases by name; each has one pattern or more."""
+
+    phrases: Mapping[str, tuple[Pattern, ...]]
+
+    @cached_property
+    def beginning(self) -> dict[str, dict[str, list[tuple[Part, ...]]]]:
+        """For each phrase, and each word with which it can begin, the parts of the patterns that can."""
+        found: dict[str, dict[str, list[tuple[Part, ...]]]] = {}
+
+        def of(name: str) -> dict[str, list[tuple[Part, ...]]]:
+            if name not in found:
+                table: dict[str, list[tuple[Part, ...]]] = {}
+                for parts, _ in self.phrases[name]:
+                    for word in begin(parts):
+                        table.setdefault(word, []).append(parts)
+                found[name] = table
+            return found[name]
+
+        def begin(parts: Sequence[Part]) -> set[str]:
+            words: set[str] = set()
+            for part in parts:
+                words.update((part.name,) if part.tag else of(part.name))
+                if not part.optional:
+                    break
+            return words
+
+        for name in self.phrases:
+            of(name)
+        return found
+
+
+# --- Growing ---------------------------------------------------------------------------------------------------------
+
+
+def grow_phrase(rng: random.Random, grammar: Grammar, name: str, bound: Bound) -> Parse:
+    """Draw one phrase of that name; its head has the head 0 and the label "root".
+
+    Args:
+        bound: what the text has said so far; phrases that are bound for the first time go into it.
+    """
+    parts = weighted(rng, grammar.phrases[name])
+    words: list[str] = []
+    tags: list[str] = []
+    heads: list[int] = []
+    labels: list[str] = []
+    tops: list[tuple[int, str]] = []
+    for part in parts:
+        if part.optional and not chance(rng, _SAID):
+            continue
+        phrase = Parse((part.name,), (part.tag,), "", (0,), ("root",)) if part.tag else _part(rng, grammar, part, bound)
+        offset = len(words)
+        words += phrase.words
+        tags += phrase.tags
+        heads += [head + offset if head else 0 for head in phrase.heads]
+        labels += phrase.labels
+        tops.append((offset + phrase.heads.index(0), part.label))
+    head = next(index for index, label in tops if not label)
+    for index, label in tops:
+        if label:
+            heads[index], labels[index] = head + 1, label
+    return Parse(tuple(words), tuple(tags), "", tuple(heads), tuple(labels))
+
+
+def _part(rng: random.Random, grammar: Grammar, part: Part, bound: Bound) -> Parse:
+    key = part.name, part.bound
+    if key in bound:
+        return bound[key]
+    said = [phrase for (name, _), phrase in bound.items() if name == part.name]
+    for _ in range(_DRAWS):
+        phrase = grow_phrase(rng, grammar, part.name, bound)
+        if phrase not in said:
+            break
+    if part.bound:
+        bound[key] = phrase
+    return phrase
+
+
+# --- Recognising -----------------------------------------------------------------------------------------------------
+
+
+def recognises(grammar: Grammar, name: str, words: Sequence[str]) -> bool:
+    """Whether the words are a phrase of that name. What is bound may here be any phrase of its name."""
+    beginning = grammar.beginning
+    known: dict[tuple[str, int], set[int]] = {}
+
+    def ends(name: str, start: int) -> set[int]:
+        """Where phrases of that name can end that begin at `start`."""
+        if (name, start) not in known:
+            patterns = beginning[name].get(words[start], ()) if start < len(words) else ()
+            known[name, start] = set().union(*(after(parts, start) for parts in patterns))
+        return known[name, start]
+
+    def after(parts: tuple[Part, ...], start: int) -> set[int]:
+        at = {start}
+        for part in parts:
+            if part.tag:
+                reached = {place + 1 for place in at if place < len(words) and words[place] == part.name}
+            else:
+                reached = set().union(*(ends(part.name, place) for place in at))
+            at = at | reached if part.optional else reached
+            if not at:
+                break
+        return at
+
+    return len(words) in ends(name, 0)

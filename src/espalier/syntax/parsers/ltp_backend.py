@@ -1,0 +1,189 @@
+"""Chinese words, tags and dependency trees by LTP: its own models, from the hub or from a path.
+
+Che, Feng, Qin and Liu 2021 (arXiv 2009.11616). The tags are those of LTP's 863 set, the relations LTP's own (SBV, VOB,
+ATT; HED is the root's). A legacy model, of perceptrons, gives words and tags alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from itertools import groupby, repeat
+from pathlib import Path
+from typing import Any, Final
+
+from espalier.io.errors import ConfigError
+from espalier.io.hashing import digest, file_sha256
+from espalier.syntax.dependency import Dependencies, attach_roots, parse_with
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.ltp_compat import CONFIG, load_legacy, load_neural, read_config, weights_of
+from espalier.syntax.parsers.parser import Refused, Sentence
+
+#: The files of a model on the hub that are read.
+_FILES: Final = ("*.json", "*.txt", "*.bin")
+#: What a neural model's encoder reads at most, in tokens, its two special ones counted. LTP cuts off what is beyond.
+LONGEST: Final = 512
+
+_EMPTY: Final = Refused("empty")
+_TOO_LONG: Final = Refused("too long")
+_NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
+
+
+def load(model: str | Path, *, batch_tokens: int = 2000) -> LtpParser | LegacyLtpParser:
+    """A parser with a model.
+
+    Args:
+        model: the folder of a model of LTP's, or a hub name such as "LTP/small" or "LTP/small@main", which is looked up
+            in the hub's local cache first.
+        batch_tokens: the tokens that a neural model computes at once.
+
+    Raises:
+        ConfigError: there is no such model, or the hub is out of reach; or the bound is below 1.
+        ArtifactError: it is not a model of LTP's.
+    """
+    if batch_tokens < 1:
+        raise ConfigError(f"batch_tokens is {batch_tokens}", where="ltp's options", remedy="give at least 1")
+    folder, name = _located(str(model))
+    config = read_config(folder)
+    weights = [file_sha256(path) for path in weights_of(folder, config)]
+    signature = f"ltp {version('ltp')}, {name} {(weights[0] if len(weights) == 1 else digest(weights))[:8]}"
+    if config["nerual"]:
+        return LtpParser(load_neural(folder, config), signature, batch_tokens)
+    return LegacyLtpParser(load_legacy(folder, config), signature)
+
+
+class LtpParser:
+    """A `Parser` around LTP's neural model; see `load`.
+
+    White space in a text parts words, or vanishes from within one, as the model has it.
+    """
+
+    def __init__(self, model: Any, signature: str, batch_tokens: int = 2000) -> None:
+        self.signature = signature
+        self._model = model
+        self._batch_tokens = batch_tokens
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        """One answer a sentence: words, and the tags, heads and labels that the model can tell.
+
+        Refused are those that are "empty" or "too long", and those of which the "tokens do not round-trip": the
+        model's tokenizer leaves nothing of a given word, or the words found are not the text.
+        """
+        answers: list[Any] = [refusal(each) for each in sentences]
+        for given in (False, True):
+            places = [n for n, each in enumerate(sentences) if answers[n] is None and isinstance(each, str) != given]
+            inputs = [sentences[n] if isinstance(sentences[n], str) else list(sentences[n]) for n in places]
+            for place, answer in zip(places, self._answers(inputs, given), strict=True):
+                answers[place] = answer
+        return answers
+
+    def _answers(self, inputs: Sequence[Any], given: bool) -> list[Parse | Refused]:
+        """The answers to texts, or to `given` words.
+
+        Only inputs with equally many tokens are computed together: of given words with padding behind them LTP makes
+        one word too many.
+        """
+        answers: list[Parse | Refused] = [_NO_ROUND_TRIP] * len(inputs)
+        sizes = self._sizes(inputs, given)
+        order = sorted((size, place) for place, size in enumerate(sizes) if size)
+        for size, group in groupby(order, key=lambda pair: pair[0]):
+            alike = [place for _, place in group]
+            step = max(1, self._batch_tokens // size)
+            for first in range(0, len(alike), step):
+                batch = alike[first : first + step]
+                found = self._parsed([inputs[n] for n in batch], given) if size <= LONGEST else repeat(_TOO_LONG)
+                for place, answer in zip(batch, found, strict=False):
+                    answers[place] = answer
+        return answers
+
+    def _sizes(self, inputs: Sequence[Any], given: bool) -> list[int]:
+        """The tokens of each input; 0 where a given word has none."""
+        if not inputs:
+            return []
+        encodings = self._model.tokenizer(inputs, is_split_into_words=given, truncation=False, verbose=False).encodings
+        return [
+            0 if given and len(set(encoding.word_ids) - {None}) < len(each) else len(encoding.ids)
+            for each, encoding in zip(inputs, encodings, strict=True)
+        ]
+
+    def _parsed(self, batch: Sequence[Any], given: bool) -> Iterator[Parse | Refused]:
+        tasks = [task for task in ("cws", "pos", "dep")[given:] if task in self._model.supported_tasks]
+        found = self._model.pipeline(batch, tasks=tasks)
+        for number, sentence in enumerate(batch):
+            words = sentence if given else ["".join(word.split()) for word in found.cws[number]]
+            if not all(words) or "".join(words) != ("".join(sentence) if given else "".join(sentence.split())):
+                yield _NO_ROUND_TRIP
+                continue
+            tags = tuple(found.pos[number]) if found.pos else ()
+            if not found.dep:
+                yield Parse(tuple(words), tags)
+                continue
+            arcs = found.dep[number]
+            tree, _ = attach_roots(Dependencies(tuple(words), tags, tuple(arcs["head"]), tuple(arcs["label"])), "COO")
+            yield parse_with(tree)
+
+
+class LegacyLtpParser:
+    """A `Parser` around LTP's perceptrons, for words and tags; see `load`. White space parts words."""
+
+    def __init__(self, model: Any, signature: str) -> None:
+        self.signature = signature
+        self._model = model
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        """One answer a sentence: words, and tags where the model can tell.
+
+        Refused are those that are "empty", and given words that "do not round-trip", having white space in them.
+        """
+        answers: list[Any] = [refusal(each) for each in sentences]
+        places = [place for place, answer in enumerate(answers) if answer is None]
+        words = [self._words(sentences[place]) for place in places]
+        tagged = "pos" in self._model.supported_tasks and places
+        tags = self._model.pipeline(words, tasks=["pos"], parallelism=False).pos if tagged else [()] * len(words)
+        for place, its, own in zip(places, words, tags, strict=True):
+            answers[place] = Parse(tuple(its), tuple(own))
+        return answers
+
+    def _words(self, sentence: Sentence) -> list[str]:
+        if not isinstance(sentence, str):
+            return list(sentence)
+        found = self._model.pipeline(sentence.split(), tasks=["cws"], parallelism=False).cws
+        return [word for piece in found for word in piece]
+
+
+def refusal(sentence: Sentence) -> Refused | None:
+    """What is wrong with a sentence before any model has seen it."""
+    if not (sentence.split() if isinstance(sentence, str) else sentence):
+        return _EMPTY
+    if not isinstance(sentence, str) and any(word.split() != [word] for word in sentence):
+        return _NO_ROUND_TRIP
+    return None
+
+
+def _located(model: str) -> tuple[Path, str]:
+    """The folder of a model, and how its signature names it."""
+    if (Path(model) / CONFIG).is_file():
+        return Path(model), "model"
+    from huggingface_hub import snapshot_download
+
+    name, _, revision = model.partition("@")
+    try:
+        if Path(model).exists() or name.count("/") != 1:
+            raise FileNotFoundError
+        return Path(_cached(snapshot_download, name, revision or None)), model
+    except (OSError, ValueError) as error:  # the hub's own errors are among these two
+        ways = ["give the path of one", "train a parser here (backend spacy with a treebank)"]
+        if name.count("/") == 1 and not Path(model).exists():
+            ways.insert(0, f"fetch it: hf download {name}" + (f" --revision {revision}" if revision else ""))
+        raise ConfigError(f"no model '{model}'", where="ltp", remedy=", or ".join(ways)) from error
+
+
+def _cached(download: Any, name: str, revision: str | None) -> str:
+    """The hub's snapshot in the local cache, fetched where it is not there yet."""
+    try:
+        folder: str = download(name, revision=revision, allow_patterns=_FILES, local_files_only=True)
+        if any(Path(folder).glob("*.bin")):
+            return folder
+    except OSError:
+        pass
+    return download(name, revision=revision, allow_patterns=_FILES, etag_timeout=5)

@@ -1,0 +1,129 @@
+"""LTP 4.2 under a current torch, transformers and hub: all that its loading asks of them and no longer finds.
+
+1. Its own loader hands `hf_hub_download` arguments that are gone (`use_auth_token`, `proxies`), and prints to standard
+   output. Models are loaded here from their folder.
+2. Its pipeline calls `tokenizer.batch_encode_plus`, which transformers 5 has dropped: calling the tokenizer does the
+   same. The one tokenizer is given that name, no class is touched.
+3. `torch.load` refuses pickled objects by default since 2.6. LTP's weights hold tensors alone, so that refusal stays.
+4. Weights saved under an older transformers hold buffers that its models no longer have (`position_ids`). So weights
+   may be too many; LTP's own loader does not mind missing ones either, which would be left at random: they are refused.
+5. A configuration names what is called to build the model. Only LTP's own parts may be named.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json
+
+CONFIG: Final = "config.json"
+WEIGHTS: Final = "pytorch_model.bin"
+
+_TARGET: Final = "_ltp_target_"
+_PARTS: Final = re.compile(
+    r"ltp_core\.models\.(ltp_model\.LTPModule|utils\.(transformer\.)?load_transformers"
+    r"|processor\.(NOP|TokenOnly|WordsOnly|ClsOnly|WordsWithHead)"
+    r"|components\.(token|graph|sent)\.(MLP|RelTransformer|Biaffine)?(Token|Sent)?Classifier)"
+)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """A model's configuration, which says at least whether it is `nerual` (so spelled).
+
+    Raises:
+        ArtifactError: it is none of LTP's, or names other code than LTP's.
+    """
+    config = read_json(folder / CONFIG)
+    if not isinstance(config, dict) or not isinstance(config.get("nerual"), bool):
+        raise _refused(folder, "its configuration has no 'nerual'")
+    for target in _targets(config):
+        if not isinstance(target, str) or not _PARTS.fullmatch(target):
+            raise _refused(folder, f"its configuration names '{str(target)[:60]}', which is no part of LTP")
+    return config
+
+
+def weights_of(folder: Path, config: Mapping[str, Any]) -> list[Path]:
+    """The files that hold what the model has learnt.
+
+    Raises:
+        ArtifactError: one is missing, or lies elsewhere.
+    """
+    tasks = {"": WEIGHTS} if config["nerual"] else config.get("tasks")
+    if not isinstance(tasks, dict) or not tasks:
+        raise _refused(folder, "its configuration names no files")
+    paths = [folder / str(name) for _, name in sorted(tasks.items())]
+    for path in paths:
+        if path.parent != folder or not path.is_file():
+            raise _refused(folder, f"there is no {path.name} in it")
+    return paths
+
+
+def load_neural(folder: Path, config: Mapping[str, Any]) -> Any:
+    """LTP's neural model, ready to parse, on the GPU where there is one.
+
+    Raises:
+        ArtifactError: it is damaged, or its weights are other ones than its configuration's.
+    """
+    import torch
+    from ltp.nerual import LTP
+    from transformers import AutoTokenizer
+
+    try:
+        model = LTP(config=config)
+        state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
+        _fill(model.model, state)
+        tokenizer = AutoTokenizer.from_pretrained(folder, config=model.model.backbone.config, local_files_only=True)
+        if not tokenizer.is_fast:
+            raise ValueError("its tokenizer gives no places in the text")
+    except pickle.UnpicklingError as error:
+        raise _refused(folder, "its weights are more than tensors; they are not unpickled") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError, ImportError) as error:
+        raise _refused(folder, (str(error).strip() or type(error).__name__).splitlines()[0]) from error
+    if not hasattr(tokenizer, "batch_encode_plus"):
+        tokenizer.batch_encode_plus = tokenizer.__call__
+    model.tokenizer = tokenizer
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    return model.eval()
+
+
+def load_legacy(folder: Path, config: Mapping[str, Any]) -> Any:
+    """LTP's perceptrons, which need words' segmentation at least.
+
+    Raises:
+        ArtifactError: one of them is damaged.
+    """
+    from ltp.legacy import LTP
+
+    tasks = {task: str(folder / name) for task, name in config["tasks"].items() if task in ("cws", "pos")}
+    try:
+        return LTP(**tasks)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _refused(folder, (str(error).strip() or type(error).__name__).splitlines()[0]) from error
+
+
+def _fill(model: Any, state: Mapping[str, Any]) -> None:
+    found = model.load_state_dict(dict(state), strict=False)
+    if found.missing_keys:
+        raise ValueError(f"weights missing: {', '.join(found.missing_keys[:3])}")
+
+
+def _targets(value: Any) -> Iterator[Any]:
+    """All that the configuration would have called, at any depth."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            if _TARGET in each:
+                yield each[_TARGET]
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+
+
+def _refused(folder: Path, what: str) -> ArtifactError:
+    return ArtifactError(f"is not a model of LTP's: {what}", where=folder, remedy="fetch it again")
