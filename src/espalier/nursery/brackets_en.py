@@ -28,8 +28,10 @@ Resolve = Callable[[str], Sequence[Tree | str]]
 Rules = Mapping[str, Sequence[Tree | str]]
 
 _SLOT = re.compile(r"<[^<>\s]+>")
-_AFTER_NOTHING = frozenset("`` ( $".split())
-_BEFORE_NOTHING = frozenset("'' ) , . ? ! ; : % 's ' n't 'll 're 've 'm 'd".split())
+_AFTER_NOTHING = frozenset(["``", "(", "$"])
+_BEFORE_NOTHING = frozenset(
+    ["''", ")", ",", ".", "?", "!", ";", ":", "%", "'s", "'", "n't", "'ll", "'re", "'ve", "'m", "'d"]
+)
 
 
 class Unfit(Exception):  # noqa: N818 - a signal between forms, which no user sees

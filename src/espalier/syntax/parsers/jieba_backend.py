@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused, Sentence
 
-
-class JiebaParser:
-    """Words and tags of jieba's posseg, whose words are not always those of plain `jieba.cut`.
-
-    Words that are given are tagged one by one: with the tag of jieba's dictionary, or x.
-    """
-
-    def __init__(self) -> None:
-        self.signature = f"jieba {version('jieba')}, posseg"
-        self._tagger = _posseg()
-
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """Words and tags of each sentence. White space parts words and is none."""
-        return [self._parsed(sentence) for sentence in sentences]
-
-    def _parsed(self, sentence: Sentence) -> Parse | Refused:
-        if not isinstance(sentence, str):
-            known = self._tagger.word_tag_tab
-            return Parse(tuple(sentence), tuple(known.get(word, "x") for word in sentence)) if sentence else _EMPTY
-        pairs = [(word, tag) for word, tag in self._tagger.lcut(sentence) if word.strip()]
-        if not pairs:
-            return _EMPTY
-        words, tags = zip(*pairs, strict=True)
-        if "".join(words) != "".join(sentence.split()):
-            return Refused("tokens do not round-trip")
-        return Parse(words, tags)
-
-
-_EMPTY = Refused("empty")
+_EMPTY: Final = Refused("empty")
+_NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
 
 
 def load() -> JiebaParser:
@@ -47,18 +19,74 @@ def load() -> JiebaParser:
     return JiebaParser()
 
 
+class JiebaParser:
+    """Words and tags of jieba's posseg, whose words are not always those of `cut_words`.
+
+    Words that are given are tagged one by one: as posseg tags them alone, or x where it would part them.
+    """
+
+    def __init__(self) -> None:
+        self.signature = f"jieba {version('jieba')}, posseg"
+        self._tagger = _tagger()
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        """Words and tags of each sentence. White space parts words and is none."""
+        return [self._parsed(sentence) for sentence in sentences]
+
+    def _parsed(self, sentence: Sentence) -> Parse | Refused:
+        if not isinstance(sentence, str):
+            if any(word.split() != [word] for word in sentence):
+                return _NO_ROUND_TRIP
+            return Parse(tuple(sentence), tuple(map(self._tag, sentence))) if sentence else _EMPTY
+        pairs = [(word, tag) for word, tag in self._tagger.lcut(sentence) if word.strip()]
+        if not pairs:
+            return _EMPTY
+        words, tags = zip(*pairs, strict=True)
+        return Parse(words, tags) if "".join(words) == "".join(sentence.split()) else _NO_ROUND_TRIP
+
+    def _tag(self, word: str) -> str:
+        if tag := self._tagger.word_tag_tab.get(word):
+            return str(tag)
+        found = self._tagger.lcut(word)
+        return str(found[0].flag) if len(found) == 1 else "x"
+
+
+def cut_words(text: str) -> list[str]:
+    """The words of plain `jieba.cut`, by its dictionary and, for new ones, its Markov model; no white space."""
+    return [word for word in _tokenizer().cut(text) if word.strip()]
+
+
 def keywords(text: str, n: int) -> list[str]:
     """The `n` words of a text that tell most about it, by jieba's TF-IDF, the best first."""
-    import jieba.analyse
-
-    _posseg()
-    return list(jieba.analyse.extract_tags(text, topK=n))
+    return list(_extractor().extract_tags(text, topK=None)[: max(n, 0)])
 
 
 @cache
-def _posseg() -> Any:
-    import jieba.posseg
+def _tokenizer() -> Any:
+    """A tokenizer with the dictionary of the installed version, read once a process.
 
-    jieba.setLogLevel(logging.WARNING)  # it tells of its dictionary on standard error
-    jieba.initialize()
-    return jieba.posseg.POSTokenizer(jieba.dt)
+    jieba's own start reads a cache from the machine's temporary folder, whatever version or program has left it there,
+    and tells of it on standard error; this one reads and writes nothing there, so processes cannot meet.
+    """
+    import jieba
+
+    found = jieba.Tokenizer()
+    found.FREQ, found.total = found.gen_pfdict(found.get_dict_file())
+    found.initialized = True
+    return found
+
+
+@cache
+def _tagger() -> Any:
+    from jieba.posseg import POSTokenizer
+
+    return POSTokenizer(_tokenizer())
+
+
+@cache
+def _extractor() -> Any:
+    from jieba.analyse import TFIDF
+
+    found = TFIDF()
+    found.tokenizer = _tokenizer()
+    return found
