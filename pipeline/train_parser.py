@@ -22,6 +22,9 @@ from pipeline.train import read_versions
 if TYPE_CHECKING:
     import rich.progress
 
+#: Constituency parsers are compared on sentences of up to so many words, as EVALB does beside all.
+SHORT = 40
+
 
 def run(key: str) -> None:
     """Make `parsers/<key>/`, and score it on its treebank's test sentences, with their gold words."""
@@ -51,15 +54,23 @@ def read_treebank(corpus: str, split: str) -> list[Parse]:
 
 
 def scored(parser: Parser, gold: list[Parse]) -> dict[str, Any]:
-    """Scores of a parser that is given the gold words: of brackets where there are trees, of heads where there are."""
+    """Scores of a parser that is given the gold words, of all sentences and again of the short ones."""
     from espalier.metrics.metric import scores_json
     from espalier.metrics.parsing import parsing_scores
 
     answers = parser.parse([each.words for each in gold])
     found = [Parse(()) if isinstance(each, Refused) else each for each in answers]
+    short = [number for number, each in enumerate(gold) if len(each.words) <= SHORT]
     return {
         **scores_json(parsing_scores(gold, found)),
-        "counts": {"sentences": len(gold), "refused": sum(isinstance(each, Refused) for each in answers)},
+        f"up_to_{SHORT}_words": scores_json(
+            parsing_scores([gold[number] for number in short], [found[number] for number in short])
+        )["scores"],
+        "counts": {
+            "sentences": len(gold),
+            f"up_to_{SHORT}_words": len(short),
+            "refused": sum(isinstance(each, Refused) for each in answers),
+        },
     }
 
 

@@ -1,0 +1,34 @@
+"""A parser's own scores: of all gold sentences, and of the short ones again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import Refused, Sentence
+from pipeline.train_parser import SHORT, scored
+
+
+def sentence(words: int) -> Parse:
+    return Parse(
+        tuple(f"w{n}" for n in range(words)),
+        ("X",) * words,
+        "",
+        tuple(range(words)),
+        ("root",) + ("dep",) * (words - 1),
+    )
+
+
+class Half:
+    """Right about the short, and at a loss with the long."""
+
+    signature = "half"
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        return [sentence(len(each)) if len(each) <= SHORT else Refused("too long") for each in sentences]
+
+
+def test_what_is_refused_is_wrong_and_the_short_have_their_own_scores() -> None:
+    found = scored(Half(), [sentence(10), sentence(SHORT), sentence(50)])
+    assert found["scores"]["uas"] == 50 and found[f"up_to_{SHORT}_words"]["uas"] == 100
+    assert found["counts"] == {"sentences": 3, "up_to_40_words": 2, "refused": 1}
