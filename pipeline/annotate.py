@@ -29,7 +29,7 @@ def run(key: str) -> None:
     parser = layout.parser(wanted.parser)
     signature = str(read_json(parser / "parser.json")["signature"])
     scratch = layout.scratch("annotate", key, digest(signature))
-    answers = parse_all(texts["text"].tolist(), parser, scratch)
+    answers, _ = parse_all(texts["text"].tolist(), parser, scratch)
     columns = [columns_of(Parse(()) if isinstance(each, Refused) else each, "target") for each in answers]
     reasons = [each.reason if isinstance(each, Refused) else "" for each in answers]
     table = pd.concat([texts.drop(columns="text"), pd.DataFrame(columns).astype("str")], axis=1)

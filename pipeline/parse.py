@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from espalier.corpora.records import KINDS, Quarantined, Record, table_of
 from espalier.io.errors import ConfigError, DataError
@@ -40,10 +40,11 @@ def run(key: str) -> None:
                 f"reader {corpus.reader} gives rows of another task", where=f"corpora.{key}.task", remedy="correct it"
             )
     read, parser, scratch = len(records), "none", layout.scratch("parse", key)
+    speed: dict[str, Any] = {}
     if corpus.parser != layout.NONE:
         parser = str(read_json(layout.parser(corpus.parser) / "parser.json")["signature"])
         scratch = layout.scratch("parse", key, digest(parser))
-        records, unparsed = _parsed(records, corpus, key, scratch)
+        records, unparsed, speed["speed"] = _parsed(records, corpus, key, scratch)
         aside += unparsed
     with atomic_folder(layout.parsed(key)) as folder:
         write_table(folder / "records.parquet", table_of(records, kind))
@@ -54,21 +55,25 @@ def run(key: str) -> None:
             "rows": {"read": read, "kept": len(records), "quarantined": len(aside)},
             "quarantined": dict(sorted(Counter(row.reason for row in aside).items())),
             "parser": parser,
+            **speed,
         },
     )
     shutil.rmtree(scratch, ignore_errors=True)
     say(counted([("read", len(records)), ("quarantined", len(aside))]))
 
 
-def _parsed(records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path) -> tuple[list[Kind], list[Quarantined]]:
-    """The records with the grammar of all their sides; those of which a side cannot be parsed aside."""
+def _parsed(
+    records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path
+) -> tuple[list[Kind], list[Quarantined], dict[str, float]]:
+    """The records with the grammar of all their sides, those aside of which a side cannot be parsed, and the speed."""
     sides = KINDS[corpus.task].sides
     if corpus.task == "verse":
         raise ConfigError("verse is not parsed", where=f"corpora.{key}.parser", remedy="none")
     if not records:
         raise DataError("nothing to parse", file=f"corpora.{key}", remedy="check its sources")
     texts = [getattr(row, side) for row in records for side in sides]
-    answers = iter(parse_all(texts, layout.parser(corpus.parser), scratch))
+    parsed = parse_all(texts, layout.parser(corpus.parser), scratch)
+    answers = iter(parsed.answers)
     done: list[Kind] = []
     aside: list[Quarantined] = []
     for row in records:
@@ -83,7 +88,7 @@ def _parsed(records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path) ->
             if not isinstance(answer, Refused):
                 columns |= columns_of(answer, side)
         done.append(replace(row, **columns))
-    return done, aside
+    return done, aside, parsed.speed
 
 
 def _rows(corpus: Corpus, key: str) -> Iterator[Record | Quarantined]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -39,11 +39,15 @@ PATIENCE = 10
 Row = tuple[str, ...]
 
 
-def parse_all(
-    sentences: Sequence[str],
-    parser: Path,
-    scratch: Path,
-) -> list[Parse | Refused]:
+class Parsed(NamedTuple):
+    """Answers in the order of their sentences, and how fast they came."""
+
+    answers: list[Parse | Refused]
+    #: Distinct sentences parsed in this call, the seconds that they took, loading counted, and one by the other.
+    speed: dict[str, float]
+
+
+def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
     """One answer a sentence, in their order; equal sentences are parsed once.
 
     Args:
@@ -71,8 +75,10 @@ def parse_all(
             write_table(files[number], pd.DataFrame(rows, columns=[*COLUMNS, "reason"]))
             done += len(rows)
             bar.update(task, advance=len(rows), note=f"{done / (time.monotonic() - started):,.0f} sentences/s")
+        seconds = time.monotonic() - started
     found = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
-    return [found[text] for text in sentences]
+    speed = {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
+    return Parsed([found[text] for text in sentences], speed)
 
 
 def parse_shard(parser: str, sentences: Sequence[str]) -> list[Row]:

@@ -31,10 +31,11 @@ def test_both_sides_get_their_words_and_an_unparsed_side_puts_the_pair_aside(
     monkeypatch.chdir(tmp_path)
     save_parser(layout.parser("words"), "jieba", None, {})
     rows = [pair("a", "我们喝茶", "好的"), pair("b", "", "好的"), pair("c", "花开了", "我们喝茶")]
-    kept, aside = parse._parsed(rows, CORPUS, "made", Path("scratch"))
+    kept, aside, speed = parse._parsed(rows, CORPUS, "made", Path("scratch"))
     assert [row.id for row in kept] == ["a", "c"]
     assert (kept[0].source_words, kept[0].target_words) == ("我们 喝茶", "好 的")
     assert kept[1].target_words == kept[0].source_words and kept[0].source_tags == "r v"
+    assert speed["sentences"] == 4 and speed["sentences_per_second"] > 0  # equal texts are parsed once
     assert [(row.id, row.stage, row.reason) for row in aside] == [("b", "parse", "empty")]
 
 

@@ -43,14 +43,14 @@ def sentences(count: int) -> list[str]:
 
 def test_each_sentence_has_its_own_answer_in_its_place(parser: Path, tmp_path: Path) -> None:
     asked = ["我们喝茶", "", "我们喝茶", "花"]
-    found = shards.parse_all(asked, parser, tmp_path)
+    found = shards.parse_all(asked, parser, tmp_path).answers
     assert found == [*shards._loaded(str(parser)).parse(asked)]
     assert isinstance(found[1], Refused) and isinstance(found[0], Parse) and "".join(found[0].words) == "我们喝茶"
 
 
 def test_a_killed_run_loses_no_finished_shard(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = sentences(300)
-    whole = shards.parse_all(asked, parser, tmp_path / "whole")
+    whole = shards.parse_all(asked, parser, tmp_path / "whole").answers
     parsed: list[int] = []
     real = shards.parse_shard
 
@@ -67,7 +67,8 @@ def test_a_killed_run_loses_no_finished_shard(parser: Path, tmp_path: Path, monk
     assert len(done) == 3
     parsed[:] = []
     monkeypatch.setattr(shards, "parse_shard", lambda folder, part: parsed.append(len(part)) or real(folder, part))
-    assert shards.parse_all(asked, parser, tmp_path / "cut") == whole
+    again = shards.parse_all(asked, parser, tmp_path / "cut")
+    assert again.answers == whole
     assert sum(parsed) == len(set(asked)) - 3 * 16
     assert all(file.stat().st_mtime_ns == time_ for file, time_ in done.items())
 
@@ -99,7 +100,7 @@ def test_a_cluster_gives_the_same_parses_though_a_worker_is_killed_in_mid_run(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = shards.parse_all(asked, parser, files)
+    found = shards.parse_all(asked, parser, files).answers
     killer.join()
     assert found == expected
     assert victim not in {worker.pid for worker in cluster.workers.values()}
@@ -108,7 +109,7 @@ def test_a_cluster_gives_the_same_parses_though_a_worker_is_killed_in_mid_run(
 def test_two_processes_give_what_one_gives(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = sentences(100)
     monkeypatch.setenv("ESPALIER_WORKERS", "2")
-    assert shards.parse_all(asked, parser, tmp_path) == shards._loaded(str(parser)).parse(asked)
+    assert shards.parse_all(asked, parser, tmp_path).answers == shards._loaded(str(parser)).parse(asked)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://", "ftp://127.0.0.1:1"])
