@@ -9,7 +9,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
+from espalier.io.errors import EspalierError
 from espalier.nursery.draw import chance, weighted
 from espalier.syntax.parse import Parse
 
@@ -46,9 +48,29 @@ Bound = dict[tuple[str, str], Parse]
 
 @dataclass(frozen=True)
 class Grammar:
-    """Phrases by name; each has one pattern or more."""
+    """Phrases by name; each has one pattern or more.
+
+    Raises:
+        EspalierError: a phrase has no pattern that is ever drawn, asks for one that is not there, or contains itself.
+    """
 
     phrases: Mapping[str, tuple[Pattern, ...]]
+
+    def __post_init__(self) -> None:
+        within = {
+            name: {part.name for parts, _ in patterns for part in parts if not part.tag}
+            for name, patterns in self.phrases.items()
+        }
+        for name, patterns in self.phrases.items():
+            if not sum(weight for _, weight in patterns):
+                raise EspalierError("no pattern is ever drawn", where=f"phrase {name}", remedy="give one a weight")
+            if missing := sorted(within[name] - self.phrases.keys()):
+                raise EspalierError(f"there is no phrase {missing[0]}", where=f"phrase {name}")
+        try:
+            TopologicalSorter(within).prepare()
+        except CycleError as error:
+            circle = error.args[1]
+            raise EspalierError(f"it contains itself ({' in '.join(circle)})", where=f"phrase {circle[0]}") from None
 
     @cached_property
     def beginning(self) -> dict[str, dict[str, list[tuple[Part, ...]]]]:

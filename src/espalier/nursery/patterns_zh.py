@@ -7,7 +7,8 @@ no relation; other parts may go without where the file's `labels` have one for t
 
     2 我 很? 喜欢 ( ( 妈妈 做 的/PART:mark ):acl Dish ):obj 。
 
-`Dish@` is the dish of the field that the sentence is about, `Dish@fruit` that of one field, `Dish@*` that of any.
+`Dish@` is the dish of the field that the sentence is about, `Dish@fruit` that of one field, `Dish@*` that of any, which
+is one field for the whole pattern.
 `$Dish@` is one and the same wherever a text and its answer say it, `$2Dish@` a second one; those without "$" are others
 than these. A number before the parts is the pattern's weight. A phrase may also be just words of one tag:
 
@@ -25,13 +26,18 @@ from typing import Any
 
 import yaml
 
+from espalier.io.errors import EspalierError
 from espalier.nursery.grammar_zh import Grammar, Part, Pattern
 
-_PART = re.compile(r"(?P<name>[^:?!]+)(?::(?P<label>[^?!]+))?(?P<head>!)?(?P<optional>\?)?")
+_REST = r"(?P<rest>(:[^:?!()][^?!()]*|!)?\??)"
+_PART = re.compile(rf"(?P<name>[^:?!()]+){_REST}")
+_CLOSING = re.compile(rf"\){_REST}")
 _OF_FIELD = re.compile(r"([A-Za-z]\w*@)(\w*)(\S*)")
 
 #: Phrases by name, as the file writes them.
-_Raw = dict[str, str | list[str]]
+_Raw = Mapping[str, str | list[str]]
+#: A file's sections: `labels`, `words` by tag, `phrases`, and where there are any `fields` and `scripts`.
+Sections = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +52,42 @@ class Script:
 
 @cache
 def read_grammar(*files: str) -> tuple[Grammar, tuple[Script, ...]]:
-    """The grammar in some of the nursery's own YAML files, and its scripts, if any, with "Reply" for any answer.
+    """The grammar that some of the nursery's own YAML files make together, and its scripts, if any.
 
     Raises:
-        ValueError: a word has no tag or two, a phrase not just one head, brackets do not match.
+        EspalierError: a file is not YAML, two give the same thing, or what they say is no grammar (see `grammar_of`).
     """
-    raw: dict[str, dict[str, Any]] = {}
+    sections: dict[str, dict[str, Any]] = {}
     for file in files:
         text = resources.files("espalier.nursery").joinpath(file).read_text(encoding="utf-8")
-        for key, value in yaml.safe_load(text).items():
-            raw.setdefault(key, {}).update(value)
-    general, fields = _fields(raw["phrases"], raw["fields"])
-    reader = _Reader(_tags(raw, (general, *fields.values())), raw["labels"], fields)
+        try:
+            content = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise EspalierError(f"not YAML: {error}", where=file) from None
+        for section, entries in content.items():
+            known = sections.setdefault(section, {})
+            if twice := sorted(known.keys() & entries.keys()):
+                raise EspalierError(
+                    f"{section} has {twice[0]} already", where=file, remedy="say it in one of the files"
+                )
+            known.update(entries)
+    return grammar_of(sections)
+
+
+def grammar_of(sections: Sections) -> tuple[Grammar, tuple[Script, ...]]:
+    """The grammar that the sections of a file describe; where there are scripts, "Reply" is any answer.
+
+    Raises:
+        EspalierError: brackets do not match, a word has no tag or two, a phrase has not just one head, asks for one
+            that is not there, or contains itself; it names the pattern.
+    """
+    general, fields = _fields(sections["phrases"], sections.get("fields", {}))
+    reader = _Reader(_tags(sections["words"], (general, *fields.values())), sections["labels"], fields)
     reader.add(general, "")
     for field, phrases in fields.items():
         reader.add(phrases, field)
     scripts: list[Script] = []
-    for name, script in raw.get("scripts", {}).items():
+    for name, script in sections.get("scripts", {}).items():
         for field, phrases in fields.items():
             if field not in script.get("fields", field).split():
                 continue
@@ -78,12 +103,12 @@ def read_grammar(*files: str) -> tuple[Grammar, tuple[Script, ...]]:
 # --- Fields ----------------------------------------------------------------------------------------------------------
 
 
-def _fields(phrases: _Raw, fields: dict[str, _Raw]) -> tuple[_Raw, dict[str, _Raw]]:
+def _fields(phrases: _Raw, fields: Mapping[str, _Raw]) -> tuple[_Raw, dict[str, _Raw]]:
     """The phrases of no field, and those of each: its own and, as far as it has the words, those of every field."""
     shared = {name: patterns for name, patterns in phrases.items() if name.endswith("@")}
     found: dict[str, _Raw] = {}
     for field, own in fields.items():
-        have: _Raw = {f"{name}@": patterns for name, patterns in own.items()}
+        have: dict[str, str | list[str]] = {f"{name}@": patterns for name, patterns in own.items()}
         grown = True
         while grown:
             grown = False
@@ -110,15 +135,19 @@ def _usable(patterns: Iterable[str], have: _Raw) -> list[str]:
     return found
 
 
-def _tags(raw: dict[str, dict[str, Any]], phrases: Iterable[_Raw]) -> dict[str, str]:
+def _tags(words: Mapping[str, str], phrases: Iterable[_Raw]) -> dict[str, str]:
     found: dict[str, str] = {}
-    lists = [f"{tag} {words}" for tag, words in raw["words"].items()]
-    lists += [words for group in phrases for words in group.values() if isinstance(words, str)]
+    lists = [f"{tag} {text}" for tag, text in words.items()]
+    lists += [text for group in phrases for text in group.values() if isinstance(text, str)]
     for text in lists:
-        tag, *words = text.split()
-        for word in words:
+        tag, *named = text.split()
+        for word in named:
             if found.setdefault(word, tag) != tag:
-                raise ValueError(f"{word} is {found[word]} and {tag}: one of them should say {word}/{tag} in a pattern")
+                raise EspalierError(
+                    f"the word {word} is {found[word]} and {tag}",
+                    where="nursery's Chinese",
+                    remedy=f"list it once, and where it is the other say {word}/{tag} in the pattern",
+                )
     return found
 
 
@@ -137,45 +166,48 @@ class _Reader:
                 tag, *words = patterns.split()
                 self.phrases[full] = tuple(((Part(word, tag),), 1) for word in words)
             else:
-                self.phrases[full] = tuple(
-                    self._pattern(text, field) for pattern in patterns for text in self._of_any_field(pattern)
-                )
+                self.phrases[full] = tuple(self._of_any_field(pattern, field) for pattern in patterns)
 
-    def _of_any_field(self, pattern: str) -> list[str]:
-        """The pattern once for each field that has the phrase of any field that it asks for."""
-        match = re.search(r"([A-Za-z]\w*@)\*", pattern)
+    def _of_any_field(self, text: str, field: str) -> Pattern:
+        """The pattern; where it asks for a phrase of any field, that of each which has it, drawn no more often."""
+        match = re.search(r"([A-Za-z]\w*@)\*", text)
         if match is None:
-            return [pattern]
-        return [pattern.replace("@*", f"@{field}") for field, phrases in self._fields.items() if match[1] in phrases]
+            return self._pattern(text, field)
+        weight, pattern = _weighed(text)
+        having = [name for name, phrases in self._fields.items() if match[1] in phrases]
+        name = f"{pattern} {field}"
+        self.phrases[name] = tuple(self._pattern(pattern.replace("@*", f"@{other}"), field) for other in having)
+        return (Part(name),), weight
 
     def _pattern(self, text: str, field: str) -> Pattern:
-        tokens = text.split()
-        weight = int(tokens.pop(0)) if tokens[0].isdigit() else 1
-        if sum({"(": 1, ")": -1}.get(token[0], 0) for token in tokens):
-            raise ValueError(f"brackets do not match: {text}")
+        weight, pattern = _weighed(text)
+        tokens = pattern.split()
         levels: list[list[Part]] = [[]]
         for token in tokens:
             if token == "(":
                 levels.append([])
-            elif token.startswith(")"):
+            elif match := _CLOSING.fullmatch(token):
+                if len(levels) == 1:
+                    raise _refusal("a bracket closes that none opened", text)
                 parts = _headed(levels.pop(), text)
                 name = f"({' '.join(map(_text, parts))})"
                 self.phrases[name] = ((parts, 1),)
-                levels[-1].append(self._part(name, token[1:]))
+                levels[-1].append(self._part(name, match["rest"]))
+            elif match := _PART.fullmatch(token):
+                levels[-1].append(self._named(match["name"], match["rest"], field, len(tokens) == 1, text))
             else:
-                match = _PART.fullmatch(token)
-                if match is None:
-                    raise ValueError(f"not a part of a pattern: {token}")
-                levels[-1].append(self._named(match["name"], token[match.end("name") :], field, len(tokens) == 1))
+                raise _refusal(f"{token} is no part of a pattern", text, "write the name, :relation or !, then ?")
+        if len(levels) > 1:
+            raise _refusal("a bracket is never closed", text)
         return _headed(levels[0], text), weight
 
-    def _named(self, name: str, rest: str, field: str, alone: bool) -> Part:
+    def _named(self, name: str, rest: str, field: str, alone: bool, text: str) -> Part:
         word = not re.match(r"\$?\d?[A-Za-z]", name)
         tag, bound = "", ""
         if word:
             name, _, tag = name.partition("/")
             if not (tag := tag or self._tags.get(name, "")):
-                raise ValueError(f"no tag for the word {name}")
+                raise _refusal(f"no tag for the word {name}", text, f"list it under words, or say {name}/TAG")
         elif name[0] == "$":
             bound = "$" + name[1] if name[1].isdigit() else "$"
             name = name[len(bound) :]
@@ -188,11 +220,23 @@ class _Reader:
         return Part(name, tag, rest.removesuffix("?").removeprefix(":"), rest.endswith("?"), bound)
 
 
+def _weighed(text: str) -> tuple[int, str]:
+    weight, _, pattern = text.partition(" ")
+    return (int(weight), pattern) if weight.isdigit() else (1, text)
+
+
 def _headed(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
     heads = [part for part in parts if not part.label]
-    if len(heads) != 1 or heads[0].optional:
-        raise ValueError(f"a phrase has one head, which is always said: {text}")
+    if len(heads) != 1:
+        remedy = "give every part but one a relation (! takes it away)"
+        raise _refusal(f"a phrase has one head, this one {len(heads)}", text, remedy)
+    if heads[0].optional:
+        raise _refusal(f"the head {heads[0].name} may be missing", text, "take the ? away")
     return tuple(parts)
+
+
+def _refusal(what: str, text: str, remedy: str | None = None) -> EspalierError:
+    return EspalierError(what, where=f"pattern '{text}'", remedy=remedy)
 
 
 def _text(part: Part) -> str:

@@ -1,0 +1,82 @@
+"""Lyric lines in Chinese with gold dependency trees, grown from a seed.
+
+Single lines about what songs are about (night and rain, roads and trains, love, parting, home, youth), for models whose
+templates are a line's tags (SAT, paper 001). Neighbours have nothing to do with each other.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+from espalier.corpora.records import Sentence
+from espalier.io.errors import ConfigError
+from espalier.nursery.grammar_zh import Grammar, grow_phrase
+from espalier.nursery.patterns_zh import read_grammar
+from espalier.syntax.parse import Parse, columns_of
+
+#: How many characters a line has, its comma included.
+SHORTEST, LONGEST = 5, 20
+#: Draws without a new line before the grammar counts as dry.
+_TRIES = 1000
+#: A line says a word of these tags once.
+_SAID_ONCE = {"NOUN", "VERB", "ADJ"}
+
+
+def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
+    """Grow `count` lines, all different.
+
+    Args:
+        count: how many lines.
+        seed: the same seed gives the same lines on every machine; a larger count only adds lines.
+
+    Returns:
+        Records of origin "nursery", ids "lyric-000001" and on, 5 to 20 characters each, with words, tags, heads and
+        labels (Universal Dependencies). A line has no mark at its end, and a comma between halves.
+
+    Raises:
+        ConfigError: the count is negative, or so large that the grammar runs dry.
+    """
+    if count < 0:
+        raise ConfigError(f"cannot grow {count} lines", where="nursery lyrics_zh", remedy="give a count of 0 or more")
+    rng = random.Random(seed)
+    known: set[str] = set()
+    return [_record(number, _line(rng, known, count)) for number in range(1, count + 1)]
+
+
+def _line(rng: random.Random, known: set[str], count: int) -> Parse:
+    for _ in range(_TRIES):
+        line = grow_phrase(rng, _grammar(), "Line", {})
+        text = "".join(line.words)
+        if text not in known and _fits(line, text):
+            known.add(text)
+            return line
+    raise ConfigError(
+        f"the grammar ran dry after {len(known)} of {count} lines", where="nursery lyrics_zh", remedy="ask for fewer"
+    )
+
+
+@cache
+def _grammar() -> Grammar:
+    grammar, _ = read_grammar("lexicon_zh_song.yaml", "patterns_zh_song.yaml")
+    return grammar
+
+
+def _fits(line: Parse, text: str) -> bool:
+    telling = [word for word, tag in zip(line.words, line.tags, strict=True) if tag in _SAID_ONCE]
+    neighbours = zip(line.words, line.words[1:], strict=False)
+    return (
+        SHORTEST <= len(text) <= LONGEST
+        and len(set(telling)) == len(telling)
+        and all(one != other for one, other in neighbours)
+    )
+
+
+def _record(number: int, line: Parse) -> Sentence:
+    return Sentence(
+        id=f"lyric-{number:06d}",
+        origin="nursery",
+        language="zh",
+        target="".join(line.words),
+        **columns_of(line, "target"),
+    )
