@@ -85,6 +85,12 @@ def _train(key: str, wanted: ParserEntry, folder: Path, scratch: Path) -> None:
 
                 train_benepar(train, dev, validated(BeneparTraining, wanted.training, where), folder, scratch,
                               seed=wanted.seed, watch=watch)  # fmt: skip
+            case "spacy":
+                from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
+
+                training = {"language": wanted.language, **wanted.training}
+                train_spacy(train, dev, validated(SpacyTraining, training, where), folder, scratch,
+                            seed=wanted.seed, watch=watch)  # fmt: skip
             case other:
                 raise ConfigError(f"{other} is not trained here", where=f"parsers.{key}.treebank", remedy="none")
 

@@ -224,6 +224,8 @@ COMPONENTS = {
     "readers.brown": brown,
     "readers.songci": songci,
     "readers.sonnets": sonnets,
+    "readers.dialogue_zh": lambda _: rows_of(NURSERIES["dialogue_zh"](count=4, seed=1)),
+    "readers.lyrics_zh": lambda _: rows_of(NURSERIES["lyrics_zh"](count=4, seed=1)),
     "readers.verse_zh": lambda _: rows_of(NURSERIES["verse_zh"](count=3, seed=1)),
     "readers.verse_en": lambda _: rows_of(NURSERIES["verse_en"](count=2, seed=1)),
 }

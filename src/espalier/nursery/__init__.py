@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from espalier.corpora.records import Verse
-from espalier.nursery import verse_en, verse_zh
+from espalier.corpora.records import Record
+from espalier.nursery import dialogue_zh, lyrics_zh, verse_en, verse_zh
 
 #: Grammars by name; each grows `count` rows from a `seed`.
-NURSERIES: Final[dict[str, Callable[..., list[Verse]]]] = {"verse_en": verse_en.grow, "verse_zh": verse_zh.grow}
+NURSERIES: Final[dict[str, Callable[..., Sequence[Record]]]] = {
+    "dialogue_zh": dialogue_zh.grow,
+    "lyrics_zh": lyrics_zh.grow,
+    "verse_en": verse_en.grow,
+    "verse_zh": verse_zh.grow,
+}

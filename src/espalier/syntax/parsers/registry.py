@@ -11,9 +11,9 @@ from espalier.io.files import read_json, write_json
 from espalier.syntax.parsers.parser import Parser
 
 #: Each backend, and whether it needs a model: off the shelf, or trained on a treebank.
-BACKENDS: Final[dict[str, bool]] = {"benepar": True, "jieba": False}
+BACKENDS: Final[dict[str, bool]] = {"benepar": True, "jieba": False, "ltp": True, "spacy": True}
 #: Those that can be trained here.
-TRAINED: Final = ("benepar",)
+TRAINED: Final = ("benepar", "spacy")
 #: Where a trained model stands in its parser's folder.
 MODEL: Final = "model"
 
@@ -38,6 +38,14 @@ def open_parser(backend: str, model: str | Path | None, options: Mapping[str, An
                 from espalier.syntax.parsers.jieba_backend import load as load_jieba
 
                 return load_jieba(**options)
+            case "ltp":
+                from espalier.syntax.parsers.ltp_backend import load as load_ltp
+
+                return load_ltp(model or "", **options)
+            case "spacy":
+                from espalier.syntax.parsers.spacy_backend import load as load_spacy
+
+                return load_spacy(model or "", **options)
     except TypeError as error:
         if "argument" not in str(error):
             raise

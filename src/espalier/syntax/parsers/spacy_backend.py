@@ -1,0 +1,210 @@
+"""Tags and dependency trees by spaCy: its own pipelines, installed or from a path, or one trained here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.files import read_json
+from espalier.io.hashing import digest, file_sha256
+from espalier.syntax.dependency import Dependencies, attach_roots, mistake
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.jieba_backend import cut_words
+from espalier.syntax.parsers.parser import Refused, Sentence
+
+#: The file that describes a pipeline.
+CONFIG: Final = "config.cfg"
+
+# What is loaded of a pipeline, by the names of spaCy's factories.
+_TAGGERS: Final = frozenset({"tagger", "morphologizer"})
+_PARSERS: Final = frozenset({"parser", "beam_parser"})
+NEEDED: Final = _TAGGERS | _PARSERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
+#: The relation of a root. spaCy's own name is in capitals, whatever the treebank had.
+ROOT: Final = "root"
+
+_EMPTY: Final = Refused("empty")
+_TOO_LONG: Final = Refused("too long")
+_NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
+_NO_TREE: Final = Refused("no tree")
+
+
+def load(
+    model: str | Path,
+    *,
+    words: Literal["spacy", "jieba"] | None = None,
+    max_words: int = 200,
+    batch: int = 256,
+) -> SpacyParser:
+    """A parser with a pipeline.
+
+    Args:
+        model: the name of an installed pipeline such as "en_core_web_sm"; or the path of one, as `train_spacy` and
+            spaCy write them.
+        words: what parts a text into words: the pipeline's tokenizer, or `cut_words`. By default the former, but the
+            latter where the pipeline's would part Chinese into characters, as in those trained here.
+        max_words: longer sentences are refused as "too long".
+        batch: the sentences that are computed at once.
+
+    Raises:
+        ConfigError: there is no such pipeline, it has neither tagger nor parser, or an option cannot be.
+        ArtifactError: it cannot be read.
+    """
+    for name, value in (("max_words", max_words), ("batch", batch)):
+        if value < 1:
+            raise ConfigError(f"{name} is {value}", where="spacy's options", remedy="give at least 1")
+    if words not in ("spacy", "jieba", None):
+        raise ConfigError.unknown("words", words, ("spacy", "jieba"), where="spacy's options")
+    folder, name = _located(str(model))
+    nlp = _loaded(folder)
+    if words is None:
+        words = "jieba" if getattr(nlp.tokenizer, "segmenter", "") == "char" else "spacy"
+    parts = [f"spacy {version('spacy')}", name]
+    if words == "jieba":
+        parts.append(f"words by jieba {version('jieba')}")
+    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+
+
+class SpacyParser:
+    """A `Parser` around a pipeline of spaCy's; see `load`.
+
+    The tags are universal ones where the pipeline has a component that gives these, else its tagger's own; a pipeline
+    that was trained here has those of its treebank. A sentence is never split: of several roots the first stays, and
+    the others become its `parataxis`. A pipeline without a parser gives tags alone.
+    """
+
+    def __init__(
+        self,
+        nlp: Any,
+        signature: str,
+        words: Literal["spacy", "jieba"] = "spacy",
+        max_words: int = 200,
+        batch: int = 256,
+    ) -> None:
+        self.signature = signature
+        self._nlp = nlp
+        self._words = words
+        self._max_words = max_words
+        self._batch = batch
+        factories = _factories(nlp)
+        self._universal = bool(factories & {"morphologizer", "attribute_ruler"})
+        self._tagged = bool(factories & _TAGGERS)
+        self._trees = bool(factories & _PARSERS)
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        """One answer a sentence: words, tags, heads and relations.
+
+        White space parts words and is none. Refused are sentences that are "empty" or "too long", those of which the
+        "tokens do not round-trip", and those for which spaCy's undoing of its projective trees ends in a cycle
+        ("no tree").
+        """
+        answers: list[Any] = [self._doc(each) for each in sentences]
+        places = [place for place, each in enumerate(answers) if not isinstance(each, Refused)]
+        places.sort(key=lambda place: len(answers[place]))
+        found = self._nlp.pipe((answers[place] for place in places), batch_size=self._batch)
+        for place, doc in zip(places, found, strict=True):
+            answers[place] = self._answer(doc)
+        return answers
+
+    def _doc(self, sentence: Sentence) -> Any:
+        """The sentence as spaCy reads it, with its words and without a border within; or why it cannot be parsed."""
+        norms: list[str] = []
+        if isinstance(sentence, str):
+            text = "".join(sentence.split())
+            if not text:
+                return _EMPTY
+            if self._words == "jieba":
+                words = cut_words(sentence)
+            else:
+                tokens = [token for token in self._nlp.tokenizer(sentence) if not token.is_space]
+                words, norms = [token.text for token in tokens], [token.norm_ for token in tokens]
+            if "".join(words) != text:
+                return _NO_ROUND_TRIP
+        else:
+            words = list(sentence)
+        if not words:
+            return _EMPTY
+        if any(word.split() != [word] for word in words):
+            return _NO_ROUND_TRIP
+        if len(words) > self._max_words:
+            return _TOO_LONG
+        doc = one_sentence(self._nlp.vocab, words)
+        for token, norm in zip(doc, norms, strict=False):
+            if token.norm_ != norm:  # the tokenizer knows that "n't" is "not"
+                token.norm_ = norm
+        return doc
+
+    def _answer(self, doc: Any) -> Parse | Refused:
+        words = tuple(token.text for token in doc)
+        tags: tuple[str, ...] = ()
+        if self._tagged:
+            tags = tuple((token.pos_ if self._universal else token.tag_) or "X" for token in doc)
+        if not self._trees:
+            return Parse(words, tags)
+        heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in doc)
+        labels = tuple(token.dep_ if head else ROOT for token, head in zip(doc, heads, strict=True))
+        tree, _ = attach_roots(Dependencies(words, tags, heads, labels))
+        return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else _NO_TREE
+
+
+def one_sentence(vocab: Any, words: Sequence[str]) -> Any:
+    """A `Doc` of these words that the parser may not split."""
+    from spacy.tokens import Doc
+
+    return Doc(vocab, words=list(words), sent_starts=[True, *[False] * (len(words) - 1)])
+
+
+def use_numpy(nlp: Any) -> None:
+    """Let numpy multiply the models' matrices; blis, which thinc has by default, takes three times as long."""
+    from thinc.api import Model, NumpyOps
+
+    ops = NumpyOps(use_blis=False)
+    for _, component in nlp.pipeline:
+        if isinstance(getattr(component, "model", None), Model):
+            for node in component.model.walk():
+                node.ops = ops
+
+
+def _factories(nlp: Any) -> set[str]:
+    return {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
+
+
+def _located(model: str) -> tuple[Path, str]:
+    """The folder of a pipeline, and how the signature names it."""
+    import spacy.util
+
+    folder = Path(model)
+    if model and spacy.util.is_package(model):
+        found = version(model)
+        return Path(spacy.util.get_package_path(model)) / f"{model}-{found}", f"{model} {found}"
+    if not model or not (folder / CONFIG).is_file():
+        ways = ["train one here (backend spacy with a treebank)", "give the path of one"]
+        if model and not set(model) & set("/\\. "):
+            ways.insert(0, f"fetch it: python -m spacy download {model}")
+        raise ConfigError(f"no model '{model}'", where="spacy", remedy=", or ".join(ways))
+    meta = read_json(folder / "meta.json")
+    name = "model" if meta["name"] == "pipeline" else f"{meta['lang']}_{meta['name']} {meta['version']}"
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return folder, f"{name} {digest([file_sha256(path) for path in files])[:8]}"
+
+
+def _loaded(folder: Path) -> Any:
+    """The pipeline of a folder, of which only what is needed is read."""
+    import spacy.util
+
+    try:
+        config = spacy.util.load_config(folder / CONFIG)
+        parts = config["components"]
+        unneeded = [name for name in config["nlp"]["pipeline"] if parts[name].get("factory") not in NEEDED]
+        nlp = spacy.util.load_model_from_path(folder, exclude=unneeded)
+    except Exception as error:  # spaCy has no error of its own for what it cannot read, and as many as it has libraries
+        what = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise ArtifactError(
+            f"cannot be read by spacy {version('spacy')} ({what})", where=folder, remedy="make or fetch it again"
+        ) from error
+    if not _factories(nlp) & (_TAGGERS | _PARSERS):
+        raise ConfigError("has neither a tagger nor a parser", where=folder, remedy="give another pipeline")
+    use_numpy(nlp)
+    return nlp

@@ -1,0 +1,287 @@
+"""spaCy trained here: words by hash embeddings and a convolution, and above them a tagger and an arc-eager parser.
+
+One pipeline of spaCy's own parts, which share the words' vectors and are trained together; see Honnibal and Johnson
+2015 (EMNLP, the transitions and the dynamic oracle). Trees that are not projective are made so with decorated relations
+(Nivre and Nilsson 2005), which the parser learns and undoes. Different from `spacy train`: a training's length is
+known, for the rate falls evenly to zero with the last step, and batches hold sentences of about one length. The
+weights of the epoch with the best dev score are kept.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from espalier.io.errors import DataError
+from espalier.io.files import atomic_file, atomic_folder
+from espalier.io.hashing import seed_from
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import Parser, Refused
+from espalier.syntax.parsers.spacy_backend import SpacyParser, one_sentence, use_numpy
+from espalier.syntax.parsers.spacy_config import SpacyTraining
+
+__all__ = ["SpacyTraining", "attachment", "train_spacy"]
+
+#: Batches that are cut from one pool, sorted by length: the parser's steps are as many as the longest sentence needs.
+POOL: Final = 16
+
+_SCORES: Final = ("uas", "las", "tags")
+
+Watch = Callable[[int, int, str], None]
+
+
+class _Best(NamedTuple):
+    scores: dict[str, float]
+    epoch: int
+    weights: list[NDArray[Any]]
+
+
+def train_spacy(
+    train: Sequence[Parse],
+    dev: Sequence[Parse],
+    config: SpacyTraining,
+    folder: Path,
+    scratch: Path,
+    *,
+    seed: int,
+    watch: Watch = lambda done, total, note: None,
+) -> dict[str, float]:
+    """Train on dependency trees, and write the pipeline to `folder` in spaCy's own format, which `spacy.load` reads.
+
+    The result follows from the arguments (on one machine), also where the training was killed and called again: an
+    epoch draws its randomness from the seed and its number, and ends with a checkpoint.
+
+    Args:
+        train: words, tags, heads and labels.
+        scratch: where the checkpoint stands; it must belong to these arguments only.
+        watch: after each step told the steps done, the steps in all, and a short note.
+
+    Returns:
+        of the best epoch on dev, in percent: "uas", "las" and "tags", all words counted; and its "epoch", from 1. The
+        best is the one with the highest sum of "las" and "tags".
+
+    Raises:
+        DataError: no tree to train on, or none to choose an epoch by.
+    """
+    learnt = [each for each in train if each.heads and each.tags and len(each.words) <= config.max_words]
+    judged = [each for each in dev if each.heads and each.tags]
+    if not learnt or not judged:
+        raise DataError(
+            f"no {'dev' if learnt else 'training'} sentence has tags and heads",
+            file="treebank",
+            remedy="check its reader",
+        )
+    with _own_randomness():
+        return _train(learnt, judged, config, folder, scratch, seed, watch)
+
+
+def _train(
+    train: Sequence[Parse],
+    dev: Sequence[Parse],
+    config: SpacyTraining,
+    folder: Path,
+    scratch: Path,
+    seed: int,
+    watch: Watch,
+) -> dict[str, float]:
+    from thinc.api import Adam
+
+    nlp, examples = _pipeline_and_examples(train, config, seed)
+    parser = SpacyParser(nlp, "")
+    optimizer = Adam(config.rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0, use_averages=False)
+    checkpoint = scratch / "checkpoint.npz"
+    first, best = _resumed(checkpoint, nlp, optimizer)
+    lengths = np.array([len(each.words) for each in train])
+    epochs = [_batches(lengths, config.batch, seed_from(seed, "order", epoch)) for epoch in range(config.epochs)]
+    done, total = sum(map(len, epochs[:first])), sum(map(len, epochs))
+    for epoch in range(first, config.epochs):
+        _seed(seed, "dropout", epoch)
+        began, read = time.monotonic(), 0
+        judged = f", dev LAS {best.scores['las']:.2f}" if epoch else ""
+        for batch in epochs[epoch]:
+            done += 1
+            optimizer.learn_rate = config.rate * _rate(done, total, config.warmup)
+            loss = _step(nlp, [examples[i] for i in batch], config.dropout, optimizer)
+            words = int(lengths[batch].sum())
+            read += words
+            speed = read / (time.monotonic() - began)
+            watch(done, total, f"epoch {epoch + 1}, {speed:.0f} words/s, loss {loss / words:.2f}{judged}")
+        found = attachment(dev, parser)
+        if found["las"] + found["tags"] > best.scores["las"] + best.scores["tags"]:
+            best = _Best(found, epoch + 1, [value.copy() for _, value in _parameters(nlp)])
+        _save(checkpoint, nlp, optimizer, epoch + 1, best)
+    nlp, _ = _pipeline_and_examples(train, config, seed)  # once more, since parsing dev has taught it words
+    _put(nlp, best.weights)
+    with atomic_folder(folder) as part:
+        nlp.to_disk(part)
+    return best.scores | {"epoch": best.epoch}
+
+
+def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> float:
+    """One step of all components, and the parser's loss.
+
+    `nlp.update` would take the shared vectors' step before the gradients from above have come, so a step late, and
+    would copy the examples, which nothing here changes.
+    """
+    losses: dict[str, float] = {}
+    for _, component in nlp.pipeline:
+        component.update(examples, drop=dropout, sgd=None, losses=losses)
+    for _, component in nlp.pipeline:
+        component.finish_update(optimizer)
+    return float(losses["parser"])
+
+
+def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed: int) -> tuple[Any, list[Any]]:
+    """A new pipeline that knows the words, tags and relations of the sentences, and these as spaCy learns from them."""
+    import spacy
+    from spacy.attrs import ORTH
+    from spacy.training import Example
+
+    _seed(seed, "weights")
+    nlp = spacy.blank(config.language)
+    if config.language == "en":  # words that are given have no other norms either
+        nlp.tokenizer.rules = {
+            text: [{ORTH: token[ORTH]} for token in tokens] for text, tokens in nlp.tokenizer.rules.items()
+        }
+    for name, settings in config.components().items():
+        nlp.add_pipe(name, config=settings)
+    examples = []
+    for each in parses:
+        gold = {
+            "tags": list(each.tags),
+            "heads": [head - 1 if head else number for number, head in enumerate(each.heads)],
+            "deps": [label if head else "ROOT" for label, head in zip(each.labels, each.heads, strict=True)],
+        }
+        examples.append(Example.from_dict(one_sentence(nlp.vocab, each.words), gold))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\[W033\]")  # it has no table of norms
+        nlp.initialize(lambda: examples)
+    use_numpy(nlp)
+    return nlp, examples
+
+
+# --- Weights and checkpoints ------------------------------------------------------------------------------------------
+
+
+def _parameters(nlp: Any) -> list[tuple[tuple[int, str], NDArray[Any]]]:
+    """The parameters of all components, in an order that is the same in each process, with the optimizer's keys."""
+    nodes = (node for _, component in nlp.pipeline for node in component.model.walk())
+    return [
+        ((node.id, name), node.get_param(name)) for node in nodes for name in node.param_names if node.has_param(name)
+    ]
+
+
+def _put(nlp: Any, weights: Sequence[NDArray[Any]]) -> None:
+    for (_, parameter), value in zip(_parameters(nlp), weights, strict=True):
+        if parameter.shape != value.shape:
+            raise ValueError("weights of another shape")
+        parameter[...] = value
+
+
+def _save(checkpoint: Path, nlp: Any, optimizer: Any, epochs: int, best: _Best) -> None:
+    arrays: dict[str, Any] = {
+        "epochs": np.array([epochs, best.epoch]),
+        "scores": np.array([best.scores[name] for name in _SCORES]),
+    }
+    for number, (key, value) in enumerate(_parameters(nlp)):
+        arrays[f"weights {number}"] = value
+        arrays[f"best {number}"] = best.weights[number]
+        arrays[f"updates {number}"] = np.array(optimizer.nr_update.get(key, 0))
+        for name, moments in (("first", optimizer.mom1), ("second", optimizer.mom2)):
+            arrays[f"{name} {number}"] = moments[key] if key in moments else np.zeros(0, np.float32)
+    with atomic_file(checkpoint) as part, part.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def _resumed(checkpoint: Path, nlp: Any, optimizer: Any) -> tuple[int, _Best]:
+    """The epochs that are done, and the best of them; the checkpoint's state is put into `nlp` and `optimizer`."""
+    none = 0, _Best(dict.fromkeys(_SCORES, -1.0), 0, [])
+    if not checkpoint.is_file():
+        return none
+    try:
+        with np.load(checkpoint, allow_pickle=False) as file:
+            state = {name: file[name] for name in file.files}
+        keys = [key for key, _ in _parameters(nlp)]
+        numbers = range(len(keys))
+        scores = dict(zip(_SCORES, state["scores"].tolist(), strict=True))
+        epochs, epoch = state["epochs"].tolist()
+        best = _Best(scores, epoch, [state[f"best {number}"] for number in numbers])
+        updates = [int(state[f"updates {number}"]) for number in numbers]
+        moments = [(state[f"first {number}"], state[f"second {number}"]) for number in numbers]
+        _put(nlp, [state[f"weights {number}"] for number in numbers])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        warnings.warn(f"the checkpoint is damaged ({type(error).__name__}); training starts again", stacklevel=4)
+        return none
+    for key, count, (first, second) in zip(keys, updates, moments, strict=True):
+        if count:
+            optimizer.nr_update[key], optimizer.mom1[key], optimizer.mom2[key] = count, first, second
+    return epochs, best
+
+
+# --- Batches, rates, randomness ---------------------------------------------------------------------------------------
+
+
+def _batches(lengths: NDArray[np.int64], words: int, seed: int) -> list[NDArray[np.int64]]:
+    """The sentences of an epoch in batches of at most so many words, each of about one length, in any order."""
+    draw = np.random.default_rng(seed)
+    order = draw.permutation(len(lengths))
+    pool = np.cumsum(lengths[order]) // (POOL * words)
+    order = order[np.lexsort((lengths[order], pool))]
+    batches, first, filled = [], 0, 0
+    for place, length in enumerate(lengths[order]):
+        if place > first and filled + length > words:
+            batches.append(order[first:place])
+            first, filled = place, 0
+        filled += int(length)
+    batches.append(order[first:])
+    return [batches[place] for place in draw.permutation(len(batches))]
+
+
+def _rate(step: int, total: int, warmup: int) -> float:
+    """The rate's share at a step, from 1: up to 1 within the warm-up, and down to nearly 0 at the last step."""
+    return min(step / warmup, (total + 1 - step) / max(1, total + 1 - warmup))
+
+
+def _seed(*values: Any) -> None:
+    """spaCy and thinc draw from the two generators that all of a process shares."""
+    number = seed_from(*values) % 2**32
+    random.seed(number)
+    np.random.seed(number)
+
+
+@contextmanager
+def _own_randomness() -> Iterator[None]:
+    """Leave the process's generators as they were."""
+    states = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+
+
+# --- Scores -----------------------------------------------------------------------------------------------------------
+
+
+def attachment(gold: Sequence[Parse], parser: Parser) -> dict[str, float]:
+    """UAS, LAS and tag accuracy of a parser that is given the words, in percent; all words count."""
+    heads = labels = tags = words = 0
+    for one, other in zip(gold, parser.parse([each.words for each in gold]), strict=True):
+        words += len(one.words)
+        if isinstance(other, Refused):
+            continue
+        same = [a == b for a, b in zip(one.heads, other.heads, strict=True)]
+        heads += sum(same)
+        labels += sum(a and b == c for a, b, c in zip(same, one.labels, other.labels, strict=True))
+        tags += sum(a == b for a, b in zip(one.tags, other.tags, strict=True))
+    return {"uas": 100 * heads / words, "las": 100 * labels / words, "tags": 100 * tags / words}
