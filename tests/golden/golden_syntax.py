@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -15,8 +16,11 @@ from espalier.syntax.parsers.benepar_chart import best_nodes
 from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.benepar_spans import spans_of, tree_over
 from espalier.syntax.parsers.jieba_backend import keywords, load
+from espalier.syntax.parsers.ltp_backend import LtpParser
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.penn_words import penn_words
+from espalier.syntax.parsers.spacy_backend import load as load_spacy
+from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
 
 TREES = [
     "(S (NP (DT the) (NN lamp)) (VP (VBZ burns) (ADVP (RB low))) (. .))",
@@ -48,6 +52,52 @@ def jieba(_: Path) -> Any:
     return [answers, keywords("小猫在窗台上晒太阳，太阳落山了，小猫还在窗台上。", 3)]
 
 
+class Letters:
+    """Stands for LTP's model: each character is a token and a word, on the one before; every third is a root."""
+
+    supported_tasks = ("cws", "pos", "dep")
+
+    def tokenizer(self, inputs: list[Any], **_: Any) -> Any:
+        tokens = [[n for n, part in enumerate(each) for _ in part] for each in inputs]
+        return SimpleNamespace(
+            encodings=[SimpleNamespace(word_ids=[None, *ids, None], ids=[0, *ids, 0]) for ids in tokens]
+        )
+
+    def pipeline(self, batch: list[Any], tasks: list[str]) -> Any:
+        arcs = [
+            {
+                "head": [0 if n % 3 == 0 else n for n in range(len(each))],
+                "label": ["HED", "SBV", "VOB"][: len(each)] * 9,
+            }
+            for each in batch
+        ]
+        arcs = [{**each, "label": each["label"][: len(each["head"])]} for each in arcs]
+        return SimpleNamespace(cws=[list(each) for each in batch], pos=[["n"] * len(each) for each in batch], dep=arcs)
+
+
+def ltp(_: Path) -> Any:
+    """What is ours around LTP's model: what is refused, and one root."""
+    asked = ["春天来了", "", ["春天", "来", "了"], ["春 天"], "花" * 600]
+    answers = LtpParser(Letters(), "made").parse(asked)
+    return [each.reason if isinstance(each, Refused) else [each.words, each.heads, each.labels] for each in answers]
+
+
+def spacy(folder: Path) -> Any:
+    """A tiny training, and what its pipeline answers."""
+    bank = [
+        Parse(("she", "sings"), ("PRON", "VERB"), "", (2, 0), ("nsubj", "root")),
+        Parse(("we", "drink", "tea", "."), ("PRON", "VERB", "NOUN", "PUNCT"), "", (2, 0, 2, 2),
+              ("nsubj", "root", "obj", "punct")),
+    ] * 8  # fmt: skip
+    config = SpacyTraining(
+        epochs=6, batch=20, rate=1e-2, warmup=4, width=16, depth=1, rows=200, hidden=8, min_frequency=1
+    )
+    best = train_spacy(bank, bank[:2], config, folder / "model", folder / "scratch", seed=1)
+    answers = load_spacy(folder / "model").parse(["we drink tea.", ["she", "sings"], "", ["a b"]])
+    found = [each.reason if isinstance(each, Refused) else [each.words, each.tags, each.heads] for each in answers]
+    return [best["uas"], best["tags"], found, SpacyTraining().components()["parser"]]
+
+
 def parsing(_: Path) -> Any:
     gold = [
         Parse(
@@ -64,4 +114,10 @@ def parsing(_: Path) -> Any:
     return scores_json(parsing_scores(gold, found, resamples=20))
 
 
-COMPONENTS = {"parsers.benepar": benepar, "parsers.jieba": jieba, "metrics.parsing": parsing}
+COMPONENTS = {
+    "parsers.benepar": benepar,
+    "parsers.jieba": jieba,
+    "parsers.ltp": ltp,
+    "parsers.spacy": spacy,
+    "metrics.parsing": parsing,
+}
