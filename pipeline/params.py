@@ -233,11 +233,9 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
         raise ConfigError(
             f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(TRAINED)}"
         )
-    if trained and corpora[parser.treebank].task != "sentences":
+    if trained and (task := corpora[parser.treebank].task) == "verse":
         raise ConfigError(
-            f"corpus {parser.treebank} is of task {corpora[parser.treebank].task}",
-            where=f"{path}.treebank",
-            remedy="a corpus of task sentences",
+            f"corpus {parser.treebank} is of task {task}", where=f"{path}.treebank", remedy="one of sentences or pairs"
         )
     if trained and corpora[parser.treebank].parser != NONE:
         raise ConfigError(

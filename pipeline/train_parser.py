@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
@@ -45,12 +46,13 @@ def run(key: str) -> None:
 
 
 def read_treebank(corpus: str, split: str) -> list[Parse]:
-    """The gold sentences of one split."""
+    """The gold sentences of one split, each once; of pairs those of both sides."""
     file = layout.corpus(corpus) / f"{split}.parquet"
     table = read_table(file)
     if not len(table):
         raise DataError("no sentences", file=file, remedy="check the corpus's filters and split")
-    return [parse_of(row, "target") for row in table.to_dict("records")]
+    sides = [side for side in Pair.sides if f"{side}_words" in table]
+    return list(dict.fromkeys(parse_of(row, side) for row in table.to_dict("records") for side in sides))
 
 
 def scored(parser: Parser, gold: list[Parse]) -> dict[str, Any]:
