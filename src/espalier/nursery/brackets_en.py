@@ -24,10 +24,14 @@ from espalier.syntax.parse import Parse
 
 #: What fills a slot, given its name: trees, or a word. It raises `Unfit` where nothing does.
 Resolve = Callable[[str], Sequence[Tree | str]]
+#: Makes a node of its label and its children; more than one, where the label stands for several.
+Build = Callable[[str, list[Any]], Sequence[Tree | str]]
 #: Forms by name, all equally likely.
 Rules = Mapping[str, Sequence[Tree | str]]
 
 _SLOT = re.compile(r"<[^<>\s]+>")
+#: The label of what is no node, but several beside each other.
+_SPLICED = "+"
 _AFTER_NOTHING = frozenset(["``", "(", "$"])
 _BEFORE_NOTHING = frozenset(
     ["''", ")", ",", ".", "?", "!", ";", ":", "%", "'s", "'", "n't", "'ll", "'re", "'ve", "'m", "'d"]
@@ -53,20 +57,30 @@ def read_form(text: str) -> Tree:
 
 
 def read_rules(raw: Mapping[str, Sequence[str] | str]) -> dict[str, tuple[Tree | str, ...]]:
-    """Rules as a file has them: by name a list of forms, or words between spaces."""
+    """Rules as a file has them: by name a list of forms, each of one node or several, or words between spaces."""
     return {
-        name: tuple(forms.split()) if isinstance(forms, str) else tuple(read_form(form) for form in forms)
+        name: tuple(forms.split() if isinstance(forms, str) else (read_form(f"({_SPLICED} {form})") for form in forms))
         for name, forms in raw.items()
     }
 
 
-def fill(form: Tree | str, resolve: Resolve) -> list[Tree | str]:
-    """What a form becomes with its slots filled: one tree, or whatever fills the slot that it is."""
+def _node(label: str, children: list[Any]) -> list[Tree]:
+    return [Tree(label, children)]
+
+
+def fill(form: Tree | str, resolve: Resolve, build: Build = _node) -> list[Tree | str]:
+    """What a form becomes with its slots filled: one tree, or whatever fills the slot that it is.
+
+    Args:
+        resolve: gives what fills a slot.
+        build: makes the nodes that are no slots.
+    """
     if isinstance(form, str):
         return [form]
     if form.label().startswith("<"):
         return list(resolve(form.label()[1:-1]))
-    return [Tree(form.label(), [part for child in form for part in fill(child, resolve)])]
+    parts = [part for child in form for part in fill(child, resolve, build)]
+    return parts if form.label() == _SPLICED else list(build(form.label(), parts))
 
 
 def expand(rng: random.Random, rules: Rules, name: str) -> list[Tree | str]:

@@ -146,6 +146,18 @@ def test_a_tree_that_is_not_projective_is_learnt_and_found_again(tmp_path: Path)
     assert load(tmp_path / "model").parse([crossed.words]) == [crossed]
 
 
+def test_heads_that_are_all_on_one_side_are_learnt(tmp_path: Path) -> None:
+    config = SMALL.model_copy(update={"epochs": 10, "dropout": 0.0, "rate": 2e-2, "min_frequency": 5})
+    words, tags = ("We", "often", "sing"), ("PRON", "ADV", "VERB")
+    for heads, labels in (
+        ((3, 3, 0), ("nsubj", "advmod", "root")),
+        ((0, 1, 1), ("root", "advmod", "ccomp")),
+    ):
+        bank = [Parse(words, tags, "", heads, labels), Parse(("Yes",), ("INTJ",), "", (0,), ("root",))] * 10
+        folder = tmp_path / labels[0]
+        assert train_spacy(bank, bank[:2], config, folder / "model", folder, seed=1)["las"] == 100
+
+
 def test_a_treebank_without_heads_or_tags_is_refused(tmp_path: Path) -> None:
     bank = treebank()
     untagged = [Parse(each.words, (), "", each.heads, each.labels) for each in bank]

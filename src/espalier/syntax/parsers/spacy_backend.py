@@ -36,7 +36,7 @@ def load(
     *,
     words: Literal["spacy", "jieba"] | None = None,
     max_words: int = 200,
-    batch: int = 256,
+    batch: int = 64,
 ) -> SpacyParser:
     """A parser with a pipeline.
 
@@ -81,7 +81,7 @@ class SpacyParser:
         signature: str,
         words: Literal["spacy", "jieba"] = "spacy",
         max_words: int = 200,
-        batch: int = 256,
+        batch: int = 64,
     ) -> None:
         self.signature = signature
         self._nlp = nlp

@@ -163,6 +163,10 @@ def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed:
             "deps": [label if head else "ROOT" for label, head in zip(each.labels, each.heads, strict=True)],
         }
         examples.append(Example.from_dict(one_sentence(nlp.vocab, each.words), gold))
+    # Where nearly all heads are on one side, a transition without relation would count as rare, and spaCy stop without.
+    sides = [head > number for each in parses for number, head in enumerate(each.heads, start=1) if head]
+    scarce = 1 + min(sum(sides), len(sides) - sum(sides)) // 2
+    nlp.get_pipe("parser").cfg["min_action_freq"] = min(config.min_frequency, scarce)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"\[W033\]")  # it has no table of norms
         nlp.initialize(lambda: examples)
