@@ -136,3 +136,9 @@ def test_dependencies_travel_in_a_parse() -> None:
     parse = parse_with(tree, "(X (D a) (Y b))")
     assert parse == Parse(("a", "b"), ("X", "Y"), "(X (D a) (Y b))", (2, 0), ("det", "root"))
     assert dependencies_of(parse) == tree
+
+
+def test_tags_and_labels_that_a_parser_did_not_give_are_unspecified() -> None:
+    found = dependencies_of(Parse(("a", "b"), heads=(0, 0)))
+    assert found.tags == found.labels == ("_", "_")
+    assert attach_roots(found)[0].heads == (0, 1)

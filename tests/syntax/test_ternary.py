@@ -320,3 +320,9 @@ def test_all_projective_heads_are_enumerated() -> None:
             good.append(heads)
         assert sorted(good) == sorted(map(heads_by_definition, sp_trees(size)))
         assert len(good) == COUNTS[size]
+
+
+@pytest.mark.parametrize("child", [5, -2])
+def test_a_child_that_is_no_row_is_refused(child: int) -> None:
+    with pytest.raises(EspalierError, match="a child that is no node"):
+        levels(np.array([[child, EOB, EOB]]))

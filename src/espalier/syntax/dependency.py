@@ -180,8 +180,9 @@ def attach_roots(dependencies: Dependencies, label: str = "parataxis") -> tuple[
 
 
 def dependencies_of(parse: Parse) -> Dependencies:
-    """The dependency tree of a parse that has one; parts that a parser did not give are empty."""
-    return Dependencies(parse.words, parse.tags, parse.heads, parse.labels)
+    """The dependency tree of a parse that has one; tags or labels that a parser did not give are "_", as in CoNLL-U."""
+    unknown = ("_",) * len(parse.words)
+    return Dependencies(parse.words, parse.tags or unknown, parse.heads, parse.labels or unknown)
 
 
 def parse_with(dependencies: Dependencies, tree: str = "") -> Parse:

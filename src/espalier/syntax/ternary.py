@@ -221,7 +221,12 @@ def levels(nodes: Nodes) -> list[Nodes]:
 
     Args:
         nodes: (n, K). The levels of a `Ternary` are stretches of its rows.
+
+    Raises:
+        EspalierError: a child that is no row.
     """
+    if nodes.size and not EOB <= nodes.min() <= nodes.max() < len(nodes):
+        raise EspalierError("a child that is no node", remedy=f"numbers from 0 to {len(nodes) - 1}, or {EOB}")
     found = [np.zeros(1, np.int32)]
     while True:
         next_ = nodes[found[-1]].ravel()
