@@ -1,0 +1,200 @@
+"""The forms of paraphrase_en, and how a form says a meaning: the two halves of the synchronous grammar.
+
+forms_en.yaml explains the slots. A sentence is said from one of two sides, 0 and 1, which choose between the words that
+mean the same: "car|automobile".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from nltk.tree import Tree
+
+from espalier.nursery.brackets_en import Unfit, fill, finished, load, read_form
+from espalier.nursery.inflect_en import OR, verb_form
+from espalier.nursery.meanings_en import Event, Meaning, Trees
+from espalier.nursery.people_en import Referent
+from espalier.nursery.verbs_en import behind, finite, inverted
+from espalier.syntax.parse import Parse
+
+#: The label of a node that stands for a verb with its auxiliaries.
+_VERB = re.compile(
+    r"VP=(?:(?P<event>\w+)/)?(?P<rest>rest:)?(?P<voice>active|passive)(?::(?P<subject>\w+))?(?:@(?P<adverb>\w+))?"
+)
+
+#: Verbs that forms bring along, in the present tense.
+_PRESENT = ("be", "do", "have", "plan")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Meanings of one kind.
+
+    Attributes:
+        things: what they are made of, as `meanings_en.draw` wants it.
+        weight: how often they are drawn.
+        forms: by name.
+    """
+
+    things: dict[str, str]
+    weight: int
+    forms: dict[str, Tree]
+
+
+@cache
+def families() -> dict[str, Family]:
+    """What can be said, in the order of the file."""
+    return {
+        name: Family(
+            things=raw["things"],
+            weight=raw.get("weight", 1),
+            forms={form: read_form(text) for form, text in raw["forms"].items()},
+        )
+        for name, raw in load("forms_en.yaml").items()
+    }
+
+
+def say(form: Tree, meaning: Meaning, side: int) -> Parse:
+    """The meaning in that form, from that side.
+
+    Raises:
+        Unfit: the form cannot say it.
+    """
+    parts = fill(form, lambda slot: _slot(meaning, slot), lambda label, rest: _node(meaning, label, rest))
+    return finished(_chosen(parts[0], side))
+
+
+def _chosen(node: Tree | str, side: int) -> Tree:
+    if isinstance(node, str):
+        raise TypeError(f"the form is only the word '{node}'")
+    return Tree(node.label(), [_word(each, side) if isinstance(each, str) else _chosen(each, side) for each in node])
+
+
+def _word(word: str, side: int) -> str:
+    words = word.split(OR)
+    return words[side % len(words)]
+
+
+# --- Verb phrases ----------------------------------------------------------------------------------------------------
+
+
+def _node(meaning: Meaning, label: str, rest: Sequence[Tree]) -> list[Tree]:
+    found = _VERB.fullmatch(label)
+    if not found:
+        return [Tree(label, rest)]
+    event = _event(meaning, found["event"])
+    passive = found["voice"] == "passive"
+    many = _many(event, found["subject"] or ("theme" if passive else "agent"))
+    if found["rest"]:
+        return behind(event.verb, event.mood, rest, many=many, passive=passive)
+    adverb = Tree("ADVP", [Tree("RB", _slot(meaning, found["adverb"]))]) if found["adverb"] else None
+    return finite(event.verb, event.mood, rest, many=many, passive=passive, adverb=adverb)
+
+
+def _many(event: Event, subject: str) -> bool:
+    if subject == "one":
+        return False
+    return _referent(event, subject).many
+
+
+# --- Slots -----------------------------------------------------------------------------------------------------------
+
+
+def _slot(meaning: Meaning, slot: str) -> Trees:
+    found = _trees(meaning, slot.rstrip("!"))
+    if slot.endswith("!") and not found:
+        raise Unfit(slot)
+    return found
+
+
+def _trees(meaning: Meaning, slot: str) -> Trees:
+    path, _, argument = slot.partition(":")
+    name, *variants = path.split(".")
+    owner, _, field = name.rpartition("/")
+    thing = None if owner else meaning.get(name)
+    if isinstance(thing, Referent):
+        return _spoken_of(thing, variants)
+    if thing is not None and not isinstance(thing, Event):
+        return thing
+    if field in _PRESENT:
+        return [_present(field, meaning, argument)]
+    event = _event(meaning, owner)
+    match field:
+        case "agent" | "theme" | "receiver":
+            return _spoken_of(_referent(event, field), variants)
+        case "object":
+            theme = _referent(event, "theme").tree
+            return [theme] if event.particle is None else [Tree("PP", [event.particle, theme])]
+        case "gap":
+            return [] if event.particle is None else [Tree("PP", [event.particle])]
+        case "particle":
+            return [] if event.particle is None else [Tree("PRT", [event.particle])]
+        case "place":
+            return event.place
+        case "time":
+            return event.time
+        case "verb":
+            return [Tree(argument, [verb_form(event.verb, argument)])]
+        case "was":
+            past = event.mood.past and not event.mood.helpers
+            return [Tree("VBD", ["was"]) if past else Tree("VBZ", ["is"])]
+        case "aux":
+            subject = "theme" if argument == "passive" else "agent"
+            many = _many(event, subject)
+            return inverted(event.verb, event.mood, many=many, passive=argument == "passive")
+    raise KeyError(f"no slot is called '{slot}'")
+
+
+def _present(verb: str, meaning: Meaning, subject: str) -> Tree:
+    thing = meaning.get(subject)
+    one = thing if isinstance(thing, Referent) else _referent(_event(meaning, None), subject)
+    tag = "VBP" if one.many else "VBZ"
+    return Tree(tag, [verb_form(verb, tag)])
+
+
+def _event(meaning: Meaning, name: str | None) -> Event:
+    found = meaning[name or "e"]
+    if not isinstance(found, Event):
+        raise TypeError(f"'{name}' is no event")
+    return found
+
+
+def _referent(event: Event, role: str) -> Referent:
+    found: Referent | None = getattr(event, role)
+    if found is None:
+        raise Unfit(role)
+    return found
+
+
+def _spoken_of(one: Referent, variants: Sequence[str]) -> Trees:
+    """How a referent is named; variants that only ask what it is leave its name as it is."""
+    found: Trees = [one.tree]
+    for variant in variants:
+        match variant:
+            case "person" | "thing":
+                found = found if one.person == (variant == "person") else []
+            case "one":
+                found = [] if one.many else found
+            case "who":
+                found = [_wh("WP who") if one.person else _wh("WDT which")]
+            case "whom":
+                found = [_wh("WP whom") if one.person else _wh("WDT which")]
+            case "what":
+                found = [_wh("WP who") if one.person else _wh("WP what")]
+            case "name":
+                found = ["person" if one.person else "thing"]
+            case "bare":
+                found = list(one.tree)
+            case "they":
+                found = [Tree("NP", [Tree("PRP", [one.pronoun])])] if one.pronoun else []
+            case _:
+                raise KeyError(f"no variant is called '{variant}'")
+    return found
+
+
+def _wh(leaf: str) -> Tree:
+    tag, word = leaf.split()
+    return Tree("WHNP", [Tree(tag, [word])])

@@ -1,0 +1,75 @@
+"""English inflection for what the nursery says: verbs, plurals, comparatives.
+
+A word may stand for several that mean the same, joined by "|"; all of them are inflected: "buy|purchase" in the past
+tense is "bought|purchased".
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from espalier.nursery import lexicon_en
+from espalier.nursery.brackets_en import load
+
+#: Joins words of which a sentence says one.
+OR = "|"
+_BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG": "being"}
+
+
+@cache
+def verb_form(verb: str, tag: str, many: bool = False) -> str:
+    """A verb, given in its base form, in the form of a Penn tag: VB, VBZ, VBP, VBD, VBN, VBG.
+
+    Args:
+        many: the subject is plural, which only "were" shows.
+    """
+    if OR in verb:
+        return OR.join(verb_form(each, tag, many) for each in verb.split(OR))
+    if verb == "be":
+        return "were" if many and tag == "VBD" else _BE[tag]
+    if tag in ("VB", "VBP"):
+        return verb
+    if tag == "VBZ":
+        return "has" if verb == "have" else lexicon_en.third_person(verb) if verb != "do" else "does"
+    past, participle = _table()["verbs"].get(verb) or (_past(verb),) * 2
+    return past if tag == "VBD" else participle if tag == "VBN" else _present_participle(verb)
+
+
+@cache
+def plural(noun: str) -> str:
+    """A noun in the plural."""
+    found: str | None = _table()["plurals"].get(noun)
+    return found or OR.join(lexicon_en.plural(each) for each in noun.split(OR))
+
+
+@cache
+def comparative(adjective: str) -> tuple[str, ...]:
+    """An adjective of higher degree: ("older",), ("more", "expensive")."""
+    found: str | None = _table()["comparatives"].get(adjective)
+    return (found,) if found else ("more", adjective)
+
+
+def _present_participle(verb: str) -> str:
+    if verb.endswith("ie"):
+        return f"{verb[:-2]}ying"
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        return f"{verb[:-1]}ing"
+    return f"{_doubled(verb)}ing"
+
+
+def _past(verb: str) -> str:
+    if verb.endswith("e"):
+        return f"{verb}d"
+    return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{_doubled(verb)}ed"
+
+
+def _doubled(verb: str) -> str:
+    return verb + verb[-1] if verb in _table()["doubled"] else verb
+
+
+@cache
+def _table() -> dict[str, Any]:
+    raw = load("inflections_en.yaml")
+    verbs = {verb: tuple(forms.split()) for verb, forms in raw["verbs"].items()}
+    return {**raw, "verbs": verbs, "doubled": frozenset(raw["doubled"].split())}

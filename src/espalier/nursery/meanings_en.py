@@ -1,0 +1,213 @@
+"""What the paraphrases of English mean: who does what to whom, where and when, before it is decided how it is said.
+
+A meaning has things by name: events, referents, or words in trees. Words that mean the same stand in a tree side by
+side, "car|automobile"; which of them is said is decided last.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from nltk.tree import Tree
+
+from espalier.nursery.brackets_en import expand
+from espalier.nursery.draw import chance, pick, weighted
+from espalier.nursery.inflect_en import comparative
+from espalier.nursery.people_en import Referent, leaf, named, np, referent
+from espalier.nursery.talk_en import talk
+from espalier.nursery.verbs_en import Mood
+
+Trees = Sequence[Tree | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happens, or is the case.
+
+    Attributes:
+        verb: the base form. `particle`: what belongs to it, (IN for) or (RP up).
+        theme: the object; of "be" what the agent is.
+        place, time: trees, none where they are not said.
+    """
+
+    verb: str
+    mood: Mood
+    agent: Referent
+    theme: Referent | None = None
+    receiver: Referent | None = None
+    particle: Tree | None = None
+    place: Trees = ()
+    time: Trees = ()
+
+
+#: What a form's slots speak of, by name.
+Meaning = dict[str, Event | Referent | Trees]
+
+_MOODS: Final = {
+    "past": Mood(),
+    "present": Mood(past=False),
+    "future": Mood(helpers=("will",)),
+    "perfect": Mood(past=False, helpers=("have",)),
+    "progressive": Mood(past=False, helpers=("be",)),
+    "can": Mood(helpers=("can",)),
+    "should": Mood(helpers=("should",)),
+    "must": Mood(helpers=("must",)),
+    "might": Mood(helpers=("might",)),
+    "regret": Mood(helpers=("should", "have")),
+}
+#: How often each mood is drawn where none is asked for.
+_ANY: Final = (
+    *(("past", 8), ("present", 3), ("future", 3), ("perfect", 2)),
+    *((name, 1) for name in ("can", "should", "must", "might", "regret")),
+)
+
+
+def draw(rng: random.Random, things: dict[str, str]) -> Meaning:
+    """A meaning of things that are named and described as in forms_en.yaml: {"e": "frames past", "x": "person"}.
+
+    A description is the name of frames with the moods that the event may have (any, if there are none) and with
+    "affirmed" (never "not"), "named" (an agent with a name), "seen" (all is new: "a", not "the"), "bare" (no place, no
+    time); or "state" with moods; or "goal"; or "phrase" or "word" with the name of a list; or kinds of nouns.
+    """
+    found: Meaning = {}
+    for name, description in things.items():
+        if name == "together":
+            found |= _TOGETHER[description](rng, found)
+        else:
+            first, *rest = description.split()
+            found[name] = _thing(rng, first, rest)
+    return found
+
+
+def _thing(rng: random.Random, first: str, rest: list[str]) -> Event | Referent | Trees:
+    words = talk()
+    match first:
+        case "state":
+            noun, states = pick(rng, words.states)
+            how = Referent(Tree("ADJP", [leaf(f"JJ {pick(rng, states)}")]))
+            return Event("be", _mood(rng, rest), Referent(np("DT the", f"NN {noun}"), pronoun="it"), how)
+        case "goal":
+            frame = pick(rng, words.frames["goals"])
+            verb, particle = _verb(rng, frame.verbs, "IN")
+            you = Referent(np("PRP you"), many=True, person=True)
+            theme = referent(rng, frame.kinds[0], new=True)
+            return Event(verb, Mood(past=False), you, theme, particle=particle)
+        case "phrase":
+            return expand(rng, words.phrases, rest[0])
+        case "word":
+            return [pick(rng, words.lists[rest[0]])]
+        case _:
+            return _event(rng, first, rest) if first in words.frames else referent(rng, [first, *rest])
+
+
+# --- Events ----------------------------------------------------------------------------------------------------------
+
+
+def _event(rng: random.Random, frames: str, told: Sequence[str]) -> Event:
+    words = talk()
+    frame = pick(rng, words.frames[frames])
+    new = "seen" in told
+    agent = referent(rng, ["named"] if "named" in told else frame.kinds[0], new=new)
+    others = [referent(rng, kinds, new=new, final=True) for kinds in frame.kinds[1:]]
+    verb, particle = _verb(rng, frame.verbs, "RP" if frames == "particles" else "IN")
+    mood = _mood(rng, told)
+    bare = "bare" in told
+    when = _times(mood)
+    return Event(
+        verb=verb,
+        mood=mood,
+        agent=agent,
+        theme=others[0] if others else None,
+        receiver=others[1] if len(others) > 1 else None,
+        particle=particle,
+        place=expand(rng, words.phrases, "places") if not bare and chance(rng, 0.4) else (),
+        time=expand(rng, words.phrases, when) if not bare and when and chance(rng, 0.5) else (),
+    )
+
+
+def _verb(rng: random.Random, verbs: Sequence[str], tag: str) -> tuple[str, Tree | None]:
+    verb, _, particle = pick(rng, verbs).partition("+")
+    return verb, Tree(tag, [particle]) if particle else None
+
+
+def _mood(rng: random.Random, told: Sequence[str]) -> Mood:
+    moods = [(name, 1) for name in told if name in _MOODS]
+    mood = _MOODS[weighted(rng, moods or _ANY)]
+    return replace(mood, negative="affirmed" not in told and chance(rng, 0.2), negation=_negation(rng))
+
+
+def _negation(rng: random.Random) -> str:
+    """What is written short on one side is written out on the other."""
+    return "not|n't" if chance(rng, 0.5) else "n't|not"
+
+
+def _times(mood: Mood) -> str:
+    """The phrases of time that suit a mood; none suits the perfect or what is going on."""
+    if not mood.helpers:
+        return "past" if mood.past else "present"
+    return "future" if mood.helpers in (("will",), ("should",), ("must",), ("might",)) else ""
+
+
+# --- Things drawn together -------------------------------------------------------------------------------------------
+
+
+def _stance(rng: random.Random, _: Meaning) -> Meaning:
+    """How likely or welcome an event is: "surely" the adverb, "sure" the adjective."""
+    surely, sure = pick(rng, talk().lists["stances"]).split(":")
+    return {"surely": [surely], "sure": [sure]}
+
+
+def _later(rng: random.Random, meaning: Meaning) -> Meaning:
+    """What the agent of "e" does next."""
+    first, other = meaning["e"], _event(rng, "frames", ["named", "past", "affirmed", "bare"])
+    if not isinstance(first, Event):
+        raise TypeError("what comes later needs an event 'e' before it")
+    return {"later": replace(other, agent=first.agent)}
+
+
+def _feeling(rng: random.Random, _: Meaning) -> Meaning:
+    """Someone "x", and how this person will feel, "f"."""
+    someone = named(rng)
+    theme = Referent(Tree("ADJP", [leaf(f"JJ {pick(rng, talk().lists['feelings'])}")]))
+    return {"x": someone, "f": Event("be", _MOODS["future"], someone, theme)}
+
+
+def _located(rng: random.Random, _: Meaning) -> Meaning:
+    """A building "x", and "where" it stands."""
+    words = talk()
+    noun, other = pick(rng, words.nouns["building"]), pick(rng, words.nouns["building"])
+    adjective = pick(rng, words.adjectives["building"])
+    where = Tree("PP", [leaf(f"IN {pick(rng, words.lists['beside'])}"), np("DT the", f"NN {other}")])
+    return {"x": Referent(np("DT a", f"JJ {adjective}", f"NN {noun}"), pronoun="it"), "where": [where]}
+
+
+def _compared(rng: random.Random, _: Meaning) -> Meaning:
+    """Two of a kind: "x" is "more" of the "adjective" than "y", and "y" is "less", more of its opposite."""
+    kind, pairs = pick(rng, talk().opposites)
+    x, y = referent(rng, [kind]), referent(rng, [kind])
+    adjective, opposite = pick(rng, pairs).split(":")
+    return {
+        "x": x,
+        "y": y,
+        "adjective": [adjective],
+        "more": _higher(adjective),
+        "less": _higher(opposite),
+        "not": [leaf(f"RB {_negation(rng)}")],
+    }
+
+
+def _higher(adjective: str) -> Trees:
+    words = comparative(adjective)
+    return [Tree(tag, [word]) for tag, word in zip(("JJR",) if len(words) == 1 else ("RBR", "JJ"), words, strict=True)]
+
+
+_TOGETHER: Final[dict[str, Callable[[random.Random, Meaning], Meaning]]] = {
+    "stance": _stance,
+    "later": _later,
+    "feeling": _feeling,
+    "located": _located,
+    "compared": _compared,
+}

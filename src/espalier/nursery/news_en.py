@@ -1,0 +1,143 @@
+"""News: plain sentences about firms, markets and city halls, with Penn tags and trees, grown from a seed.
+
+What a model has to learn here: sentences that follow a template of tags word by word (SAT, section 3). No
+template comes twice, but all are built of phrases that come often, so that one which is new can be followed too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from nltk.tree import Tree
+
+from espalier.corpora.records import Sentence
+from espalier.io.errors import ConfigError
+from espalier.nursery.brackets_en import Rules, Unfit, fill, finished, load, read_rules, text_of
+from espalier.nursery.draw import chance, pick
+from espalier.nursery.inflect_en import verb_form
+from espalier.syntax.parse import Parse, columns_of
+
+#: Words of a sentence, the last mark included.
+SHORTEST, LONGEST = 6, 35
+#: Sentences drawn in vain, one after the other, before the grammar counts as dry.
+_TRIES = 1000
+#: Said once in a sentence: what happens at one time has no other.
+_ONCE = frozenset(["When"])
+#: Words that may come again.
+_COMMON = frozenset(["million", "billion", "%", "year"])
+
+
+def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
+    """Grow `count` sentences; no template of tags comes twice.
+
+    Args:
+        count: how many.
+        seed: the same seed gives the same sentences on every machine; a larger count only adds some.
+
+    Returns:
+        Records of origin "nursery", ids "news-000001" and on, with words, tags and a tree, 6 to 35 words each.
+
+    Raises:
+        ConfigError: the count is negative, or so large that the grammar runs dry.
+    """
+    if count < 0:
+        raise ConfigError(f"cannot grow {count} sentences", where="nursery news_en", remedy="give a count of 0 or more")
+    rng = random.Random(seed)
+    told: set[tuple[str, ...]] = set()
+    found: list[Sentence] = []
+    while len(found) < count:
+        sentence = _new(rng, told)
+        if sentence is None:
+            raise ConfigError(
+                f"the grammar ran dry after {len(found)} of {count} sentences",
+                where="nursery news_en",
+                remedy="ask for fewer",
+            )
+        told.add(sentence.tags)
+        found.append(
+            Sentence(
+                id=f"news-{len(found) + 1:06d}",
+                origin="nursery",
+                language="en",
+                target=text_of(sentence.words),
+                **columns_of(sentence, "target"),
+            )
+        )
+    return found
+
+
+def _new(rng: random.Random, told: set[tuple[str, ...]]) -> Parse | None:
+    for _ in range(_TRIES):
+        try:
+            sentence = finished(_expand(rng, "Sentence", "", set())[0])
+        except Unfit:
+            continue
+        if SHORTEST <= len(sentence.words) <= LONGEST and sentence.tags not in told and not _repeats(sentence):
+            return sentence
+    return None
+
+
+def _repeats(sentence: Parse) -> bool:
+    """Whether a name, a thing or a number comes twice, or a word stands beside itself."""
+    words, tags = sentence.words, sentence.tags
+    content = [word for word, tag in zip(words, tags, strict=True) if tag[0] in "NJ" or tag in ("CD", "RB", "VBD")]
+    content = [word for word in content if word not in _COMMON]
+    beside = any(a.lower() == b.lower() for a, b in pairwise(words))
+    return beside or len(content) != len(set(content))
+
+
+def _expand(rng: random.Random, slot: str, tag: str, once: set[str]) -> list[Any]:
+    """What stands for a slot: see news_en.yaml.
+
+    Args:
+        tag: the form of the verbs here, which says what times suit them.
+        once: the slots of `_ONCE` that the sentence has had.
+    """
+    if slot.startswith("#"):
+        return [_NUMBERS[slot[1:]](rng)]
+    if slot.startswith("="):
+        return [Tree(tag, [verb_form(str(pick(rng, _rules()[slot[1:]])), tag)])]
+    name, _, inner = slot.partition(":")
+    tag = inner or tag
+    if name in _ONCE and name in once:
+        raise Unfit(name)
+    once.add(name)
+    rules = _rules()
+    form = pick(rng, rules.get(f"{name}:{tag}") or rules[name])
+    return fill(form, lambda following: _expand(rng, following, tag, once))
+
+
+@cache
+def _rules() -> Rules:
+    return read_rules(load("news_en.yaml"))
+
+
+# --- Numbers ---------------------------------------------------------------------------------------------------------
+
+
+def _percent(rng: random.Random) -> str:
+    whole = 1 + int(rng.random() * 39)
+    return f"{whole}.{1 + int(rng.random() * 9)}" if chance(rng, 0.5) else str(whole)
+
+
+def _between(rng: random.Random, low: int, high: int, step: int = 1) -> int:
+    return low + step * int(rng.random() * ((high - low) // step + 1))
+
+
+_NUMBERS: dict[str, Callable[[random.Random], str]] = {
+    "percent": _percent,
+    "amount": lambda rng: f"{_between(rng, 11, 999) / 10:.1f}" if chance(rng, 0.5) else str(_between(rng, 2, 900)),
+    "few": lambda rng: f"{_between(rng, 11, 99) / 10:.1f}",
+    "price": lambda rng: f"{_between(rng, 200, 9999) / 100:.2f}",
+    "points": lambda rng: f"{_between(rng, 11, 899) / 10:.1f}",
+    "level": lambda rng: f"{_between(rng, 10000, 98000) / 10:,.1f}",
+    "hundreds": lambda rng: f"{_between(rng, 100, 4900, 50):,}",
+    "thousands": lambda rng: f"{_between(rng, 1000, 48000, 500):,}",
+    "year": lambda rng: str(_between(rng, 1961, 2019)),
+    "day": lambda rng: str(_between(rng, 1, 28)),
+    "ten": lambda rng: pick(rng, ("ten", "eleven", "twelve", "thirteen")),
+}

@@ -1,0 +1,143 @@
+"""Paraphrases: one meaning in two forms, with gold constituency trees, grown from a seed by a synchronous grammar.
+
+What a model has to learn here: given a sentence and the top of its paraphrase's tree, how the same words are put
+otherwise (voice, dative shift, fronting, clefts, relative clauses, questions), with agreement and tense; the two sides
+differ in every word for which the lexicon has another. The form is free: without the tree it can only be guessed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+
+from nltk.tree import Tree
+
+from espalier.corpora.records import Pair
+from espalier.io.errors import ConfigError
+from espalier.nursery.brackets_en import Unfit, text_of
+from espalier.nursery.draw import weighted
+from espalier.nursery.forms_en import Family, families, say
+from espalier.nursery.meanings_en import Event, Meaning, draw
+from espalier.nursery.people_en import Referent
+from espalier.syntax.parse import Parse, columns_of
+
+#: Words of a sentence, the last mark included.
+SHORTEST, LONGEST = 5, 30
+#: Levels of its tree, words apart.
+DEEPEST = 12
+#: How many pairs a meaning has at most: one source with so many targets.
+_TARGETS = 3
+#: Meanings drawn in vain, one after the other, before the grammar counts as dry.
+_TRIES = 1000
+
+
+def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
+    """Grow `count` pairs, all different; no sentence belongs to two meanings.
+
+    Args:
+        count: how many pairs.
+        seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
+
+    Returns:
+        Records of origin "nursery", ids "paraphrase-000001" and on; `group` is the meaning, "meaning-000001", which one
+        to three pairs share: one source, several targets. Both sides have words, tags and a tree, 5 to 30 words each,
+        and at most 12 levels in the tree.
+
+    Raises:
+        ConfigError: the count is negative, or so large that the grammar runs dry.
+    """
+    if count < 0:
+        raise ConfigError(
+            f"cannot grow {count} pairs", where="nursery paraphrase_en", remedy="give a count of 0 or more"
+        )
+    rng = random.Random(seed)
+    found: list[Pair] = []
+    said: set[tuple[str, ...]] = set()
+    meanings = vain = 0
+    while len(found) < count:
+        sentences = _sentences(rng)
+        if not sentences or any(each.words in said for each in sentences):
+            vain += 1
+            if vain == _TRIES:
+                raise ConfigError(
+                    f"the grammar ran dry after {len(found)} of {count} pairs",
+                    where="nursery paraphrase_en",
+                    remedy="ask for fewer",
+                )
+            continue
+        vain = 0
+        meanings += 1
+        said.update(each.words for each in sentences)
+        source, *targets = sentences
+        found += [
+            _record(len(found) + number, f"meaning-{meanings:06d}", source, target)
+            for number, target in enumerate(targets, start=1)
+        ]
+    return found[:count]
+
+
+def _sentences(rng: random.Random) -> list[Parse]:
+    """One meaning as a source and one to three targets; nothing where it cannot be said well in two ways."""
+    family = weighted(rng, [(each, each.weight) for each in families().values()])
+    meaning = draw(rng, family.things)
+    side = int(rng.random() * 2)
+    wanted = 1 + int(rng.random() * _TARGETS)
+    if _repeats(meaning):
+        return []
+    found: list[Parse] = []
+    for form in _shuffled(rng, family):
+        try:
+            sentence = say(form, meaning, side if not found else 1 - side)
+        except Unfit:
+            continue
+        if _fits(sentence):
+            found.append(sentence)
+        if len(found) > wanted:
+            break
+    return found if len(found) > 1 else []
+
+
+def _shuffled(rng: random.Random, family: Family) -> Iterator[Tree]:
+    left = list(family.forms.values())
+    while left:
+        yield left.pop(int(rng.random() * len(left)))
+
+
+def _repeats(meaning: Meaning) -> bool:
+    """Whether two things have a word in common: no teacher helps a teacher."""
+    trees: list[Tree | str] = []
+    for thing in meaning.values():
+        if isinstance(thing, Event):
+            ones = {id(one): one for one in (thing.agent, thing.theme, thing.receiver) if one is not None}
+            trees += [*(one.tree for one in ones.values()), *thing.place, *thing.time]
+        elif isinstance(thing, Referent):
+            trees.append(thing.tree)
+        else:
+            trees += thing
+    unique = {id(tree): tree for tree in trees if isinstance(tree, Tree)}
+    content = [word for tree in unique.values() for word, tag in tree.pos() if tag[0] in "NJC" and tag != "CC"]
+    return len(content) != len(set(content))
+
+
+def _fits(sentence: Parse) -> bool:
+    # No word stands beside itself: by chance it does where two phrases meet.
+    depth = max(accumulate((sign == "(") - (sign == ")") for sign in sentence.tree))
+    return (
+        SHORTEST <= len(sentence.words) <= LONGEST
+        and depth <= DEEPEST
+        and all(a != b for a, b in pairwise(sentence.words))
+    )
+
+
+def _record(number: int, group: str, source: Parse, target: Parse) -> Pair:
+    return Pair(
+        id=f"paraphrase-{number:06d}",
+        origin="nursery",
+        language="en",
+        group=group,
+        source=text_of(source.words),
+        target=text_of(target.words),
+        **columns_of(source, "source"),
+        **columns_of(target, "target"),
+    )

@@ -1,0 +1,110 @@
+"""Verb phrases as the Penn treebank builds them: a VP in that of each auxiliary, "not" and "do" where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from nltk.tree import Tree
+
+from espalier.nursery.inflect_en import verb_form
+
+MODALS: Final = frozenset(["will", "can", "could", "should", "must", "might", "would"])
+#: Modals that lose letters before "n't"; "might" is not contracted at all.
+_SHORTENED = {"will": "wo", "can": "ca"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """When, how surely and whether: the same in all forms of one meaning.
+
+    Attributes:
+        past: the first verb, unless it is a modal, is in the past tense.
+        helpers: what stands before the verb: modals, "have", "be" (for the progressive), in that order.
+        negative: "not" follows the first auxiliary.
+        negation: how "not" is written: "not", "n't", or one or the other by side, "not|n't".
+    """
+
+    past: bool = True
+    helpers: tuple[str, ...] = ()
+    negative: bool = False
+    negation: str = "not"
+
+
+#: A verb of a chain: its tag and its word.
+Link = tuple[str, str]
+
+
+def chain(verb: str, mood: Mood, *, many: bool, passive: bool = False, inverted: bool = False) -> list[Link]:
+    """The verbs of a clause: [("MD", "should"), ("VB", "have"), ("VBN", "been"), ("VBN", "sold")].
+
+    Args:
+        verb: the base form.
+        many: the subject is plural.
+        inverted: the first verb will stand before the subject, so it must be an auxiliary.
+    """
+    verbs = [*mood.helpers, *(["be"] if passive else []), verb]
+    if (mood.negative or inverted) and len(verbs) == 1 and verb != "be":
+        verbs.insert(0, "do")
+    progressive = len(mood.helpers) - 1 if mood.helpers[-1:] == ("be",) else None
+    found: list[Link] = []
+    tag = "MD" if verbs[0] in MODALS else "VBD" if mood.past else "VBP" if many else "VBZ"
+    for index, each in enumerate(verbs):
+        found.append((tag, each if tag == "MD" else verb_form(each, tag, many)))
+        if each in MODALS or (each == "do" and not index and len(verbs) > 1):
+            tag = "VB"
+        else:
+            tag = "VBG" if index == progressive else "VBN"
+    return found
+
+
+def finite(
+    verb: str, mood: Mood, rest: Sequence[Tree], *, many: bool, passive: bool = False, adverb: Tree | None = None
+) -> list[Tree]:
+    """What a clause has after its subject: a verb phrase.
+
+    Args:
+        rest: what follows the last verb.
+        adverb: what stands within the verb phrase, after its auxiliary; where there is none, or "not" is, before it.
+    """
+    links = chain(verb, mood, many=many, passive=passive)
+    levels = [_negated(links[0], mood), *([_leaf(link)] for link in links[1:])]
+    if adverb is None:
+        return _nested(levels, rest)
+    if len(links) == 1 or mood.negative:
+        return [adverb, *_nested(levels, rest)]
+    levels[0].append(adverb)
+    return _nested(levels, rest)
+
+
+def inverted(verb: str, mood: Mood, *, many: bool, passive: bool = False) -> list[Tree]:
+    """What a question has before its subject: the first auxiliary, with "n't" where it is denied."""
+    asked = Mood(mood.past, mood.helpers, mood.negative, "n't")
+    return _negated(chain(verb, asked, many=many, passive=passive, inverted=True)[0], asked)
+
+
+def behind(verb: str, mood: Mood, rest: Sequence[Tree], *, many: bool, passive: bool = False) -> list[Tree]:
+    """What a question has after its subject: a verb phrase, or only `rest` where "be" was the one verb."""
+    links = chain(verb, mood, many=many, passive=passive, inverted=True)[1:]
+    return _nested([[_leaf(link)] for link in links], rest)
+
+
+def _nested(levels: Sequence[list[Tree]], rest: Sequence[Tree]) -> list[Tree]:
+    found = list(rest)
+    for level in reversed(levels):
+        found = [Tree("VP", [*level, *found])]
+    return found
+
+
+def _leaf(link: Link) -> Tree:
+    return Tree(link[0], [link[1]])
+
+
+def _negated(link: Link, mood: Mood) -> list[Tree]:
+    if not mood.negative:
+        return [_leaf(link)]
+    tag, word = link
+    negation = "not" if word == "might" else mood.negation
+    hosts = [_SHORTENED.get(word, word) if each == "n't" else word for each in negation.split("|")]
+    return [Tree(tag, ["|".join(dict.fromkeys(hosts))]), Tree("RB", [negation])]
