@@ -226,6 +226,8 @@ COMPONENTS = {
     "readers.sonnets": sonnets,
     "readers.dialogue_zh": lambda _: rows_of(NURSERIES["dialogue_zh"](count=4, seed=1)),
     "readers.lyrics_zh": lambda _: rows_of(NURSERIES["lyrics_zh"](count=4, seed=1)),
+    "readers.news_en": lambda _: rows_of(NURSERIES["news_en"](count=4, seed=1)),
+    "readers.paraphrase_en": lambda _: rows_of(NURSERIES["paraphrase_en"](count=4, seed=1)),
     "readers.verse_zh": lambda _: rows_of(NURSERIES["verse_zh"](count=3, seed=1)),
     "readers.verse_en": lambda _: rows_of(NURSERIES["verse_en"](count=2, seed=1)),
 }

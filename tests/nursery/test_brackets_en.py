@@ -1,10 +1,8 @@
 import random
 
 import pytest
-from nltk.tokenize import NLTKWordTokenizer
 from nltk.tree import Tree
 
-from espalier.nursery import news_en, paraphrase_en
 from espalier.nursery.brackets_en import Unfit, expand, fill, finished, read_form, read_rules, text_of
 from espalier.syntax.constituency import read_tree, write_tree
 
@@ -65,11 +63,3 @@ def test_a_finished_sentence_has_its_capital_and_its_an(tree: str, words: str) -
 )
 def test_a_text_is_written_as_one_writes_it(words: str, text: str) -> None:
     assert text_of(words.split()) == text
-
-
-def test_the_treebank_tokenizer_gives_the_words_back() -> None:
-    tokenizer = NLTKWordTokenizer()
-    written = [(pair.source, pair.source_words) for pair in paraphrase_en.grow(400, seed=3)]
-    written += [(sentence.target, sentence.target_words) for sentence in news_en.grow(400, seed=3)]
-    for text, words in written:
-        assert " ".join(tokenizer.tokenize(text)) == words

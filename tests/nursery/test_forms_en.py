@@ -69,8 +69,8 @@ EXPECTED: dict[str, tuple[Meaning, dict[str, str]]] = {
     "transfer": (
         {"e": Event("give", WILL, TOM, LETTER, ANNA)},
         {
-            "double": "(S (NP (NNP Tom)) (VP (MD will) (VP (VB give) (NP (NNP Anna)) (NP (DT an) (JJ old) (NN letter))))"
-            " (. .))",
+            "double": "(S (NP (NNP Tom)) (VP (MD will) (VP (VB give) (NP (NNP Anna)) (NP (DT an) (JJ old)"
+            " (NN letter)))) (. .))",
             "to": "(S (NP (NNP Tom)) (VP (MD will) (VP (VB give) (NP (DT an) (JJ old) (NN letter)) (PP (TO to)"
             " (NP (NNP Anna))))) (. .))",
             "passive": "An old letter will be given to Anna by Tom.",
@@ -351,8 +351,8 @@ EXPECTED: dict[str, tuple[Meaning, dict[str, str]]] = {
         {
             "active": "(SQ (VBD Did) (NP (NNP Tom)) (VP (VB buy) (NP (DT the) (NN car)) (PP (IN in) (NP (DT the) (NN"
             " park))) (PP (IN on) (NP (NNP Monday)))) (. ?))",
-            "passive": "(SQ (VBD Was) (NP (DT the) (NN car)) (VP (VBN bought) (PP (IN by) (NP (NNP Tom))) (PP (IN in) (NP"
-            " (DT the) (NN park))) (PP (IN on) (NP (NNP Monday)))) (. ?))",
+            "passive": "(SQ (VBD Was) (NP (DT the) (NN car)) (VP (VBN bought) (PP (IN by) (NP (NNP Tom))) (PP (IN in)"
+            " (NP (DT the) (NN park))) (PP (IN on) (NP (NNP Monday)))) (. ?))",
             "is-true": "Is it true that Tom bought the car in the park on Monday?",
             "cleft": "Was it Tom who bought the car in the park on Monday?",
             "right": "Tom bought the car in the park on Monday, right?",

@@ -29,9 +29,7 @@ def written(trees: list[Tree]) -> str:
         (Mood(negative=True), False, True, "was bought"),
     ],
 )
-def test_each_auxiliary_decides_the_form_of_the_next_verb(
-    mood: Mood, many: bool, passive: bool, expected: str
-) -> None:
+def test_each_auxiliary_decides_the_form_of_the_next_verb(mood: Mood, many: bool, passive: bool, expected: str) -> None:
     assert " ".join(word for _, word in chain("buy", mood, many=many, passive=passive)) == expected
 
 
@@ -81,7 +79,13 @@ def test_an_adverb_follows_the_first_auxiliary_or_stands_before_the_verb() -> No
         ("sell", PAST, True, "(VBD was)", "(VP (VBN sold) (NP (DT the) (NN car)))"),
         ("be", PAST, False, "(VBD was)", "(NP (DT the) (NN car))"),
         ("sell", Mood(helpers=("will",)), False, "(MD will)", "(VP (VB sell) (NP (DT the) (NN car)))"),
-        ("sell", Mood(helpers=("can",), negative=True), False, "(MD ca) (RB n't)", "(VP (VB sell) (NP (DT the) (NN car)))"),
+        (
+            "sell",
+            Mood(helpers=("can",), negative=True),
+            False,
+            "(MD ca) (RB n't)",
+            "(VP (VB sell) (NP (DT the) (NN car)))",
+        ),
     ],
 )
 def test_a_question_parts_the_first_auxiliary_from_the_rest(

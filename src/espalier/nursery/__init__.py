@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from espalier.corpora.records import Record
-from espalier.nursery import dialogue_zh, lyrics_zh, verse_en, verse_zh
+from espalier.nursery import dialogue_zh, lyrics_zh, news_en, paraphrase_en, verse_en, verse_zh
 
 #: Grammars by name; each grows `count` rows from a `seed`.
 NURSERIES: Final[dict[str, Callable[..., Sequence[Record]]]] = {
     "dialogue_zh": dialogue_zh.grow,
     "lyrics_zh": lyrics_zh.grow,
+    "news_en": news_en.grow,
+    "paraphrase_en": paraphrase_en.grow,
     "verse_en": verse_en.grow,
     "verse_zh": verse_zh.grow,
 }
