@@ -6,6 +6,7 @@ ATT; HED is the root's). A legacy model, of perceptrons, gives words and tags al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from itertools import groupby, repeat
@@ -24,6 +25,8 @@ _FILES: Final = ("*.json", "*.txt", "*.bin")
 #: What a neural model's encoder reads at most, in tokens, its two special ones counted. LTP cuts off what is beyond.
 LONGEST: Final = 512
 
+#: Half a surrogate pair, which no UTF-8 holds and no tokenizer takes.
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _EMPTY: Final = Refused("empty")
 _TOO_LONG: Final = Refused("too long")
 _NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
@@ -67,7 +70,7 @@ class LtpParser:
         """One answer a sentence: words, and the tags, heads and labels that the model can tell.
 
         Refused are those that are "empty" or "too long", and those of which the "tokens do not round-trip": the
-        model's tokenizer leaves nothing of a given word, or the words found are not the text.
+        model's tokenizer leaves nothing of the text or of a given word, or the words found are not the text.
         """
         answers: list[Any] = [refusal(each) for each in sentences]
         for given in (False, True):
@@ -97,12 +100,12 @@ class LtpParser:
         return answers
 
     def _sizes(self, inputs: Sequence[Any], given: bool) -> list[int]:
-        """The tokens of each input; 0 where a given word has none."""
+        """The tokens of each input; 0 where a given word, or the whole text, has none but the special ones."""
         if not inputs:
             return []
         encodings = self._model.tokenizer(inputs, is_split_into_words=given, truncation=False, verbose=False).encodings
         return [
-            0 if given and len(set(encoding.word_ids) - {None}) < len(each) else len(encoding.ids)
+            0 if len(set(encoding.word_ids) - {None}) < (len(each) if given else 1) else len(encoding.ids)
             for each, encoding in zip(inputs, encodings, strict=True)
         ]
 
@@ -133,7 +136,8 @@ class LegacyLtpParser:
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
         """One answer a sentence: words, and tags where the model can tell.
 
-        Refused are those that are "empty", and given words that "do not round-trip", having white space in them.
+        Refused are those that are "empty", and those of which the "tokens do not round-trip": white space within a
+        given word, or half a surrogate pair.
         """
         answers: list[Any] = [refusal(each) for each in sentences]
         places = [place for place, answer in enumerate(answers) if answer is None]
@@ -157,25 +161,33 @@ def refusal(sentence: Sentence) -> Refused | None:
         return _EMPTY
     if not isinstance(sentence, str) and any(word.split() != [word] for word in sentence):
         return _NO_ROUND_TRIP
+    if _HALF_PAIR.search("".join(sentence)):
+        return _NO_ROUND_TRIP
     return None
 
 
 def _located(model: str) -> tuple[Path, str]:
     """The folder of a model, and how its signature names it."""
-    if (Path(model) / CONFIG).is_file():
-        return Path(model), "model"
+    folder = Path(model)
+    if (folder / CONFIG).is_file():
+        return folder, "model"
+    ways = "give the path of one, or train a parser here (backend spacy with a treebank)"
+    if folder.exists():
+        raise ConfigError(f"there is no {CONFIG} in '{model}', so it is no model", where="ltp", remedy=ways)
+    name, _, revision = model.partition("@")
+    if name.count("/") != 1 or name.startswith((".", "/", "~")):  # a path, not a name on the hub
+        raise ConfigError(f"no model '{model}'", where="ltp", remedy=ways)
     from huggingface_hub import snapshot_download
 
-    name, _, revision = model.partition("@")
     try:
-        if Path(model).exists() or name.count("/") != 1:
-            raise FileNotFoundError
         return Path(_cached(snapshot_download, name, revision or None)), model
-    except (OSError, ValueError) as error:  # the hub's own errors are among these two
-        ways = ["give the path of one", "train a parser here (backend spacy with a treebank)"]
-        if name.count("/") == 1 and not Path(model).exists():
-            ways.insert(0, f"fetch it: hf download {name}" + (f" --revision {revision}" if revision else ""))
-        raise ConfigError(f"no model '{model}'", where="ltp", remedy=", or ".join(ways)) from error
+    except Exception as error:  # the hub's own errors, and as many as the libraries beneath it have
+        command = f"hf download {name}" + (f" --revision {revision}" if revision else "")
+        raise ConfigError(
+            f"no model '{model}' on this machine, and none from the hub ({type(error).__name__})",
+            where="ltp",
+            remedy=f"fetch it: {command}, or {ways}",
+        ) from error
 
 
 def _cached(download: Any, name: str, revision: str | None) -> str:

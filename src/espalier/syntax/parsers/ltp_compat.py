@@ -23,6 +23,8 @@ from espalier.io.files import read_json
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "pytorch_model.bin"
+#: What is asked of a model. Every neural one has labels for words (cws), its configuration's or LTP's own.
+TASKS: Final = frozenset({"cws", "pos", "dep"})
 
 _TARGET: Final = "_ltp_target_"
 _PARTS: Final = re.compile(
@@ -77,11 +79,15 @@ def load_neural(folder: Path, config: Mapping[str, Any]) -> Any:
         model = LTP(config=config)
         state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)
         _fill(model.model, state)
-        tokenizer = AutoTokenizer.from_pretrained(folder, config=model.model.backbone.config, local_files_only=True)
+        if headless := model.supported_tasks & TASKS - set(model.model.task_heads):
+            raise ValueError(f"it has labels, but no head, for {', '.join(sorted(headless))}")
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, config=model.model.backbone.config, local_files_only=True, trust_remote_code=False
+        )
         if not tokenizer.is_fast:
             raise ValueError("its tokenizer gives no places in the text")
     except pickle.UnpicklingError as error:
-        raise _refused(folder, "its weights are more than tensors; they are not unpickled") from error
+        raise _refused(folder, "its weights are damaged or more than tensors, and not unpickled") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError, ImportError) as error:
         raise _refused(folder, (str(error).strip() or type(error).__name__).splitlines()[0]) from error
     if not hasattr(tokenizer, "batch_encode_plus"):
@@ -92,14 +98,18 @@ def load_neural(folder: Path, config: Mapping[str, Any]) -> Any:
 
 
 def load_legacy(folder: Path, config: Mapping[str, Any]) -> Any:
-    """LTP's perceptrons, which need words' segmentation at least.
+    """LTP's perceptrons, of which words' segmentation is needed at least.
+
+    LTP's own reader ends the process on a file that is cut off in the middle; nothing here can prevent that.
 
     Raises:
-        ArtifactError: one of them is damaged.
+        ArtifactError: one of them is no perceptron, or segmentation is not among them.
     """
     from ltp.legacy import LTP
 
     tasks = {task: str(folder / name) for task, name in config["tasks"].items() if task in ("cws", "pos")}
+    if "cws" not in tasks:
+        raise _refused(folder, "it does not segment words (no 'cws')")
     try:
         return LTP(**tasks)
     except (OSError, ValueError, RuntimeError) as error:
