@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 SHARD = 512
 #: Shards that wait at each worker: enough that none is idle, few enough that a scheduler holds little.
 WAITING = 2
+#: Shards for which a process of its own is worth its start, unless somebody says how many there shall be.
+WORTH = 8
 #: Seconds in which a scheduler must answer.
 PATIENCE = 10
+#: The environment of a process: one thread in each library, and the bytes of free memory that it keeps (the C library
+#: takes no more).
+THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+KEPT = str(2**25)
 
 #: A parse as a row: the five columns of `espalier.syntax.parse`, then the reason if there is none.
 Row = tuple[str, ...]
@@ -55,7 +61,7 @@ def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
         scratch: where finished shards wait; the caller removes it when the whole is written.
 
     `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786; without it, `ESPALIER_WORKERS`
-    is the number of processes on this machine, one for each core if unset.
+    is the number of processes on this machine; if unset, as many as are worth it, one for each core at most.
 
     Raises:
         ConfigError: nobody answers at that address.
@@ -65,7 +71,7 @@ def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
     shards = [distinct[start : start + SHARD] for start in range(0, len(distinct), SHARD)]
     files = [scratch / f"{digest(shard)}.parquet" for shard in shards]
     todo = [number for number, file in enumerate(files) if not file.exists()]
-    scheduler, workers = os.environ.get("ESPALIER_SCHEDULER") or None, min(_workers(), len(todo))
+    scheduler, workers = os.environ.get("ESPALIER_SCHEDULER") or None, _workers(len(todo))
     with progress_bar() as bar:
         started, done = time.monotonic(), 0
         task = bar.add_task("parse", total=len(distinct), completed=len(distinct) - sum(len(shards[n]) for n in todo))
@@ -126,6 +132,7 @@ def _by_dask(
 def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     import logging
 
+    import dask
     from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.ERROR)  # a worker that dies is not news: its shard goes elsewhere
@@ -141,26 +148,28 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
         with client:
             yield client
         return
-    # A worker imports what we import, from where we do; each has one thread, in its libraries too.
+    # A worker imports what we import, from where we do; each has one thread, in its libraries too. Dask would have them
+    # give every piece of free memory back at once, and tensors ask for it again: they would be a third slower.
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONPATH": paths}
+    before = {**THREADS, "MALLOC_TRIM_THRESHOLD_": KEPT, "MALLOC_MMAP_THRESHOLD_": KEPT}
     with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
         LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
-            env=environment,
+            env={"PYTHONPATH": paths},
         ) as cluster,
         Client(cluster) as client,
     ):  # fmt: skip
         yield client
 
 
-def _workers() -> int:
+def _workers(shards: int) -> int:
     text = os.environ.get("ESPALIER_WORKERS", "")
     if not text:
-        return os.cpu_count() or 1
+        return min(os.cpu_count() or 1, shards // WORTH)
     if not text.isdecimal() or int(text) < 1:
         raise ConfigError(f"'{text}' is no number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
-    return int(text)
+    return min(int(text), shards)
 
 
 def _row(answer: Parse | Refused) -> Row:
