@@ -68,7 +68,7 @@ SHARDED = ("parse", "annotate")
 ProfileOption = Annotated[Profile | None, typer.Option(help="Instead of the present folder's.")]
 KeyArgument = Annotated[str, typer.Argument(help="The entry's key in params.yaml.")]
 SchedulerOption = Annotated[str | None, typer.Option(help="A Dask cluster's: tcp://HOST:PORT; else this machine.")]
-WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes on this machine; else one for each core.")]
+WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes on this machine; else as many as pay.")]
 ModelOption = Annotated[str | None, typer.Option(help="A model's key; else the profile's default.")]
 CountOption = Annotated[int, typer.Option(help="How many texts for each format.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed writes the same text.")]
