@@ -1,0 +1,109 @@
+"""Defects of generated paraphrases that a machine can count (GuiG, section 4.3): repeated words and wrong negation.
+
+The paper names them and counts none; the counts are ours. They are signs, not proofs: of human paraphrases some show
+them too, so read a share beside that of the references against the sources.
+
+Words are compared in lower case, and a token without a letter or digit is none: "no , no" repeats nothing in a row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+
+#: The words that negate, beside all that end in n't. "nor" only goes on with a negation that is there, "cannot" may
+#: stand as "can not".
+NEGATIONS: Final = ("cannot", "neither", "never", "no", "nobody", "none", "not", "nothing", "nowhere")
+
+#: The words that a sentence may well hold three times: they count as repeated only in a row. Of human paraphrases 8 to
+#: 9 % have one of them three times and more often than their source, and about 1 % another word.
+COMMON: Final = (
+    "'s", "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
+    "the", "to", "was", "were", "with",
+)  # fmt: skip
+
+_KEYS: Final = ("repeated_words", "negation_lost", "negation_doubled", "empty")
+_MANY: Final = 3
+
+
+def defect_statistics(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> Array:
+    """What one output contributes, (outputs, 5): whether it repeats words, lost or doubled a negation, is empty; 1.
+
+    An empty output has no other defect.
+
+    Raises:
+        EspalierError: lists of different lengths.
+    """
+    require_lengths("hypotheses", len(hypotheses), sources=sources, references=references)
+    found = np.ones((len(hypotheses), len(_KEYS) + 1))
+    for row, texts in enumerate(zip(sources, references, hypotheses, strict=True)):
+        source, reference, hypothesis = (text.lower().split() for text in texts)
+        wanted, given = negations(reference), negations(hypothesis)
+        found[row, :-1] = (
+            repeats(hypothesis, source, reference),
+            bool(hypothesis) and given < wanted,
+            given >= 2 and given > wanted,
+            not hypothesis,
+        )
+    return found
+
+
+def repeats(hypothesis: Sequence[str], *others: Sequence[str]) -> bool:
+    """Whether a word stands twice in a row, or three times in all, more often so than in each of the other texts.
+
+    Args:
+        hypothesis: tokens in lower case, as in the others.
+    """
+    if len(set(hypothesis)) == len(hypothesis):
+        return False
+    return any(
+        times >= least and all(times > count(other)[word] for other in others)
+        for count, least in ((_in_a_row, 1), (_in_all, _MANY))
+        for word, times in count(hypothesis).items()
+    )
+
+
+def negations(words: Sequence[str]) -> int:
+    """How many words negate."""
+    return sum(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
+
+
+_NEGATIONS: Final = frozenset(NEGATIONS)
+_COMMON: Final = frozenset(COMMON)
+
+
+def _in_a_row(tokens: Sequence[str]) -> Counter[str]:
+    """How often each word follows itself."""
+    return Counter(one for one, other in pairwise(tokens) if one == other and any(map(str.isalnum, one)))
+
+
+def _in_all(tokens: Sequence[str]) -> Counter[str]:
+    """How often each word stands in a text, apart from the common ones."""
+    return Counter(token for token in tokens if token not in _COMMON and any(map(str.isalnum, token)))
+
+
+def _metrics() -> tuple[Metric, ...]:
+    negation = signature_of("defects", counts="negation", words="+".join(("n't", *NEGATIONS)), against="reference")
+    signatures = {
+        "repeated_words": signature_of(
+            "defects", counts="repeated_words", row=2, all=_MANY, common=len(COMMON), against="source+reference"
+        ),
+        "negation_lost": f"{negation}|fewer:1",
+        "negation_doubled": f"{negation}|more:1|least:2",
+        "empty": signature_of("defects", counts="empty"),
+    }
+    return tuple(
+        Metric(key, ratio(column, len(_KEYS), scale=100.0), signatures[key], "no outputs")
+        for column, key in enumerate(_KEYS)
+    )
+
+
+#: Shares of outputs in percent, over `defect_statistics`.
+METRICS: Final = _metrics()

@@ -1,0 +1,126 @@
+"""METEOR as NLTK computes it (Banerjee and Lavie 2005; the parameters of Lavie and Agarwal 2007), times 100.
+
+Words are matched in three rounds: equal words, equal stems (Porter), synonyms (WordNet). Within a round the words of
+the hypothesis are taken from the last to the first, and each gets the last word of the reference that is still free and
+fits. That is NLTK's greedy matching, not the one with the fewest crossings; and as in NLTK the third round looks up the
+stems of the second, not the words. Case is ignored.
+
+    fmean = PR / (0.9 P + 0.1 R)        METEOR = fmean (1 - 0.5 (chunks / matches)^3)
+
+A chunk is a run of matches that are neighbours in both texts. Without WordNet's data there is no third round, and the
+signature says so. Values of METEOR's own program (1.5, with paraphrases and tuned weights) are not comparable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from nltk.stem.porter import PorterStemmer
+
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.wordnet import WordNet
+
+_ALPHA: Final = 0.9
+_BETA: Final = 3.0
+_GAMMA: Final = 0.5
+
+#: A place in a text and the word there, or its stem.
+_Word = tuple[int, str]
+
+
+def meteor_statistics(references: Sequence[str], hypotheses: Sequence[str], *, wordnet: Path | None = None) -> Array:
+    """What one segment contributes, (segments, 2): its METEOR, 0 for one without a match; 1.
+
+    Args:
+        references: words joined by single spaces.
+        hypotheses: as many.
+        wordnet: the folder of WordNet's database files, for synonyms; None for none.
+
+    Raises:
+        SourceError: a file of WordNet is missing, or broken.
+        EspalierError: lists of different lengths.
+    """
+    require_lengths("references", len(references), hypotheses=hypotheses)
+    synonyms = WordNet(wordnet).synonyms if wordnet is not None else None
+    found = np.ones((len(references), 2))
+    for row, (reference, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
+        found[row, 0] = meteor(reference.lower().split(), hypothesis.lower().split(), synonyms)
+    return found
+
+
+def meteor(
+    reference: Sequence[str], hypothesis: Sequence[str], synonyms: Callable[[str], Iterable[str]] | None = None
+) -> float:
+    """METEOR of lower-case words, from 0 to 1."""
+    matched = align(reference, hypothesis, synonyms)
+    if not matched:
+        return 0.0
+    count = len(matched)
+    precision, recall = count / len(hypothesis), count / len(reference)
+    fmean = precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
+    chunks = sum(matched.get(place - 1) != other - 1 for place, other in matched.items())
+    return (1 - _GAMMA * math.pow(chunks / count, _BETA)) * fmean
+
+
+def align(
+    reference: Sequence[str], hypothesis: Sequence[str], synonyms: Callable[[str], Iterable[str]] | None = None
+) -> dict[int, int]:
+    """The place in the reference for each place in the hypothesis that is matched."""
+    matched: dict[int, int] = {}
+    given, wanted = _match(list(enumerate(hypothesis)), list(enumerate(reference)), matched)
+    if given and wanted:
+        given, wanted = ([(place, _stem(word)) for place, word in side] for side in (given, wanted))
+        given, wanted = _match(given, wanted, matched)
+    if given and wanted and synonyms is not None:
+        _match(given, wanted, matched, synonyms)
+    return matched
+
+
+def _match(
+    given: list[_Word],
+    wanted: list[_Word],
+    matched: dict[int, int],
+    synonyms: Callable[[str], Iterable[str]] | None = None,
+) -> tuple[list[_Word], list[_Word]]:
+    """One round: adds to `matched`, and returns what is left of both texts."""
+    free: dict[str, list[int]] = {}
+    for place, word in wanted:
+        free.setdefault(word, []).append(place)
+    left, taken = list[_Word](), set[int]()
+    for place, word in reversed(given):
+        places = free.get(word)
+        if synonyms is not None:
+            fitting = [free[each] for each in {word, *synonyms(word)} if free.get(each)]
+            places = max(fitting, key=lambda each: each[-1], default=None)
+        if places:
+            matched[place] = places.pop()
+            taken.add(matched[place])
+        else:
+            left.append((place, word))
+    return left[::-1], [pair for pair in wanted if pair[0] not in taken] if taken else wanted
+
+
+@cache
+def _stemmer() -> Any:
+    return PorterStemmer()
+
+
+@lru_cache(maxsize=1 << 17)
+def _stem(word: str) -> str:
+    return str(_stemmer().stem(word))
+
+
+def meteor_metrics(*, wordnet: bool) -> tuple[Metric, ...]:
+    """The family's metric over `meteor_statistics`; `wordnet` is whether these had synonyms."""
+    signature = signature_of(
+        "meteor", alpha=_ALPHA, beta=_BETA, gamma=_GAMMA, mean="macro", case="lower", tok="none", stems="porter",
+        synonyms="wordnet" if wordnet else "none", nltk=version("nltk"),
+    )  # fmt: skip
+    return (Metric("meteor", ratio(0, 1, scale=100.0), signature),)

@@ -1,0 +1,250 @@
+"""All metrics of syntax-guided paraphrases (GuiG, section 4), and of expanded parses: each a fixed set of keys.
+
+Statistics come by family, one row per segment, so that a paired comparison of two systems can take any of them; scores
+are made of these. A family's name has its setting after a colon, so that statistics tell what they are: `meteor` is
+without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at level 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics import bleu, defects, ted
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.meteor import meteor_metrics, meteor_statistics
+from espalier.metrics.metric import Metric, Score, ratio, require_lengths, scores, signature_of
+from espalier.metrics.perplexity import METRICS as PERPLEXITY
+from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.rouge import rouge_metrics, rouge_statistics
+from espalier.metrics.ted import Nodes, cut_nodes, nodes_of, ted_metrics, ted_statistics
+from espalier.syntax.constituency import read_tree
+
+#: The levels of a template (GuiG, section 2).
+TEMPLATE_LEVELS: Final = 3
+#: The levels that a model of GuiG's reads and writes.
+DEPTH: Final = 8
+
+#: The keys of `paraphrase_scores`, always all of them, in this order.
+KEYS: Final = (
+    "bleu", "bleu_source", "rouge_1", "rouge_2", "rouge_l", "meteor", *ted.KEYS, "template_kept",
+    "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
+)  # fmt: skip
+
+#: The keys of `expansion_scores`, always all of them, in this order.
+EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "tags_at_leaves")
+
+_FAMILIES: Final = (
+    "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "template", "defects", "perplexity",
+    "expansion:8",
+)  # fmt: skip
+_EXACT, _PREDICTED, _WANTED, _TAGGED, _TREES = range(5)
+
+
+def metrics_of(family: str) -> tuple[Metric, ...]:
+    """The metrics over the statistics of one family.
+
+    Raises:
+        ConfigError: there is no such family.
+    """
+    match family.partition(":")[::2]:
+        case "bleu", "":
+            return bleu.METRICS
+        case "bleu_source", "":
+            return bleu.SOURCE_METRICS
+        case "rouge", "":
+            return rouge_metrics()
+        case "meteor", "" | "wordnet" as synonyms:
+            return meteor_metrics(wordnet=bool(synonyms))
+        case "ted", "":
+            return ted_metrics()
+        case "template", "":
+            signature = signature_of("template", levels=TEMPLATE_LEVELS, leaves="tags", unparsed="lost")
+            return (Metric("template_kept", ratio(0, 1, scale=100.0), signature, "no trees"),)
+        case "defects", "":
+            return defects.METRICS
+        case "perplexity", "":
+            return PERPLEXITY[:1]
+        case "expansion", depth if depth.isdecimal():
+            return _expansion_metrics(int(depth))
+    raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of paraphrases")
+
+
+# --- Paraphrases -----------------------------------------------------------------------------------------------------
+
+
+def paraphrase_statistics(
+    sources: Sequence[str],
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    reference_trees: Sequence[str],
+    hypothesis_trees: Sequence[str],
+    *,
+    templates: Sequence[str] | None = None,
+    likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
+    wordnet: Path | None = None,
+) -> dict[str, Array]:
+    """What every segment contributes, by family: (segments, columns of the family).
+
+    Args:
+        sources: words joined by single spaces, as references and hypotheses are.
+        references: what should have been written.
+        hypotheses: what was; an empty one is kept and counts as wrong.
+        reference_trees: parses of the references, Penn strings, uncut.
+        hypothesis_trees: parses of the hypotheses by the same parser; an empty string could not be parsed.
+        templates: the parses, or their tops, that guided each output; the references' where there are none.
+        likelihood: of each reference under the model: summed negative log-likelihood in nats, and tokens. Without it
+            the perplexity is undefined.
+        wordnet: the folder of WordNet's database files, for METEOR's synonyms.
+
+    Raises:
+        EspalierError: lists of different lengths, an empty reference, a template that has no tree.
+        TreeError: a string that is no tree.
+        SourceError: WordNet's files are missing.
+    """
+    count = len(references)
+    require_lengths("references", count, sources=sources, hypotheses=hypotheses)
+    require_lengths("references", count, reference_trees=reference_trees, hypothesis_trees=hypothesis_trees)
+    for row, reference in enumerate(references, start=1):
+        if not reference.strip():
+            raise EspalierError("the reference is empty", where=f"scoring, row {row}", remedy="filter it out before")
+    return {
+        "bleu": bleu.bleu_statistics(references, hypotheses),
+        "bleu_source": bleu.bleu_statistics(sources, hypotheses),
+        "rouge": rouge_statistics(references, hypotheses),
+        "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
+        "ted": ted_statistics(reference_trees, hypothesis_trees),
+        "template": template_statistics(reference_trees if templates is None else templates, hypothesis_trees),
+        "defects": defects.defect_statistics(sources, references, hypotheses),
+        "perplexity": _likelihoods(likelihood, count),
+    }
+
+
+def paraphrase_scores(
+    statistics: Mapping[str, Array], *, seed: int, ids: Sequence[str] | None = None, resamples: int = 1000
+) -> dict[str, Score]:
+    """The scores of `paraphrase_statistics`, by `KEYS`.
+
+    Args:
+        statistics: by family.
+        seed: of the bootstrap.
+        ids: one per segment; segments of one id (several samples of one source) are resampled together.
+        resamples: of the bootstrap; 0 for no intervals.
+    """
+    return _scores(statistics, KEYS, seed, ids, resamples)
+
+
+def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str]) -> Array:
+    """(trees, 2): whether the top levels of a tree are those of its template, 1. An unparsed tree has lost it."""
+    require_lengths("templates", len(templates), hypothesis_trees=hypothesis_trees)
+    wanted, given = _all_nodes("templates", templates), _all_nodes("hypotheses", hypothesis_trees)
+    found = np.ones((len(templates), 2))
+    for row, (one, other) in enumerate(zip(wanted, given, strict=True)):
+        _require_tree(one, "template", row)
+        found[row, 0] = cut_nodes(one, TEMPLATE_LEVELS) == cut_nodes(other, TEMPLATE_LEVELS)
+    return found
+
+
+def _likelihoods(likelihood: tuple[Sequence[float], Sequence[int]] | None, count: int) -> Array:
+    nll, tokens = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
+    require_lengths("references", count, likelihood=nll, tokens=tokens)
+    return perplexity_statistics(Likelihood(nll, tokens, [0.0] * count, [0] * count))
+
+
+# --- Expansions ------------------------------------------------------------------------------------------------------
+
+
+def expansion_statistics(
+    reference_trees: Sequence[str],
+    predicted_trees: Sequence[str],
+    *,
+    templates: Sequence[str] | None = None,
+    depth: int = DEPTH,
+) -> dict[str, Array]:
+    """What every expanded parse contributes, by family.
+
+    Args:
+        reference_trees: parses of the targets, Penn strings, uncut.
+        predicted_trees: what the expander wrote, without words; an empty string is no tree and counts as wrong.
+        templates: what it was to expand; the top of the reference where there are none.
+        depth: the levels that the expander writes. The tree edit distance takes the references whole, all else cut.
+
+    Raises:
+        EspalierError: lists of different lengths, an empty reference.
+        TreeError: a string that is no tree.
+    """
+    distances = ted_statistics(reference_trees, predicted_trees)
+    wanted, given = _all_nodes("references", reference_trees), _all_nodes("predictions", predicted_trees)
+    tags = {label for nodes in set(wanted) for label, _ in _leaves(nodes)}
+    found = np.ones((len(wanted), _TREES + 1))
+    for row, (whole, nodes) in enumerate(zip(wanted, given, strict=True)):
+        one, other = cut_nodes(whole, depth), cut_nodes(nodes, depth)
+        found[row, _EXACT] = one == other
+        found[row, _PREDICTED], found[row, _WANTED] = len(other.labels), len(one.labels)
+        # At the lowest level a phrase may end that was cut.
+        found[row, _TAGGED] = bool(other.labels) and all(
+            label in tags or level >= depth for label, level in _leaves(other)
+        )
+    return {
+        "ted": distances,
+        "template": template_statistics(reference_trees if templates is None else templates, predicted_trees),
+        f"expansion:{depth}": found,
+    }
+
+
+def expansion_scores(
+    statistics: Mapping[str, Array], *, seed: int, ids: Sequence[str] | None = None, resamples: int = 1000
+) -> dict[str, Score]:
+    """The scores of `expansion_statistics`, by `EXPANSION_KEYS`; arguments as for `paraphrase_scores`."""
+    return _scores(statistics, EXPANSION_KEYS, seed, ids, resamples)
+
+
+def _expansion_metrics(depth: int) -> tuple[Metric, ...]:
+    aggregates = {
+        "exact": ratio(_EXACT, _TREES, scale=100.0),
+        "nodes_ratio": ratio(_PREDICTED, _WANTED),
+        "tags_at_leaves": ratio(_TAGGED, _TREES, scale=100.0),
+    }
+    notes = {"exact": "share", "nodes_ratio": "pooled", "tags_at_leaves": "share"}
+    return tuple(
+        Metric(key, aggregate, signature_of("expansion", counts=key, mean=notes[key], cut=depth), "no trees")
+        for key, aggregate in aggregates.items()
+    )
+
+
+# --- Both ------------------------------------------------------------------------------------------------------------
+
+
+def _scores(
+    statistics: Mapping[str, Array], keys: Sequence[str], seed: int, ids: Sequence[str] | None, resamples: int
+) -> dict[str, Score]:
+    found: dict[str, Score] = {}
+    for family, rows in statistics.items():
+        found |= scores(metrics_of(family), rows, seed=seed, resamples=resamples, groups=ids)
+    if missing := [key for key in keys if key not in found]:
+        raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
+    return {key: found[key] for key in keys}
+
+
+def _all_nodes(what: str, trees: Sequence[str]) -> list[Nodes]:
+    """The nodes of every tree, none for an empty string; equal strings are read once."""
+    read = {"": Nodes((), ())}
+    for row, tree in enumerate(trees, start=1):
+        if tree not in read:
+            read[tree] = nodes_of(read_tree(tree, file=what, row=row, words=False))
+    return [read[tree] for tree in trees]
+
+
+def _require_tree(nodes: Nodes, what: str, row: int) -> None:
+    if not nodes.labels:
+        raise EspalierError(f"the {what} has no tree", where=f"row {row + 1}", remedy="filter it out before")
+
+
+def _leaves(nodes: Nodes) -> list[tuple[str, int]]:
+    """The nodes without children, with their levels."""
+    below = (*nodes.levels[1:], 0)
+    return [pair for pair, following in zip(zip(*nodes, strict=True), below, strict=True) if following <= pair[1]]

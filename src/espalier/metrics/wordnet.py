@@ -1,0 +1,100 @@
+"""Synonyms from WordNet's database files (wndb(5), morphy(7)): all that METEOR asks of it.
+
+The files are read as they are, from any folder: no path needs to be registered with NLTK, which guards its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from espalier.io.errors import SourceError
+
+#: The endings that each part of speech detaches, and what comes in their place.
+_ENDINGS: Final = {
+    "noun": (
+        ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
+        ("men", "man"), ("ies", "y"),
+    ),
+    "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "adv": (),
+}  # fmt: skip
+
+
+class WordNet:
+    """The synonyms of words, looked up once each.
+
+    Args:
+        folder: holds the files index.*, data.* and *.exc of noun, verb, adj and adv, or a folder `wordnet` with them.
+
+    Raises:
+        SourceError: a file is missing, or is not WordNet's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        inner = Path(folder) / "wordnet"
+        self._folder = inner if inner.is_dir() else Path(folder)
+        self._found: dict[str, frozenset[str]] = {}
+        self._exceptions: dict[str, dict[str, list[str]]] = {}
+        self._index: dict[str, dict[str, str]] = {}
+        self._data: dict[str, bytes] = {}
+        for part in _ENDINGS:
+            lines = (line.split() for line in self._read(f"{part}.exc").decode().splitlines())
+            self._exceptions[part] = {form: bases for form, *bases in filter(None, lines)}
+            entries = self._read(f"index.{part}").decode().splitlines()
+            # The licence stands above the entries, each line after two spaces.
+            self._index[part] = {line.partition(" ")[0]: line for line in entries if not line.startswith(" ")}
+            self._data[part] = self._read(f"data.{part}")
+
+    def synonyms(self, word: str) -> frozenset[str]:
+        """The single words that share a sense with `word`, or with a base form of it; any part of speech.
+
+        Names keep their capitals, and those of several words, which have a `_`, are left out.
+        """
+        if (found := self._found.get(word)) is None:
+            found = self._found[word] = frozenset(
+                name
+                for part in _ENDINGS
+                for form in self._forms(word.lower(), part)
+                for offset in self._senses(form, part)
+                for name in self._names(offset, part)
+                if "_" not in name
+            )
+        return found
+
+    def _forms(self, word: str, part: str) -> set[str]:
+        """The word and its base forms, those that have an entry; an irregular form has no others than its own."""
+        bases = self._exceptions[part].get(word)
+        if bases is None:
+            bases = [word.removesuffix(old) + new for old, new in _ENDINGS[part] if word.endswith(old)]
+        return {form for form in (word, *bases) if form in self._index[part]}
+
+    def _senses(self, form: str, part: str) -> Iterator[int]:
+        # lemma pos senses pointers symbol... senses tagged offset...
+        fields = self._index[part][form].split()
+        try:
+            yield from map(int, fields[-int(fields[2]) :])
+        except (IndexError, ValueError) as error:
+            raise self._broken(f"index.{part}", form) from error
+
+    def _names(self, offset: int, part: str) -> Iterator[str]:
+        # offset file type words(hexadecimal) word id word id...; an adjective's place is written after it: alive(p)
+        data = self._data[part]
+        fields = data[offset : data.find(b"\n", offset)].decode().split()
+        if len(fields) < 6 or fields[0] != f"{offset:08d}":
+            raise self._broken(f"data.{part}", f"{offset:08d}")
+        for name in fields[4 : 4 + 2 * int(fields[3], 16) : 2]:
+            yield name.partition("(")[0]
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return (self._folder / name).read_bytes()
+        except OSError as error:
+            raise SourceError(
+                "no such file of WordNet", where=self._folder / name, remedy="give the folder of its database files"
+            ) from error
+
+    def _broken(self, name: str, entry: str) -> SourceError:
+        return SourceError(f"the entry {entry} is broken", where=self._folder / name, remedy="download WordNet again")

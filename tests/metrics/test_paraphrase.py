@@ -1,0 +1,153 @@
+"""All metrics of paraphrases and of expansions: the keys are fixed, and each number is its family's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics import ted
+from espalier.metrics.metric import Score
+from espalier.metrics.paired import paired
+from espalier.metrics.paraphrase import (
+    EXPANSION_KEYS,
+    KEYS,
+    expansion_scores,
+    expansion_statistics,
+    metrics_of,
+    paraphrase_scores,
+    paraphrase_statistics,
+    template_statistics,
+)
+from espalier.syntax.constituency import TreeError
+
+ATE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
+FED = "(S (NP (PRP I)) (VP (VBD fed) (NP (NNS cows))))"
+FELL = "(S (NP (PRP It)) (VP (VBD fell)))"
+SOURCES, REFERENCES, TREES = ["an apple i ate"] * 2, ["i ate an apple"] * 2, [ATE, ATE]
+
+
+def statistics(hypotheses: list[str], trees: list[str], **options: Any) -> dict[str, np.ndarray[Any, Any]]:
+    return paraphrase_statistics(SOURCES, REFERENCES, hypotheses, TREES, trees, **options)
+
+
+def values(found: dict[str, Score]) -> dict[str, float | None]:
+    return {key: score.value for key, score in found.items()}
+
+
+# --- Paraphrases -----------------------------------------------------------------------------------------------------
+
+
+def test_a_perfect_and_an_empty_output() -> None:
+    found = paraphrase_scores(statistics(["i ate an apple", ""], [ATE, ""]), seed=1, resamples=20)
+    assert tuple(found) == KEYS
+    half = values(found)
+    assert half["bleu"] == pytest.approx(100 * math.exp(1 - 8 / 4))
+    assert half["rouge_1"] == half["rouge_l"] == half["template_kept"] == half["ted_unparsed"] == half["empty"] == 50.0
+    assert half["meteor"] == pytest.approx(50 * (1 - 0.5 / 64))
+    assert half["ted_full"] == 4.0 and half["n_ted_full"] == 0.5
+    assert half["repeated_words"] == half["negation_lost"] == half["negation_doubled"] == 0.0
+    assert half["perplexity"] is None and found["perplexity"].undefined == "no likelihoods of a model"
+
+
+def test_every_family_has_a_row_per_segment_and_metrics_to_compare_systems_by() -> None:
+    one, other = (statistics(texts, [ATE, FELL]) for texts in (["i ate an apple"] * 2, ["an apple"] * 2))
+    keys = []
+    for family, rows in one.items():
+        assert len(rows) == 2
+        keys += [metric.name for metric in metrics_of(family)]
+        for metric in metrics_of(family):
+            paired(metric, rows, other[family], seed=0, resamples=5)
+    assert sorted(keys) == sorted(KEYS)
+
+
+def test_copying_the_source_shows() -> None:
+    found = values(paraphrase_scores(statistics(SOURCES, [ATE, ATE]), seed=1, resamples=0))
+    assert found["bleu_source"] == pytest.approx(100.0)
+    assert found["bleu"] is not None and found["bleu"] < 50
+
+
+def test_likelihoods_give_a_pooled_perplexity() -> None:
+    found = statistics(REFERENCES, TREES, likelihood=([4.0, 6.0], [4, 1]))
+    assert paraphrase_scores(found, seed=1, resamples=0)["perplexity"].value == pytest.approx(math.exp(2.0))
+
+
+def test_a_template_is_the_top_of_the_guide_or_else_of_the_reference() -> None:
+    # ATE and FED agree down to level 3 and no further; words play no part.
+    assert template_statistics([ATE] * 3, [FED, FELL, ""]).tolist() == [[1, 1], [0, 1], [0, 1]]
+    guided = statistics(REFERENCES, [FELL, ATE], templates=["(S (NP (PRP)) (VP (VBD)))"] * 2)
+    assert guided["template"].tolist() == [[1, 1], [0, 1]]
+
+
+def test_samples_of_one_source_are_resampled_together() -> None:
+    found = paraphrase_scores(statistics(REFERENCES, TREES), seed=1, ids=["a", "a"], resamples=5)
+    assert all("groups:1" in score.signature for score in found.values())
+
+
+def test_no_segments_give_no_values() -> None:
+    empty = paraphrase_statistics([], [], [], [], [])
+    assert set(values(paraphrase_scores(empty, seed=1)).values()) == {None}
+
+
+def test_meteor_with_synonyms_is_a_family_of_its_own() -> None:
+    (with_them,), (without,) = metrics_of("meteor:wordnet"), metrics_of("meteor")
+    assert with_them.name == without.name == "meteor"
+    assert "synonyms:wordnet" in with_them.signature and "synonyms:none" in without.signature
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(EspalierError, match="1 hypothesis_trees for 2 references"):
+        statistics(REFERENCES, [ATE])
+    with pytest.raises(EspalierError, match="1 likelihood for 2 references"):
+        statistics(REFERENCES, TREES, likelihood=([1.0], [1, 1]))
+    with pytest.raises(EspalierError, match="scoring, row 1: the reference is empty; filter it out before"):
+        paraphrase_statistics(["a"], [" "], ["a"], [ATE], [ATE])
+    with pytest.raises(EspalierError, match="row 2: the template has no tree"):
+        statistics(REFERENCES, TREES, templates=[ATE, ""])
+    with pytest.raises(TreeError, match="templates, row 2"):
+        statistics(REFERENCES, TREES, templates=[ATE, "(S"])
+    with pytest.raises(EspalierError, match="no statistics for bleu_source, rouge_1"):
+        paraphrase_scores({"bleu": np.zeros((1, 10))}, seed=1)
+    for family in ("chrf", "bleu:8", "meteor:nltk", "expansion"):
+        with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
+            metrics_of(family)
+
+
+# --- Expansions ------------------------------------------------------------------------------------------------------
+
+
+def expanded(references: list[str], predicted: list[str], **options: Any) -> dict[str, float | None]:
+    return values(expansion_scores(expansion_statistics(references, predicted, **options), seed=1, resamples=0))
+
+
+def test_expansions_have_their_own_keys() -> None:
+    found = expanded([ATE] * 4, ["(S (NP (PRP)) (VP (VBD) (NP (DT) (NN))))", FED, "(S (NP (PRP)) (VP (VBD) (NP)))", ""])
+    assert tuple(found) == EXPANSION_KEYS and EXPANSION_KEYS[: len(ted.KEYS)] == ted.KEYS
+    assert found["exact"] == 25.0
+    assert found["template_kept"] == 75.0
+    assert found["nodes_ratio"] == pytest.approx((8 + 7 + 6 + 0) / 32)
+    # NNS stands above no word of the references, a bare NP is no tag, an empty tree is nothing.
+    assert found["tags_at_leaves"] == 25.0
+    assert found["ted_full"] == pytest.approx((0 + 2 + 2 + 8) / 4)
+    assert found["ted_unparsed"] == 25.0
+
+
+def test_expansions_are_compared_down_to_the_models_depth() -> None:
+    cut = expanded([ATE], ["(S (NP (PRP)) (VP (VBD) (NP)))"], depth=3)
+    assert (cut["exact"], cut["nodes_ratio"], cut["tags_at_leaves"]) == (100.0, 1.0, 100.0)
+    assert cut["ted_full"] == 2.0  # the reference whole
+    assert "cut:3" in metrics_of("expansion:3")[0].signature
+
+
+def test_expansions_answer_to_the_template_they_were_given() -> None:
+    assert expanded([ATE], [FELL], templates=[FELL])["template_kept"] == 100.0
+
+
+def test_expansions_and_references_never_slide_apart() -> None:
+    with pytest.raises(EspalierError, match="2 hypotheses for 1 references"):
+        expansion_statistics([ATE], [ATE, ATE])
+    with pytest.raises(EspalierError, match="the reference has no tree"):
+        expansion_statistics([""], [ATE])

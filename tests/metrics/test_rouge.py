@@ -1,0 +1,76 @@
+"""ROUGE: by hand, and equal to rouge-score in both tokenizations."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics.metric import scores
+from espalier.metrics.rouge import Tokens, longest_common, rouge_metrics, rouge_statistics
+
+WORDS = ["The", "the", "cat", "can't", "U.S.", "3.5", "café", ",", ".", "_"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+
+
+class Spaces:
+    """What rouge-score asks of a tokenizer."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return text.split()
+
+
+def test_values_worked_out_by_hand() -> None:
+    # 3 of 4 and of 5 words, "the cat" of 3 and of 4 pairs, "the cat mat" in order
+    found = rouge_statistics(["the cat on a mat"], ["The cat, the mat."])
+    assert found.tolist() == [[pytest.approx(6 / 9), pytest.approx(2 / 7), pytest.approx(6 / 9), 1.0]]
+
+
+def test_order_counts_for_l_alone() -> None:
+    assert rouge_statistics(["a b c d"], ["d c b a"]).tolist() == [[1.0, 0.0, 0.25, 1.0]]
+
+
+def test_spaces_keep_case_and_marks() -> None:
+    assert rouge_statistics(["The cat ."], ["the cat ."], tokens="spaces")[0, 0] == pytest.approx(2 / 3)
+    assert rouge_statistics(["The cat ."], ["the cat !"])[0, 0] == 1.0
+    one, other = rouge_metrics(), rouge_metrics(tokens="spaces")
+    assert "tokens:alphanumeric|stems:no|case:lower" in one[0].signature
+    assert "tokens:spaces|stems:no|case:mixed" in other[0].signature
+
+
+@pytest.mark.parametrize("tokens", ["alphanumeric", "spaces"])
+@given(pair=st.tuples(TEXTS, TEXTS))
+@settings(deadline=None)
+def test_segments_equal_rouge_score(tokens: Tokens, pair: tuple[str, str]) -> None:
+    tokenizer = Spaces() if tokens == "spaces" else None
+    scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], tokenizer=tokenizer)
+    expected = [each.fmeasure for each in scorer.score(*pair).values()]
+    found = rouge_statistics([pair[0]], [pair[1]], tokens=tokens)
+    assert found[0].tolist() == pytest.approx([*expected, 1.0], abs=1e-12)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))
+def test_longest_common_subsequence_equals_the_table(one: list[str], other: list[str]) -> None:
+    above = [0] * (len(other) + 1)
+    for word in one:
+        here = [0]
+        for place, another in enumerate(other):
+            here.append(above[place] + 1 if word == another else max(above[place + 1], here[place]))
+        above = here
+    assert longest_common(one, other) == above[-1]
+
+
+def test_scores_are_means_times_100() -> None:
+    found = scores(rouge_metrics(), rouge_statistics(["a b", "a b"], ["a b", ""]), seed=0, resamples=0)
+    assert {key: score.value for key, score in found.items()} == {"rouge_1": 50.0, "rouge_2": 50.0, "rouge_l": 50.0}
+    none = scores(rouge_metrics(), rouge_statistics([], []), seed=0)
+    assert [score.value for score in none.values()] == [None] * 3
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(EspalierError, match="1 hypotheses for 0 references"):
+        rouge_statistics([], ["a"])
+    with pytest.raises(ConfigError, match="unknown tokens 'words'; allowed: alphanumeric, spaces"):
+        rouge_statistics(["a"], ["a"], tokens="words")  # type: ignore[arg-type]
