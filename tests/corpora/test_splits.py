@@ -8,9 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from espalier.corpora.splits import Split, split_of
+from espalier.corpora.leakage import letters_of
+from espalier.corpora.splits import Split, apportion, split_of
 from espalier.io.errors import ConfigError
 
 #: Names t1 to t60 with 1 to 60 poems: 1,830 in all.
@@ -204,3 +207,105 @@ def test_a_published_split_that_no_id_names_is_refused() -> None:
 
 def test_an_empty_table_has_an_empty_split() -> None:
     assert list(split_of(TABLE.iloc[:0], SPLITS[0])) == []
+
+
+# --- Strata -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("count", "shares", "caps", "given_out"),
+    [
+        (2, {"c": 1, "a": 1, "b": 1}, {"a": 9, "b": 9, "c": 9}, {"a": 1, "b": 1, "c": 0}),
+        (10, {"a": 41, "b": 33, "c": 26}, {"a": 41, "b": 33, "c": 26}, {"a": 4, "b": 3, "c": 3}),
+        (10, {"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 2, "b": 9, "c": 9}, {"a": 2, "b": 4, "c": 4}),
+        # b is full with 3 of its 5; of the 7 left, c would have 3.5 and is full only then.
+        (10, {"a": 0.25, "b": 0.5, "c": 0.25}, {"a": 9, "b": 3, "c": 3}, {"a": 4, "b": 3, "c": 3}),
+        (10, {"a": 1, "b": 0}, {"a": 4, "b": 9}, {"a": 4, "b": 0}),
+        (3, {"a": 1, "b": 1}, {"b": 9}, {"a": 0, "b": 3}),
+        (0, {"a": 1}, {"a": 1}, {"a": 0}),
+        (5, {}, {}, {}),
+    ],
+)
+def test_shares_are_met_to_the_largest_remainder_and_what_is_full_hands_on(
+    count: int, shares: dict[str, float], caps: dict[str, int], given_out: dict[str, int]
+) -> None:
+    assert apportion(count, shares, caps) == given_out
+
+
+@given(st.integers(0, 60), st.dictionaries(st.sampled_from("abcde"), st.tuples(st.integers(0, 9), st.integers(0, 20))))
+def test_no_more_than_is_there_is_given_out_and_no_less_than_can_be(count: int, of: dict[str, tuple[int, int]]) -> None:
+    shares, caps = {name: share for name, (share, _) in of.items()}, {name: cap for name, (_, cap) in of.items()}
+    given_out = apportion(count, shares, caps)
+    able = {name: cap for name, cap in caps.items() if shares[name]}
+    assert sum(given_out.values()) == min(count, sum(able.values()))
+    assert all(0 <= given_out[name] <= able.get(name, 0) for name in of)
+    # By their shares, those that are not full differ by less than one row.
+    rates = [(given_out[name] - 1, given_out[name] + 1, shares[name]) for name in able if given_out[name] < able[name]]
+    assert all(low * other < high * share for low, _, share in rates for _, high, other in rates)
+
+
+COLUMNS = ("origin", "source", "target", "group")
+WORDS = ("a lamp", "A lamp!", "moss", "the door", "3 + 4", "3 - 4", "stone", "bridge", "7", "gate")
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> pd.DataFrame:
+    """Rows that share sides with each other and across strata, and rows that are alone."""
+    side = st.sampled_from(WORDS)
+    rows = draw(
+        st.lists(st.tuples(st.sampled_from("xyz"), side, side, st.sampled_from(["", "", "g", "h"])), max_size=9)
+    )
+    lone = draw(st.lists(st.sampled_from("xyz"), max_size=20))
+    letters = "abcdefghijklmnopqrst"
+    rows += [(origin, f"one {letters[n]}", f"other {letters[n]}", "") for n, origin in enumerate(lone)]
+    made = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    return pd.DataFrame([{"id": f"r{n:02}"} | row for n, row in enumerate(made)], columns=["id", *COLUMNS])
+
+
+@given(pools(), st.integers(0, 6), st.integers(0, 8), st.integers(0, 3))
+def test_a_stratified_split_parts_no_group_and_has_its_sizes_and_proportions(
+    table: pd.DataFrame, dev: int, test: int, seed: int
+) -> None:
+    if dev + test > len(table):
+        return
+    how = split(kind="group", seed=seed, dev=dev, test=test, stratify="origin")
+    series = split_of(table, how)
+    mixed = table.sample(frac=1, random_state=seed)
+    pd.testing.assert_series_equal(split_of(mixed, how).sort_index(), series)
+    parts = {name: table[series == name] for name in ("train", "dev", "test")}
+    texts = {
+        name: {letters_of(text) or text for text in [*part["source"], *part["target"]]} for name, part in parts.items()
+    }
+    groups = {name: set(part["group"]) - {""} for name, part in parts.items()}
+    for one, other in (("dev", "train"), ("test", "train"), ("test", "dev")):
+        assert not texts[one] & texts[other] and not groups[one] & groups[other]
+    assert len(parts["dev"]) <= dev and len(parts["test"]) <= test
+    alone = table[table["source"].str.startswith("one ")]
+    if len(alone) >= dev + test:
+        assert (len(parts["dev"]), len(parts["test"])) == (dev, test)
+    there = Counter(table["origin"])
+    wanted = {"test": apportion(test, there, there)}
+    wanted["dev"] = apportion(dev, there, there - Counter(wanted["test"]))
+    if all(Counter(alone["origin"])[of] >= wanted["dev"][of] + wanted["test"][of] for of in there):
+        for name in ("dev", "test"):
+            assert Counter(parts[name]["origin"]) == +Counter(wanted[name])
+
+
+def test_without_strata_a_side_without_letters_links_nothing_as_ever() -> None:
+    table = pd.DataFrame(
+        [{"id": f"r{n}", "origin": "x", "source": "7 !", "target": f"lamp {'x' * n}", "group": ""} for n in range(6)]
+    )
+    assert Counter(split_of(table, split(kind="group", seed=1, dev=2, test=2)))["train"] == 2
+    one = split_of(table, split(kind="group", seed=1, dev=2, test=2, stratify="origin"))
+    assert set(one) == {"train"}
+
+
+def test_an_origin_of_large_groups_leaves_its_places_to_the_others() -> None:
+    together = [{"id": f"b{n:02}", "origin": "big", "source": "the lamp", "target": f"it {'x' * n}"} for n in range(50)]
+    alone = [
+        {"id": f"s{n:02}", "origin": "small", "source": f"a {'x' * n}", "target": f"b {'x' * n}"} for n in range(50)
+    ]
+    table = pd.DataFrame(together + alone).assign(group="")
+    series = split_of(table, split(kind="group", seed=4, dev=10, test=16, stratify="origin"))
+    held = table[series != "train"]
+    assert Counter(series) == {"train": 74, "dev": 10, "test": 16} and set(held["origin"]) == {"small"}

@@ -20,7 +20,7 @@ from espalier.corpora.frames import Frame, frame_of, target_of
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Pair, Sentence, Verse, table_of
-from espalier.corpora.splits import AuthorSplit, RandomSplit, Split, TitleSplit, split_of
+from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit, split_of
 from espalier.corpora.verse_data import VerseData, View
 from espalier.corpora.vocabulary import Vocabulary
 from espalier.nursery import NURSERIES
@@ -133,7 +133,21 @@ def splits(_: Path) -> Any:
         AuthorSplit(kind="author", author="乙", seed=1, dev=4, test=5),
         TitleSplit(kind="title", seed=2, dev_titles=1, test_titles=1, dev_size=20, test_size=20, tolerance=1.0),
     ]
-    return ["".join(part[0] for part in split_of(table, split)) for split in wanted]
+    # Of three pairs in a row the last two share a source; every seventh is of one group.
+    linked = table_of(
+        (
+            Pair(id=f"pair/{n}", origin="xyyzzz"[n % 6], language="en", source="a" * (n + 1 - (n % 3 == 2)),
+                 target="b" * (n + 1), group="g" * (n % 7 == 6))
+            for n in range(60)
+        ),
+        Pair,
+    )  # fmt: skip
+    grouped: list[Split] = [
+        GroupSplit(kind="group", seed=2, dev=9, test=14),
+        GroupSplit(kind="group", seed=2, dev=9, test=14, stratify="origin"),
+    ]
+    cases = [*((table, split) for split in wanted), *((linked, split) for split in grouped)]
+    return ["".join(part[0] for part in split_of(rows, split)) for rows, split in cases]
 
 
 def shared(_: Path) -> Any:
@@ -219,7 +233,7 @@ COMPONENTS = {
     "corpora.filters": filters,
     "corpora.splits": splits,
     "corpora.leakage": shared,
-    "corpora.frames": frames,
+    "corpora.verse": frames,
     "corpora.batches": batches,
     "readers.brown": brown,
     "readers.songci": songci,

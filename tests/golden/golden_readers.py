@@ -83,7 +83,7 @@ def paraphrases(folder: Path) -> dict[str, Path]:
     }
 
 
-def quora(folder: Path) -> Any:
+def quora_pool(folder: Path) -> dict[str, Path]:
     import tables
 
     def write(file: Path, *pairs: tuple[str, str]) -> None:
@@ -105,7 +105,7 @@ def quora(folder: Path) -> Any:
     questions = ["Who lit the lamp?", "What is a door?", "Is the lamp lit?"]
     others = ["The lamp was lit by who?", "A door is what?", "Is a lamp lit?"]
     pool = {"train.src.txt": "\n".join(questions) + "\n", "train.tgt.txt": "\n".join(others) + "\n"}
-    folders = {
+    return {
         "cdnpg": folder / "cdnpg",
         "bert": put(folder / "bert", {"bert-base-uncased-vocab.txt": "\n".join(PIECES) + "\n"}),
         "pool": put(folder / "pool", pool | {"test.src.txt": "", "test.tgt.txt": ""}),
@@ -115,12 +115,28 @@ def quora(folder: Path) -> Any:
             {"valid.jsonl": json.dumps({"src": "A door?", "trg": "The door?"}) + "\n", "test.jsonl": ""},
         ),
     }
+
+
+def quora(folder: Path) -> Any:
+    folders = quora_pool(folder)
     return [read("quora", folders), read("quora", folders, unshared="question")]
+
+
+def together(folder: Path) -> Any:
+    folders = paraphrases(folder)
+    more = quora_pool(folder) | folders
+    texts = {"lower": True, "plain": True, "ascii_only": True, "min_words": 2, "max_words": 5, "deduplicate": True}
+    return [
+        *read("paraphrases", folders),
+        *read("paraphrases", more, **texts),
+        *read("paraphrases", more, count=6, shares={"quora": 0.5, "sci": 0.25, "bank": 0.25}, seed=2),
+    ]
 
 
 def paranmt(folder: Path) -> Any:
     fields = ("we rest", "S NP PRP VP VBP", "1 2 3 2 3", "rest !", "S VP VB .", "1 2 3 2")
-    return read("paranmt", {"mine": put(folder, {"paranmt.txt": "\t\t".join(fields) + "\n\nhalf a line\n"})})
+    parsed = read("paranmt", {"mine": put(folder, {"paranmt.txt": "\t\t".join(fields) + "\n\nhalf a line\n"})})
+    return [*parsed, *read("paranmt", {"mine": put(folder, {"paranmt.txt": "we rest\trest !\none\ttwo\tthree\n"})})]
 
 
 def weibo(folder: Path) -> Any:
@@ -141,7 +157,7 @@ COMPONENTS = {
     "readers.conllu": conllu,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),
     "readers.paranmt": paranmt,
-    "readers.paraphrases": lambda folder: read("paraphrases", paraphrases(folder)),
+    "readers.paraphrases": together,
     "readers.parasci": lambda folder: read("parasci", {"sci": paraphrases(folder)["sci"]}),
     "readers.penn": penn,
     "readers.qcpg": lambda folder: read("qcpg", {"bank": paraphrases(folder)["bank"]}),

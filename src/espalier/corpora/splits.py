@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Literal
 
 import pandas as pd
@@ -68,6 +70,10 @@ class GroupSplit(_Strict):
     Rows are of one group that have the same `group` (a dialogue), and, with `sides`, that share a side, its letters
     compared; what is of one group with a third row is of one group. Groups come in random order, and one that is larger
     than what is still wanted stays in training: large groups do, mostly.
+
+    With `stratify`, dev and test have the origins in the proportions of the whole table (`apportion`). Where an origin
+    has too few groups that fit, the others fill up; as long as enough rows are alone in their groups, dev and test are
+    as large as asked. A side without letters (numbers, marks) then counts too, as it is: no side is in two splits.
     """
 
     kind: Literal["group"]
@@ -75,6 +81,7 @@ class GroupSplit(_Strict):
     dev: int = Field(ge=0)
     test: int = Field(ge=0)
     sides: bool = Field(default=True, description="also keep together rows that share a source or a target")
+    stratify: Literal["none", "origin"] = Field(default="none", description="the column whose proportions are kept")
 
 
 class PublishedSplit(_Strict):
@@ -139,26 +146,87 @@ def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, st
             where=where,
             remedy="ask for fewer",
         )
-    groups = defaultdict[int, list[str]](list)
-    for id, group in zip(ids, _components(table, sides=split.sides), strict=True):
-        groups[group].append(id)
-    members = sorted((sorted(group) for group in groups.values()), key=lambda ids: (seed_from(split.seed, ids[0]), ids))
-    left = {"test": split.test, "dev": split.dev}
+    strata = list(table["origin"]) if split.stratify == "origin" else [""] * len(ids)
+    groups = defaultdict[int, list[tuple[str, str]]](list)
+    for row, group in enumerate(components(table, sides=split.sides, bare=split.stratify != "none")):
+        groups[group].append((ids[row], strata[row]))
+    members = sorted(
+        (sorted(group) for group in groups.values()), key=lambda rows: (seed_from(split.seed, rows[0][0]), rows)
+    )
+    there = Counter(strata)
+    test = apportion(split.test, there, there)
+    left = {"test": test, "dev": apportion(split.dev, there, there - Counter(test))}
+    chosen, unchosen = _filled(members, left)
+    # What an origin could not fill, any origin may: the rows of one split, whichever they are, are then one stratum.
+    rest = {name: {"": sum(room.values())} for name, room in left.items()}
+    more, _ = _filled([[(id, "") for id, _ in together] for together in unchosen], rest)
+    return chosen | more
+
+
+def _filled(
+    groups: list[list[tuple[str, str]]], left: Mapping[str, dict[str, int]]
+) -> tuple[dict[str, str], list[list[tuple[str, str]]]]:
+    """The groups' ids by the first split that has room for them, and the groups for which none has.
+
+    Args:
+        groups: of each its rows' ids and strata.
+        left: for each split how many rows of each stratum it still wants; it is brought up to date.
+    """
     chosen: dict[str, str] = {}
-    for together in members:
-        name = next((name for name, room in left.items() if len(together) <= room), None)
-        if name is not None:
-            left[name] -= len(together)
-            chosen |= dict.fromkeys(together, name)
-    return chosen
+    unchosen = []
+    for together in groups:
+        size = Counter(stratum for _, stratum in together)
+        name = next((name for name, room in left.items() if all(size[of] <= room.get(of, 0) for of in size)), None)
+        if name is None:
+            unchosen.append(together)
+            continue
+        for of in size:
+            left[name][of] -= size[of]
+        chosen |= {id: name for id, _ in together}
+    return chosen, unchosen
 
 
-def _components(table: pd.DataFrame, *, sides: bool) -> list[int]:
-    """For each row the number of its group. Rows that share a key are linked, and so what they are linked to."""
+def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) -> dict[str, int]:
+    """How many of `count` each name gets, in proportion to its share but at most its cap (0 where it has none).
+
+    What a name cannot take is shared out among the others by the same proportions. Fractions of one go to the largest
+    remainders; of equal ones to the first in the alphabet. Less than `count` is given out only if all that have a share
+    are full.
+
+    Args:
+        shares: not negative; they need not add up to 1.
+    """
+    # As decimals, so that 0.1 is a tenth and equal remainders are equal.
+    weights = {name: Fraction(str(share)) for name, share in sorted(shares.items()) if share > 0}
+    given = dict.fromkeys(sorted(shares), 0)
+    while weights:
+        total = sum(weights.values())
+        quotas = {name: count * weight / total for name, weight in weights.items()}
+        full = [name for name, quota in quotas.items() if quota >= caps.get(name, 0)]
+        if not full:
+            given |= {name: int(quota) for name, quota in quotas.items()}
+            over = count - sum(map(int, quotas.values()))
+            for name in sorted(quotas, key=lambda name: int(quotas[name]) - quotas[name])[:over]:
+                given[name] += 1
+            break
+        for name in full:
+            given[name] = caps.get(name, 0)
+            count -= given[name]
+            del weights[name]
+    return given
+
+
+def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[int]:
+    """For each row the number of its group. Rows that share a key are linked, and so what they are linked to.
+
+    Args:
+        sides: a row's sides are keys as well as its `group`.
+        bare: so are sides without letters.
+    """
     columns = [list(table["group"])] if "group" in table else []
     if sides:
         texts = [table[name] for name in ("source", "target") if name in table]
-        columns += [[letters_of(text) for text in column] for column in texts]
+        columns += [[letters_of(text) or (text if bare else "") for text in column] for column in texts]
     parents = list(range(len(table)))
 
     def root(row: int) -> int:

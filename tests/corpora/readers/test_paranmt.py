@@ -60,6 +60,16 @@ def test_a_line_of_another_shape_is_put_aside_with_its_reason(tmp_path: Path, ro
     assert isinstance(bad, Quarantined) and (bad.id, bad.reason) == ("paranmt-000001", reason)
 
 
+def test_a_line_of_two_fields_and_one_tab_is_a_pair_for_a_parser(tmp_path: Path) -> None:
+    plain, empty, parsed = rows_of(tmp_path, "we  rest\trest !", "we rest\t ", line(*SOURCE, *TARGET))
+    assert plain == Pair(id="paranmt-000000", origin="mine", language="en", source="we rest", target="rest !")
+    assert isinstance(empty, Quarantined) and empty.reason == "empty side"
+    assert isinstance(parsed, Pair) and parsed.source_tree
+    scored, parted = rows_of(tmp_path, "we rest\trest !\t0.91", "we rest\t\trest !")
+    assert isinstance(scored, Quarantined) and isinstance(parted, Quarantined)
+    assert scored.reason == parted.reason == "not six fields"
+
+
 def test_a_file_at_hand_is_read_without_a_source(tmp_path: Path) -> None:
     rows_of(tmp_path, line(*SOURCE, *TARGET))
     (row,) = read({}, file=str(tmp_path / "paranmt.txt"))

@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Pair, Quarantined
@@ -123,3 +127,178 @@ def test_collections_of_every_kind_are_one_corpus_with_their_strata(tmp_path: Pa
         list(READERS["paraphrases"]({}))
     with pytest.raises(DataError, match=r"no validation\.csv\.gz or train/train\.src or msr_paraphrase_train\.txt"):
         list(READERS["paraphrases"]({"x": tmp_path}))
+
+
+# --- All collections as one corpus ------------------------------------------------------------------------------------
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"who lit the lamp was by is door what shut ?".split()]  # noqa: SIM905
+
+
+def quora_pool(folder: Path) -> dict[str, Path]:
+    """C-DNPG's files with one pair held out, BERT's vocabulary, and a pool of three pairs, one of them held out."""
+    tables = pytest.importorskip("tables")
+    row = {name: tables.Int32Col(pos=place) for place, name in enumerate(("pos", "src_len", "tgt_len"))}
+    for name in ("quora/valid", "quora/test", "quora1/valid", "quora1/test"):
+        file = folder / f"cdnpg/{name}.h5"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        texts = ("who lit the lamp ?", "the lamp was lit by who ?") if name == "quora/test" else ()
+        ids = [[PIECES.index(piece) for piece in f"[CLS] {text} [SEP]".split()] for text in texts]
+        with tables.open_file(str(file), "w") as opened:
+            sentences = opened.create_earray("/", "sentences", tables.Int32Atom(), shape=(0,))
+            indices = opened.create_table("/", "indices", type("Row", (tables.IsDescription,), row))
+            if ids:
+                indices.append([(0, *map(len, ids))])
+                sentences.append([number for side in ids for number in side])
+    pool = [("Who lit the lamp?", "The lamp was lit by who?"), ("Who shut the door?", "The door was shut by who?")]
+    pool += [("What is the door?", "The door is what?")]
+    for place, side in enumerate(("src", "tgt")):
+        (folder / "pool").mkdir(exist_ok=True)
+        (folder / f"pool/train.{side}.txt").write_text("".join(f"{pair[place]}\n" for pair in pool))
+        (folder / f"pool/test.{side}.txt").write_text("")
+    (folder / "bert").mkdir()
+    (folder / "bert/bert-base-uncased-vocab.txt").write_text("\n".join(PIECES) + "\n")
+    return {name: folder / name for name in ("pool", "cdnpg", "bert")}
+
+
+def told(rows: list[Any]) -> dict[str, str]:
+    """For each id its stratum, or why it was put aside."""
+    assert len({row.id for row in rows}) == len(rows)
+    return {row.id: row.reason if isinstance(row, Quarantined) else row.origin for row in rows}
+
+
+def test_quoras_pool_is_one_stratum_with_the_pairs_held_out_of_it(tmp_path: Path) -> None:
+    pool = quora_pool(tmp_path)
+    bank = qcpg(tmp_path / "bank", [(GLOW, LAMP), (DOOR.upper(), "the door was shut by who")])
+    folders = {"pool": pool["pool"], "bank": bank, "cdnpg": pool["cdnpg"], "bert": pool["bert"]}
+    rows = list(READERS["paraphrases"](folders))
+    assert told(rows) == {
+        "quora-test-000000": "quora",
+        "quora-pos50k_train-000000": "held out",
+        "quora-pos50k_train-000001": "quora",
+        "quora-pos50k_train-000002": "quora",
+        "bank-validation-000000": "bank",
+        "bank-validation-000001": "bank",
+    }
+    assert told(list(READERS["paraphrases"](folders, deduplicate=True)))["bank-validation-000001"] == "duplicate"
+    with pytest.raises(ConfigError, match="give C-DNPG's files, BERT's vocabulary"):
+        list(READERS["paraphrases"]({"bank": bank, "pool": pool["pool"]}))
+
+
+def test_texts_are_brought_to_lower_case_and_ascii_before_they_are_judged(tmp_path: Path) -> None:
+    curly = "\u201cIt glows\u201d \u2014 they\u2019d say\u2026"
+    folder = qcpg(tmp_path / "bank", [(curly, LAMP), (DOOR, "The caf\u00e9 was shut."), (DOOR, GATE)])
+    rows = list(READERS["paraphrases"]({"bank": folder}, lower=True, plain=True, ascii_only=True))
+    assert rows[0] == Pair(
+        id="bank-validation-000000",
+        origin="bank",
+        language="en",
+        source='"it glows" -- they\'d say...',
+        target=LAMP.lower(),
+    )
+    assert isinstance(rows[1], Quarantined) and rows[1].reason == "not ASCII"
+    assert isinstance(rows[2], Pair) and rows[2].target == GATE.lower()
+    curled = list(READERS["paraphrases"]({"bank": folder}, ascii_only=True))
+    assert [type(row) for row in curled] == [Quarantined, Quarantined, Pair]
+    assert isinstance(curled[2], Pair) and curled[2].target == GATE
+
+
+def test_a_pair_of_which_nothing_visible_is_left_is_put_aside(tmp_path: Path) -> None:
+    folder = qcpg(tmp_path / "bank", [("\u200b", LAMP)])
+    assert told(list(READERS["paraphrases"]({"bank": folder}, plain=True))) == {"bank-validation-000000": "empty side"}
+
+
+def test_the_words_of_either_side_can_be_too_few_or_too_many(tmp_path: Path) -> None:
+    pairs = [("a lamp glows .", "it 's lit ."), ("a lamp", "it is lit"), ("it is lit", "a small old lamp is lit")]
+    rows = told(list(READERS["paraphrases"]({"b": qcpg(tmp_path, pairs)}, min_words=3, max_words=4)))
+    assert list(rows.values()) == ["b", "too few words", "too many words"]
+
+
+def test_equal_pairs_of_two_strata_in_either_order_are_one_and_the_first_is_kept(tmp_path: Path) -> None:
+    folders = {
+        "bank": qcpg(tmp_path / "q", [(GLOW, LAMP)]),
+        "acl": parasci(tmp_path / "p", train=[(LAMP.lower(), "a lamp glows"), (LAMP, LAMP), (LAMP, LAMP.upper())]),
+    }
+    rows = list(READERS["paraphrases"](folders, deduplicate=True))
+    assert list(told(rows).values()) == ["bank", "duplicate", "acl", "duplicate"]
+    assert isinstance(rows[1], Quarantined) and rows[1].text.startswith("of bank-validation-000000: ")
+    assert all(isinstance(row, Pair) for row in READERS["paraphrases"](folders))
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Strata of 40, 20 and 4 rows."""
+    folder = tmp_path_factory.mktemp("three")
+
+    def made(count: int) -> list[tuple[str, str]]:
+        return [(f"Lamp {number} glows.", f"It is lamp {number} that glows.") for number in range(count)]
+
+    quality = "".join(f"1\t1\t2\t{source}\t{target}\n" for source, target in made(4))
+    return {
+        "bank": qcpg(folder / "q", made(40)),
+        "acl": parasci(folder / "p", train=made(20)),
+        "msr": mrpc(folder / "m", quality),
+    }
+
+
+def drawn(folders: Mapping[str, Path], **options: object) -> Counter[str]:
+    return Counter(told(list(READERS["paraphrases"](folders, **options))).values())
+
+
+@pytest.mark.parametrize(
+    ("count", "shares", "left"),
+    [
+        (32, {"bank": 0.5, "acl": 0.25, "msr": 0.25}, {"bank": 19, "acl": 9, "msr": 4}),
+        (20, {"bank": 0.75, "acl": 0.25}, {"bank": 15, "acl": 5}),
+        (60, {"bank": 0.1, "acl": 0.9}, {"bank": 40, "acl": 20}),
+        (16, None, {"bank": 10, "acl": 5, "msr": 1}),
+        (64, None, {"bank": 40, "acl": 20, "msr": 4}),
+    ],
+)
+def test_rows_are_drawn_by_shares_and_others_make_good_for_a_small_stratum(
+    three: dict[str, Path], count: int, shares: dict[str, float] | None, left: dict[str, int]
+) -> None:
+    # 32 rows: msr gives its 4, not 8; 28 by 2 to 1 are 18 2/3 and 9 1/3.
+    found = drawn(three, count=count, shares=shares)
+    assert found == Counter(left) + Counter({"not drawn": 64 - count})
+
+
+@given(count=st.integers(1, 44), seed=st.integers(0, 9), share=st.integers(0, 10))
+def test_no_row_is_lost_and_a_draw_repeats_itself(three: dict[str, Path], count: int, seed: int, share: int) -> None:
+    options = {"count": count, "seed": seed, "shares": {"bank": 1 - share / 10, "msr": share / 10}}
+    if count > 40 - 40 * (share == 10) + 4 * (share > 0):
+        with pytest.raises(ConfigError, match=rf"count {count} is more than the \d+ rows; ask for fewer"):
+            list(READERS["paraphrases"](three, **options))
+        return
+    rows = list(READERS["paraphrases"](three, **options))
+    assert [row.id for row in rows] == [row.id for row in READERS["paraphrases"](three)]
+    assert rows == list(READERS["paraphrases"](three, **options))
+    assert Counter(type(row) for row in rows)[Pair] == count
+    assert all(row.origin != "acl" for row in rows if isinstance(row, Pair))
+
+
+def test_seeds_draw_different_rows_and_a_greater_draw_has_those_of_a_smaller(three: dict[str, Path]) -> None:
+    def ids(**options: object) -> set[str]:
+        shares = {"bank": 0.5, "acl": 0.5}
+        return {row.id for row in READERS["paraphrases"](three, shares=shares, **options) if isinstance(row, Pair)}
+
+    assert ids(count=10) < ids(count=20)
+    assert ids(count=20, seed=1) == ids(count=20) != ids(count=20, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"count": 0}, "count 0; a whole number from 1"),
+        ({"min_words": "three"}, "min_words 'three'; a whole number from 1"),
+        ({"min_words": 5, "max_words": 4}, "min_words 5 is greater than max_words 4"),
+        ({"shares": {"bank": 1}}, "shares without count; say of how many rows"),
+        ({"count": 1, "shares": ["bank"]}, r"shares \['bank'\]; a fraction for each stratum"),
+        ({"count": 1, "shares": {"coco": 1}}, "shares: unknown stratum 'coco'; allowed: acl, bank, msr"),
+        ({"count": 1, "shares": {"bank": 2, "acl": -1}}, "shares: bank: 2; from 0 to 1"),
+        ({"count": 1, "shares": {"bank": 0.5, "acl": 0.4}}, "shares: they add up to 0.9; to 1"),
+        ({"count": 65}, "count 65 is more than the 64 rows; ask for fewer"),
+    ],
+)
+def test_options_that_cannot_be_are_one_line(three: dict[str, Path], options: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError, match=f"reader paraphrases(, |: ){words}"):
+        list(READERS["paraphrases"](three, **options))

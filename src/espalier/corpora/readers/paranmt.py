@@ -1,8 +1,9 @@
-"""ParaNMT as GuiG reads it: a file with both sides parsed and linearized, six fields a line.
+"""ParaNMT as GuiG reads it: a file with both sides parsed and linearized, six fields a line; or its text alone.
 
 The corpus (Wieting and Gimpel 2018) and GuiG's parses of it lie at no address that can be pinned, so that the catalogue
 has no entry: whoever has the file names it. The fields of a line are parted by two tabs: text, labels and levels of the
-source, then of the target; labels and levels by spaces.
+source, then of the target; labels and levels by spaces. A line of two fields and one tab, as ParaNMT's own are, has
+the texts alone, for a corpus with a parser.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from espalier.corpora.readers.lines import lines_of, pair_of
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
 
-_SEPARATOR = "\t\t"
+_SEPARATOR, _TAB = "\t\t", "\t"
 
 
 def read(folders: Mapping[str, Path], *, file: str = "") -> Iterator[Pair | Quarantined]:
-    """Every line as a pair with its trees, which have no words: (S (NP (PRP)) (VP (VBD))).
+    """Every line as a pair with its trees, which have no words: (S (NP (PRP)) (VP (VBD))); or, of two fields, without.
 
-    Ids are `paranmt-<line>`, from 0. Put aside are lines of other than six fields ("not six fields"), a level that is
-    no number or is 0, as GuiG's own reader skips them ("no level"), and nodes that make no tree ("no tree").
+    Ids are `paranmt-<line>`, from 0. Put aside are lines of neither six fields nor two ("not six fields"), a level that
+    is no number or is 0, as GuiG's own reader skips them ("no level"), and nodes that make no tree ("no tree").
 
     Args:
         folders: one source's name and folder, with a file `paranmt.txt`; or none, and
@@ -48,6 +49,9 @@ def read(folders: Mapping[str, Path], *, file: str = "") -> Iterator[Pair | Quar
 def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
     from espalier.syntax.constituency import TreeError, tree_of, write_tree
 
+    if line.count(_TAB) == 1:
+        source, target = line.split(_TAB)
+        return pair_of(id, source, target, origin=origin, language="en")
     fields = line.split(_SEPARATOR)
     if len(fields) != 6:
         return aside(id, "not six fields", line)

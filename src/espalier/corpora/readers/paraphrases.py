@@ -2,25 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import fsum
 from pathlib import Path
 
-from espalier.corpora.readers import mrpc, parasci, qcpg
-from espalier.corpora.readers.lines import any_of
+from espalier.corpora.readers import mrpc, parasci, qcpg, quora
+from espalier.corpora.readers.common import aside
+from espalier.corpora.readers.lines import any_of, pair_of, plain_marks, rough_words
 from espalier.corpora.records import Pair, Quarantined
+from espalier.corpora.rules import folded
+from espalier.corpora.splits import apportion
+from espalier.io.errors import ConfigError
+from espalier.io.hashing import seed_from
 
+#: The stratum of all parts of the Quora pool.
+QUORA = "quora"
+
+_WHERE = "reader paraphrases"
 _KINDS = {kind.MARK: kind.read for kind in (qcpg, parasci, mrpc)}
 
 
-def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """The rows of every folder, each read as what it holds: by `qcpg`, `parasci` or `mrpc`; `origin` is the stratum.
+def read(
+    folders: Mapping[str, Path],
+    *,
+    lower: bool = False,
+    plain: bool = False,
+    ascii_only: bool = False,
+    min_words: int | None = None,
+    max_words: int | None = None,
+    deduplicate: bool = False,
+    count: int | None = None,
+    shares: Mapping[str, float] | None = None,
+    seed: int = 1,
+) -> Iterator[Pair | Quarantined]:
+    """The rows of every folder, each read as what it holds: by `qcpg`, `parasci` or `mrpc`, or all together by `quora`.
+
+    `origin` is the stratum: the source's name, or for all that Quora's pool was made of, what others hold out of it
+    included, `QUORA`. What follows happens here and not in the corpus's filters, so that no row is parsed in vain.
+    Reasons to put a row aside are, after those of the readers and in this order: "not ASCII", "too few words" and "too
+    many words" (either side), "duplicate" (its text begins with the first one's id), "not drawn".
 
     Args:
-        folders: source names and their folders.
+        folders: source names and their folders. Of equal pairs the one of the folder named first is kept.
+        lower: lower-case both sides, as ParaNMT is in GuiG.
+        plain: `plain_marks` for both sides.
+        ascii_only: keep pairs of ASCII alone.
+        min_words, max_words: of each side, by `rough_words`.
+        deduplicate: of pairs with equal sides, `folded` and in either order, keep the first of all strata.
+        count: how many of the rows that are left to draw; None for all.
+        shares: which fraction of `count` each stratum gives, 1 in all; what is not named gives nothing. A stratum that
+            has too few rows gives all, and the others the rest in proportion. None: as many as each has of all rows.
+        seed: of the draw. Each row's lot is the hash of its own id: one row more displaces at most one of its stratum.
 
     Raises:
-        ConfigError: no folder.
+        ConfigError: no folder, shares of unknown strata or not of 1 in all, or fewer rows than `count`.
         DataError: a folder of none of these kinds, or a malformed file.
     """
-    for origin, folder, mark in any_of(folders, _KINDS, "paraphrases"):
-        yield from _KINDS[mark]({origin: folder})
+    found = any_of(folders, (*_KINDS, *quora.MARKS), "paraphrases")
+    strata = dict.fromkeys(origin if mark in _KINDS else QUORA for origin, _, mark in found)
+    _check(strata, min_words, max_words, count, shares)
+    rows: list[Pair | Quarantined] = []
+    first: dict[frozenset[str], str] = {}
+    for row in _rows(found):
+        if isinstance(row, Pair):
+            row = _written(row, lower=lower, plain=plain)
+        if isinstance(row, Pair) and (reason := _unfit(row, ascii_only, min_words, max_words)):
+            row = aside(row.id, reason, _text(row))
+        if isinstance(row, Pair) and deduplicate:
+            earlier = first.setdefault(frozenset((folded(row.source), folded(row.target))), row.id)
+            if earlier != row.id:
+                row = aside(row.id, "duplicate", f"of {earlier}: {_text(row)}")
+        rows.append(row)
+    drawn = None if count is None else _drawn([row for row in rows if isinstance(row, Pair)], count, shares, seed)
+    for row in rows:
+        if isinstance(row, Pair) and drawn is not None and row.id not in drawn:
+            row = aside(row.id, "not drawn", _text(row))
+        yield row
+
+
+def _rows(found: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined]:
+    """Folder by folder; the parts of Quora's pool together, where the first of them stands."""
+    pool = {origin: folder for origin, folder, mark in found if mark in quora.MARKS}
+    for origin, folder, mark in found:
+        if mark in _KINDS:
+            yield from _KINDS[mark]({origin: folder})
+        elif origin == next(iter(pool)):
+            for row in quora.read(pool):
+                yield replace(row, origin=QUORA) if isinstance(row, Pair) else row
+
+
+def _written(row: Pair, *, lower: bool, plain: bool) -> Pair | Quarantined:
+    source, target = row.source, row.target
+    if plain:
+        source, target = plain_marks(source), plain_marks(target)
+    if lower:
+        source, target = source.lower(), target.lower()
+    return pair_of(row.id, source, target, origin=row.origin, language=row.language, group=row.group)
+
+
+def _unfit(row: Pair, ascii_only: bool, least: int | None, most: int | None) -> str | None:
+    sides = (row.source, row.target)
+    if ascii_only and not all(side.isascii() for side in sides):
+        return "not ASCII"
+    if least is None and most is None:
+        return None
+    words = [rough_words(side) for side in sides]
+    if least is not None and min(words) < least:
+        return "too few words"
+    return "too many words" if most is not None and max(words) > most else None
+
+
+def _drawn(rows: Sequence[Pair], count: int, shares: Mapping[str, float] | None, seed: int) -> set[str]:
+    """The ids of the rows drawn."""
+    there = Counter(row.origin for row in rows)
+    room = apportion(count, there if shares is None else shares, there)
+    if (reached := sum(room.values())) < count:
+        raise ConfigError(f"count {count:,} is more than the {reached:,} rows", where=_WHERE, remedy="ask for fewer")
+    drawn: set[str] = set()
+    for row in sorted(rows, key=lambda row: (seed_from(seed, row.id), row.id)):
+        if room.get(row.origin, 0):
+            room[row.origin] -= 1
+            drawn.add(row.id)
+    return drawn
+
+
+def _check(
+    strata: Collection[str],
+    least: int | None,
+    most: int | None,
+    count: int | None,
+    shares: Mapping[str, float] | None,
+) -> None:
+    for name, value in (("min_words", least), ("max_words", most), ("count", count)):
+        if value is not None and not (isinstance(value, int) and value >= 1):
+            raise ConfigError(f"{name} {value!r}", where=_WHERE, remedy="a whole number from 1, or leave it out")
+    if least is not None and most is not None and least > most:
+        raise ConfigError(f"min_words {least} is greater than max_words {most}", where=_WHERE, remedy="correct one")
+    if shares is None:
+        return
+    if not isinstance(shares, Mapping):
+        raise ConfigError(f"shares {shares!r}", where=_WHERE, remedy="a fraction for each stratum")
+    if count is None:
+        raise ConfigError("shares without count", where=_WHERE, remedy="say of how many rows")
+    for name, share in shares.items():
+        if name not in strata:
+            raise ConfigError.unknown("stratum", name, strata, where=f"{_WHERE}, shares")
+        if not (isinstance(share, int | float) and 0 <= share <= 1):
+            raise ConfigError(f"{name}: {share!r}", where=f"{_WHERE}, shares", remedy="from 0 to 1")
+    if abs(fsum(shares.values()) - 1) > 1e-6:
+        raise ConfigError(f"they add up to {fsum(shares.values()):g}", where=f"{_WHERE}, shares", remedy="to 1")
+
+
+def _text(row: Pair) -> str:
+    return f"{row.source}\t{row.target}"

@@ -25,6 +25,9 @@ _CDNPG, _VOCABULARY = "quora/test.h5", "bert-base-uncased-vocab.txt"
 #: Which of two equal pairs is kept: the one with its case and marks, from the larger collection.
 _ORDER = (_POS50K, _BIMPM, _CDNPG, _DIFFUSEQ)
 
+#: A folder with one of these files is a part of this collection.
+MARKS = (*_ORDER, _VOCABULARY)
+
 
 class _Raw(NamedTuple):
     id: str
@@ -62,7 +65,7 @@ def read(
     """
     if unshared not in ("pair", "question"):
         raise ConfigError(f"unshared '{unshared}'", where="reader quora", remedy="pair or question")
-    found = any_of(folders, (*_ORDER, _VOCABULARY), "quora")
+    found = any_of(folders, MARKS, "quora")
     kinds = {mark: (origin, folder) for origin, folder, mark in found}
     if len(kinds) < len(found) or _CDNPG not in kinds or _VOCABULARY not in kinds:
         raise ConfigError(
