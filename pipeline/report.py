@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from espalier.io.errors import ConfigError
 from espalier.io.files import atomic_folder, read_json
 from espalier.io.tables import read_table
 from pipeline import layout
-from pipeline.params import Params, Run, load_params
+from pipeline.params import Model, Params, Run, load_params
 
 if TYPE_CHECKING:
-    from espalier.report import CorpusResult, Curve, RunResult, Sample
+    import pandas as pd
+
+    from espalier.metrics.metric import Metric
+    from espalier.report import Comparison, CorpusResult, Curve, Printed, RunResult, Sample
 
 #: Poems of each run that the report shows.
 SAMPLES = 4
+#: By metric: itself, and the statistics of which it is made, one row an id.
+Statistics: TypeAlias = "dict[str, tuple[Metric, pd.DataFrame]]"
+
+#: Of the bootstrap behind each ordering, and its seed.
+RESAMPLES, SEED = 2000, 1
 
 
 def run(key: str) -> None:
@@ -30,11 +39,13 @@ def run(key: str) -> None:
         raise ConfigError.unknown("report", key, params.reports)
     printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
     runs = {name: each for name, each in params.runs.items() if each.paper == key}
+    shown = {run_ for each in printed.examples for run_ in each.written}
     made = build(
         printed,
-        [_result(params, name, each) for name, each in runs.items()],
+        [_result(params, name, each, shown) for name, each in runs.items()],
         _curves(params, key),
         [_corpus(params, name) for name in sorted({each.corpus for each in runs.values()})],
+        _comparisons(printed, key, runs, params.profile),
     )
     with atomic_folder(layout.report(key)) as folder:
         (folder / "index.html").write_text(render_html(made), encoding="utf-8")
@@ -42,24 +53,27 @@ def run(key: str) -> None:
     render_console(made, Console())
 
 
-def _result(params: Params, key: str, run_: Run) -> RunResult:
+def _result(params: Params, key: str, run_: Run, shown: Collection[str] = ()) -> RunResult:
     from espalier.report import Provenance, RunResult
 
-    elsewhere = layout.provenance(run_.model)
+    elsewhere, written = layout.provenance(run_.model), layout.output(run_.paper, key)
+    verse = run_.form == "verse"
     return RunResult(
         key=key,
         model=run_.model,
         profile=params.profile,
         title=run_.title or params.models[run_.model].title,
         language=params.corpora[run_.corpus].language,
-        settings=_settings(run_.decoder, run_.samples),
+        settings=_verse_settings(run_) if verse else _pair_settings(run_, params.models[run_.model]),
         metrics=read_json(layout.metrics(run_.paper, key)),
-        samples=_samples(layout.output(run_.paper, key)),
+        samples=_samples(written) if verse else (),
+        rows=_rows(written) if key in shown else (),
         provenance=Provenance(**read_json(elsewhere)) if elsewhere.exists() else None,
     )
 
 
-def _settings(decoder: dict[str, Any], samples: int) -> dict[str, Any]:
+def _verse_settings(run_: Run) -> dict[str, Any]:
+    decoder = run_.decoder
     beam = decoder.get("method") == "beam"
     return {
         "protocol": decoder.get("mode", "free"),
@@ -67,8 +81,33 @@ def _settings(decoder: dict[str, Any], samples: int) -> dict[str, Any]:
         "k": None if beam else decoder.get("top_k", 32),
         "beam": decoder.get("beam", 5) if beam else None,
         "constraints": [name for name in ("marks", "rhyme") if decoder.get(name)],
-        "samples": samples if samples > 1 else None,
+        "samples": run_.samples if run_.samples > 1 else None,
     }
+
+
+def _pair_settings(run_: Run, model: Model) -> dict[str, Any]:
+    """As the decoder has them; the protocol says what guided a text, or what bound a tree."""
+    decoder = run_.decoder
+    if model.network.get("writes") == "tree":
+        bound = {"tree": "well-formed", "template": "template kept"}
+        protocol = bound.get(decoder.get("constraint", ""), "unconstrained")
+    elif run_.guidance != layout.NONE:
+        protocol = "expanded parse"
+    elif _reads_trees(model):
+        protocol = "bare template" if decoder.get("guide") == "template" else "target parse"
+    else:
+        protocol = ""
+    return {
+        "protocol": protocol,
+        "guidance": None if run_.guidance == layout.NONE else run_.guidance,
+        **{name: value for name, value in decoder.items() if name not in ("guide", "constraint")},
+        "samples": run_.samples if run_.samples > 1 else None,
+    }
+
+
+def _reads_trees(model: Model) -> bool:
+    encoders = model.network.get("encoders", ())
+    return not encoders or any("target_tree" in encoder.get("reads", ()) for encoder in encoders)
 
 
 def _samples(path: Path) -> list[Sample]:
@@ -82,6 +121,12 @@ def _samples(path: Path) -> list[Sample]:
     return [
         Sample(**{str(name): str(value) for name, value in row.items()}) for row in chosen[names].to_dict("records")
     ]
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    """What a run wrote, as text by column."""
+    table = read_table(path)
+    return [{str(name): str(value) for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _curves(params: Params, paper: str) -> list[Curve]:
@@ -103,7 +148,66 @@ def _corpus(params: Params, key: str) -> CorpusResult:
 
     found = read_json(layout.corpus_metrics(key))
     datasets = [name for name, dataset in params.datasets.linearize.items() if dataset.corpus == key]
-    words = {"vocabulary": read_json(layout.dataset_metrics(datasets[0]))["vocabulary"]} if datasets else {}
+    words = read_json(layout.dataset_metrics(datasets[0]))["vocabulary"] if datasets else {}
     return CorpusResult(
-        key=key, profile=params.profile, counts={**found["rows"], **words}, quarantined=found["quarantined"]
+        key=key,
+        profile=params.profile,
+        counts={**found["rows"], **(words if isinstance(words, dict) else {"vocabulary": words})},
+        quarantined=found["quarantined"],
+        origins=found["origins"] if params.corpora[key].task == "pairs" else {},
     )
+
+
+# --- Orderings -------------------------------------------------------------------------------------------------------
+
+
+def _comparisons(printed: Printed, paper: str, runs: Collection[str], profile: str) -> list[Comparison]:
+    """Of every ordering whose two runs were scored by its metric."""
+    from espalier.metrics.paired import paired
+    from espalier.report import Comparison
+
+    made, held = [], dict[str, Statistics]()
+    for ordering in printed.orderings:
+        metric, pair = printed.columns[ordering.column].ours[0].metric, (ordering.better, ordering.worse)
+        if not all(key in runs and layout.segments(paper, key).exists() for key in pair):
+            continue
+        for key in pair:
+            if key not in held:
+                held[key] = _statistics(layout.segments(paper, key))
+        one, other = (held[key].get(metric) for key in pair)
+        if one is None or other is None or one[0].signature != other[0].signature:
+            continue
+        ids = one[1].index.intersection(other[1].index)
+        sums = [table.loc[ids].to_numpy(dtype="float64") for _, table in (one, other)]
+        clusters = list(ids.get_level_values("cluster"))
+        found = paired(one[0], *sums, seed=SEED, resamples=RESAMPLES, groups=clusters)
+        if found.difference is None or found.p is None:
+            continue
+        made.append(
+            Comparison(
+                one=pair[0],
+                other=pair[1],
+                metric=metric,
+                profile=profile,
+                difference=found.difference,
+                low=found.low,
+                high=found.high,
+                p=found.p,
+                segments=len(ids),
+            )
+        )
+    return made
+
+
+def _statistics(path: Path) -> Statistics:
+    """By metric: the metric, and its family's statistics summed over samples, a row for each id with its cluster."""
+    from espalier.metrics.paraphrase import metrics_of
+
+    table = read_table(path)
+    columns = [str(name) for name in table.columns if str(name) not in ("id", "cluster", "seed", "sample")]
+    sums = table.groupby(["id", "cluster"], sort=True)[columns].sum()
+    found: Statistics = {}
+    for family in dict.fromkeys(name.rpartition(".")[0] for name in columns):
+        own = sums[[name for name in columns if name.rpartition(".")[0] == family]]
+        found |= {metric.name: (metric, own) for metric in metrics_of(family)}
+    return found

@@ -11,6 +11,7 @@ import pytest
 from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult, Sample, load_printed
 
 SONGNET = Path(__file__).parents[2] / "report" / "printed" / "songnet.yaml"
+GUIG = SONGNET.with_name("guig.yaml")
 
 TOY = """
 paper: {key: toy, title: A toy paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/toy"}
@@ -33,10 +34,46 @@ figures:
      setting: k, panels: [format], runs: [toy_k1, toy_free], beside: toy_beam}
 """
 
+PAIRS = """
+paper: {key: pairs, title: A paper of pairs, authors: A. Nobody, venue: Nowhere 2021, url: "https://example.org/pairs"}
+columns:
+  bleu: {group: "", name: BLEU, better: higher, ours: [{metric: bleu}]}
+  ted: {group: TED, name: f, better: lower, ours: [{metric: ted_full}]}
+  human: {group: Human, name: Score}
+tables:
+  - id: table-1
+    title: Table 1
+    caption: Scores
+    columns: [bleu, ted, human]
+    rows:
+      - {label: Plain, printed: {bleu: 20.5, ted: 7.5}, runs: [{run: plain}]}
+      - {label: Guided, printed: {bleu: 30.5, ted: 6.5, human: 4.5}, runs: [{run: guided}]}
+  - {id: ours, title: Ours, caption: More, columns: [ted], rows: [{label: Both, runs: [{run: guided}, {run: plain}]}]}
+orderings:
+  - {better: guided, worse: plain, column: bleu, claim: Guiding serves the meaning.}
+  - {better: guided, worse: plain, column: ted, claim: Guiding serves the syntax.}
+figures:
+  - id: figure-1
+    title: Figure 1
+    caption: By level
+    setting: levels
+    points: [{name: TED, better: lower, metrics: {"3": ted_3, "4": ted_4, full: ted_full}}]
+    runs: [plain, guided]
+examples:
+  - {id: table-2, title: Table 2, caption: Side by side, given: {source: src, reference: tgt},
+     written: {plain: Plain, guided: Guided}, count: 2}
+  - {id: table-3, title: Table 3, caption: By template, given: {source: src}, written: {frequent: gen}, by: template}
+"""
+
 
 @pytest.fixture(scope="session")
 def songnet() -> Printed:
     return load_printed(SONGNET)
+
+
+@pytest.fixture(scope="session")
+def guig() -> Printed:
+    return load_printed(GUIG)
 
 
 @pytest.fixture
@@ -54,6 +91,23 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     path = tmp_path_factory.mktemp("printed") / "toy.yaml"
     path.write_text(TOY, encoding="utf-8")
     return load_printed(path)
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    path = tmp_path_factory.mktemp("printed") / "pairs.yaml"
+    path.write_text(PAIRS, encoding="utf-8")
+    return load_printed(path)
+
+
+@pytest.fixture(scope="session")
+def pairs_text() -> str:
+    return PAIRS
+
+
+@pytest.fixture(scope="session")
+def pair_runs() -> list[RunResult]:
+    return [_pair_run("plain", 0.0), _pair_run("guided", 2.0), _pair_run("frequent", 1.0, [LONG, SHORT])]
 
 
 @pytest.fixture(scope="session")
@@ -98,3 +152,24 @@ def _run(key: str = "toy_free", profile: str = "nursery", **changes: Any) -> Run
         },
     }
     return RunResult(key=key, profile=profile, **(values | changes))
+
+
+#: Two templates; the first is not the first of the alphabet.
+LONG, SHORT = "(S (NP (PRP)) (VP (MD) (VP)) (.))", "(NP (DT) (NN))"
+
+
+def _pair_run(key: str, shift: float, templates: list[str] | None = None) -> RunResult:
+    scores = {"bleu": 20 + shift, "ted_full": 8 - shift, "ted_3": 2 - shift / 2, "ted_4": 4 - shift}
+    rows = [
+        {"id": f"r{i}", "source": f"source {i}", "reference": f"target {i}", "text": f"{key} {i}", "template": tree}
+        for tree in templates or [""]
+        for i in range(5)
+    ]
+    return RunResult(
+        key=key,
+        model=key,
+        profile="nursery",
+        language="en",
+        metrics={"scores": scores, "intervals": {name: [value - 1, value + 1] for name, value in scores.items()}},
+        rows=rows,
+    )

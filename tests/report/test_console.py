@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from espalier.report import CorpusResult, Curve, Printed, RunResult, build, render_console
+from espalier.report import Comparison, CorpusResult, Curve, Printed, RunResult, build, render_console
 
 MakeRun = Callable[..., RunResult]
 FullSet = tuple[list[RunResult], list[Curve], list[CorpusResult]]
@@ -53,3 +53,18 @@ def test_profile_protocol_and_what_is_missing_are_named(toy: Printed, full_set: 
 def test_square_brackets_are_text_and_not_markup(toy: Printed, a_run: MakeRun) -> None:
     text = "\n".join(_shown(toy, [a_run(settings={"protocol": "[bold]x[/nope]"})], 120))
     assert "[bold]x[/nope]" in text
+
+
+def test_claims_fit_the_terminal_and_say_whether_they_hold(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    comparison = Comparison(
+        one="guided", other="plain", metric="bleu", profile="nursery", difference=-2.0, low=-3.0, high=-1.0, p=0.02,
+        segments=40,
+    )  # fmt: skip
+    stream = io.StringIO()
+    report = build(pairs, pair_runs, comparisons=[comparison])
+    render_console(report, Console(file=stream, width=60, color_system=None))
+    lines = stream.getvalue().splitlines()
+    assert max(cell_len(line) for line in lines) <= 60
+    text = " ".join(" ".join(lines).split())
+    assert "reversed Guiding serves the meaning. BLEU of guided : plain 22.00 : 20.00 p 0.020" in text
+    assert "not computed Guiding serves the syntax. TED f of guided : plain 6.00 : 8.00" in text

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from espalier.report import (
+    Comparison,
     CorpusResult,
     Curve,
     Printed,
@@ -148,3 +150,75 @@ def test_markdown_has_one_row_per_line_and_escapes_what_would_break_it(toy: Prin
     assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
     assert "| **System** | **12.50** ± 0.25 | **99.00** |" in rows
     assert r"| toy\_free (a\|b\*, free) | 21.25 | 98.50 (97.25–99.50) |" in rows
+
+
+@pytest.fixture(scope="module")
+def paired(pairs: Printed, pair_runs: list[RunResult]) -> str:
+    comparison = Comparison(
+        one="guided", other="plain", metric="bleu", profile="nursery", difference=2.0, low=1.0, high=3.0, p=0.02,
+        segments=40,
+    )  # fmt: skip
+    origins = {"train": {"mill": 30, "brook": 10}, "dev": {"mill": 4}, "test": {}}
+    corpus = CorpusResult(key="pairs", profile="nursery", origins=origins)
+    return render_html(build(pairs, pair_runs, corpora=[corpus], comparisons=[comparison]))
+
+
+def test_a_page_of_pairs_is_well_formed_its_ids_stand_once_and_its_links_lead_somewhere(paired: str) -> None:
+    page = Page(paired)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    targets = [a.get("href") or a.get("xlink:href") or "" for _, a in page.tags if "href" in a or "xlink:href" in a]
+    assert {target[1:] for target in targets if target.startswith("#")} <= set(page.ids)
+    assert {"orderings", "table-2", "table-3", "figure-1"} <= set(page.ids)
+
+
+def _words(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_a_claim_says_in_words_whether_it_holds(paired: str) -> None:
+    words = _words(paired)
+    meaning = "BLEU ↑ guided plain 30.50 20.50 22.00 20.00 2.00 1.00–3.00 0.020 holds 40 texts"
+    assert f"Guiding serves the meaning. nursery {meaning}" in words
+    assert "Guiding serves the syntax. nursery TED f ↓ guided plain 6.50 7.50 6.00 8.00 — — not computed" in words
+
+
+def test_examples_stand_under_their_template(paired: str) -> None:
+    words = _words(paired)
+    assert "Node NP DT NN Level 1 2 2 r0 src source 0 gen frequent 0" in words
+    assert "r2 src source 2 tgt target 2 Plain plain 2 Guided guided 2" in words
+
+
+def test_a_row_that_the_paper_does_not_print_has_no_dashes(paired: str) -> None:
+    row = paired[paired.index('<tr class="title">') :]
+    assert "—" not in row[: row.index("</tr>")]
+
+
+def test_a_figures_numbers_can_be_read_without_seeing_it(paired: str) -> None:
+    words = _words(paired[paired.index("its numbers") :])
+    assert words.startswith("its numbers TED ↓ 3 4 full plain 2.000 1.000–3.000 4.000")
+    drawing = re.findall(r"<svg .*?</svg>", paired, flags=re.DOTALL)[0]
+    assert "plain</text>" in drawing
+    assert "#0101" not in drawing
+
+
+def test_the_sources_of_a_corpus_stand_with_their_shares(paired: str) -> None:
+    words = _words(paired)
+    assert "Source train dev test mill 30 75.0 % 4 100.0 % 0 — brook 10 25.0 % 0 0.0 % 0 —" in words
+
+
+def test_hostile_pairs_are_shown_and_never_run(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    evil = "</dd></svg><script>alert('$x$')</script>&amp;"
+    rows = [{"id": evil, "source": evil, "reference": evil, "text": evil, "template": f"(S ({evil}"}]
+    runs = [replace(run, rows=rows, profile=evil) for run in pair_runs]
+    origins = {evil: {evil: 1, "other": 2}}
+    html = render_html(build(pairs, runs, corpora=[CorpusResult(key=evil, profile=evil, origins=origins)]))
+    assert "<script" not in html
+    assert Page(html).open == []
+
+
+def test_an_empty_report_of_pairs_keeps_claims_and_figures_and_says_what_is_missing(pairs: Printed) -> None:
+    words = " ".join(Page(render_html(build(pairs, []))).words.split())
+    assert "Guiding serves the meaning." in words
+    assert "None of its runs has been made: plain, guided." in words
+    assert "None of its runs has been made: frequent." in words

@@ -9,9 +9,10 @@ from espalier.report.console import render_console
 from espalier.report.html import render_html
 from espalier.report.markdown import render_markdown
 from espalier.report.printed import Printed, load_printed
-from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample
+from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
 
 __all__ = [
+    "Comparison",
     "CorpusResult",
     "Curve",
     "Printed",

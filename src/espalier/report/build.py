@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from espalier.report.examples import Examples, examples_of
+from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
-from espalier.report.printed import Paper, Printed, PrintedFigure
-from espalier.report.results import CorpusResult, Curve, Provenance, RunResult
-from espalier.report.tables import Reading, Table, by_profile, reading_of, table_of, tags_of
+from espalier.report.printed import Paper, Printed
+from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult
+from espalier.report.studies import Study, study_of
+from espalier.report.tables import Table, by_profile, table_of, tags_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,37 +28,18 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class CorpusLine:
-    """A corpus as it was read: its counts, and its quarantine by reason."""
+    """A corpus as it was read: its counts, and its quarantine by reason.
+
+    `splits` and `origins` say, if it has several sources, how many rows of each split came from each: (origin, rows).
+    """
 
     key: str
     title: str
     profile: str
     counts: tuple[tuple[str, float], ...]
     quarantined: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One metric against a setting: per profile, points of (setting, reading), and the level of the run beside them."""
-
-    heading: str
-    better: str | None
-    lines: tuple[tuple[str, tuple[tuple[float, Reading], ...]], ...]
-    levels: tuple[tuple[str, Reading], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """A figure of the paper, with our numbers. `missing` are its runs that were not made."""
-
-    id: str
-    title: str
-    caption: str
-    note: str
-    setting: str
-    beside: str | None
-    panels: tuple[Panel, ...]
-    missing: tuple[str, ...]
+    splits: tuple[str, ...] = ()
+    origins: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +71,9 @@ class Report:
     profiles: tuple[tuple[str, str], ...]
     protocols: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    orderings: tuple[Ordering, ...]
     studies: tuple[Study, ...]
+    examples: tuple[Examples, ...]
     curves: tuple[Curve, ...]
     poems: tuple[PoemGroup, ...]
     runs: tuple[RunLine, ...]
@@ -101,6 +87,7 @@ def build(
     results: Sequence[RunResult],
     curves: Sequence[Curve] = (),
     corpora: Sequence[CorpusResult] = (),
+    comparisons: Sequence[Comparison] = (),
     *,
     poems_per_run: int = 3,
 ) -> Report:
@@ -111,6 +98,7 @@ def build(
         results: the runs that were made, of one or several profiles. Runs that no table names are listed all the same.
         curves: the losses of their models.
         corpora: what the corpora hold, for tables about corpora.
+        comparisons: of the runs that the paper's orderings name.
         poems_per_run: how many samples of each run to show.
     """
     runs = by_profile(results)
@@ -122,14 +110,13 @@ def build(
         ),
         protocols=_explained(printed.protocols, _protocols(runs, tables)),
         tables=tables,
-        studies=tuple(_study(figure, printed, runs) for figure in printed.figures),
+        orderings=orderings_of(printed, runs, comparisons),
+        studies=tuple(study_of(figure, printed, runs) for figure in printed.figures),
+        examples=tuple(examples_of(each, runs) for each in printed.examples),
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
         runs=tuple(_run_line(run) for run in runs),
-        corpora=tuple(
-            CorpusLine(c.key, c.title, c.profile, tuple(c.counts.items()), tuple(c.quarantined.items()))
-            for c in by_profile(corpora)
-        ),
+        corpora=tuple(_corpus_line(corpus) for corpus in by_profile(corpora)),
         computations=_computations(runs),
         missing=_missing(printed, runs),
     )
@@ -156,37 +143,13 @@ def _worded(value: object) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list | tuple) else str(value)
 
 
-def _study(figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult]) -> Study:
-    profiles = dict.fromkeys(run.profile for run in runs)
-    made = [run for run in runs if run.key in figure.runs and _is_number(run.settings.get(figure.setting))]
-    panels = []
-    for name in figure.panels:
-        column = printed.columns[name]
-        metric = column.ours[0].metric
-        lines, levels = [], []
-        for profile in profiles:
-            points = [
-                (float(run.settings[figure.setting]), reading_of(metric, run)) for run in made if run.profile == profile
-            ]
-            points = sorted(((x, y) for x, y in points if y.value is not None), key=lambda point: point[0])
-            if len(points) > 1:
-                lines.append((profile, tuple(points)))
-            level = next((run for run in runs if run.key == figure.beside and run.profile == profile), None)
-            if level is not None and (reading := reading_of(metric, level)).value is not None:
-                levels.append((profile, reading))
-        if lines:
-            heading = " ".join(part for part in (column.group, column.name) if part)
-            panels.append(Panel(heading, column.better, tuple(lines), tuple(levels)))
-    wanted = (*figure.runs, *([figure.beside] if figure.beside else []))
-    keys = {run.key for run in runs}
-    missing = tuple(key for key in wanted if key not in keys)
-    return Study(
-        figure.id, figure.title, figure.caption, figure.note, figure.setting, figure.beside, tuple(panels), missing
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _corpus_line(corpus: CorpusResult) -> CorpusLine:
+    counts, quarantined = tuple(corpus.counts.items()), tuple(corpus.quarantined.items())
+    origins = list(dict.fromkeys(origin for found in corpus.origins.values() for origin in found))
+    if len(origins) < 2:
+        return CorpusLine(corpus.key, corpus.title, corpus.profile, counts, quarantined)
+    rows = tuple((each, tuple(found.get(each, 0) for found in corpus.origins.values())) for each in origins)
+    return CorpusLine(corpus.key, corpus.title, corpus.profile, counts, quarantined, tuple(corpus.origins), rows)
 
 
 def _explained(texts: dict[str, str], used: Iterable[str]) -> tuple[tuple[str, str], ...]:

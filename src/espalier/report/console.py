@@ -11,12 +11,15 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from espalier.report.build import Report
+from espalier.report.orderings import probability
 from espalier.report.tables import Line, Reading, Table, arrow, margin, number
 
 #: A column of figures with its interval ("98.12–99.20") and the space around it.
 _COLUMN = 13
 #: A label wider than this is folded.
 _LABEL = 34
+#: The lines that open a block.
+_OPENING = ("paper", "title")
 
 
 def render_console(report: Report, console: Console) -> None:
@@ -27,6 +30,7 @@ def render_console(report: Report, console: Console) -> None:
         console.print(Text.assemble((table.title, "bold"), f"  {table.caption}"), highlight=False)
         for start, end in _panels(table, console.width):
             console.print(_grid(table, start, end))
+    _print_orderings(report, console)
     _print_words(report, console)
 
 
@@ -61,7 +65,7 @@ def _grid(table: Table, start: int, end: int) -> Grid:
     for index, line in enumerate(lines):
         cells = [_cell(line, line.cells[i], table.columns[i].digits) for i in range(start, end)]
         # A gap after our lines, so that a block holds together; rows of the paper alone stand close.
-        closes = line.kind != "paper" and any(after.kind == "paper" for after in lines[index + 1 : index + 2])
+        closes = line.kind not in _OPENING and any(after.kind in _OPENING for after in lines[index + 1 : index + 2])
         grid.add_row(_label(line), *cells, end_section=closes)
     return grid
 
@@ -71,7 +75,7 @@ def _says(line: Line, start: int, end: int) -> bool:
 
 
 def _label(line: Line) -> Text:
-    if line.kind == "paper":
+    if line.kind in _OPENING:
         return Text.assemble((line.label, "bold"), (f"\n{line.note}" if line.note else "", "dim"))
     if line.kind == "also":
         return Text(f"    {line.label}", style="dim")
@@ -81,13 +85,28 @@ def _label(line: Line) -> Text:
 
 
 def _cell(line: Line, reading: Reading, digits: int) -> Text:
-    if line.kind == "also" and reading.value is None:
+    if line.kind == "title" or (line.kind == "also" and reading.value is None):
         return Text("")
     style = {"paper": "bold", "run": "green"}.get(line.kind, "dim")
     text = Text(number(reading.value, digits), style=style)
     if around := margin(reading, digits):
         text.append(f"\n{around}", style="dim not bold")
     return text
+
+
+def _print_orderings(report: Report, console: Console) -> None:
+    if not report.orderings:
+        return
+    console.print()
+    console.print(Text.assemble(("Orderings", "bold"), "  What the paper claims, in our numbers"), highlight=False)
+    styles = {"holds": "green", "reversed": "red"}
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    for each in report.orderings:
+        ours = " : ".join(number(reading.value, each.column.digits) for reading in each.ours)
+        facts = f"{each.column.heading} of {each.better} : {each.worse}  {ours}"
+        chance = "" if each.p is None else f"  p {probability(each.p)}"
+        grid.add_row(Text(each.verdict, styles.get(each.verdict, "dim")), Text(f"{each.claim}\n{facts}{chance}"))
+    console.print(grid)
 
 
 def _print_words(report: Report, console: Console) -> None:

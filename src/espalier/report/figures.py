@@ -14,8 +14,8 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from espalier.report.build import Panel, Study
 from espalier.report.results import Curve
+from espalier.report.studies import Panel, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,9 +30,16 @@ _COLOURS = {
     "#010105": "var(--hue-b)",
     "#010106": "var(--hue-c)",
     "#010107": "var(--hue-d)",
+    "#010108": "var(--hue-a)",
+    "#010109": "var(--hue-f)",
 }
 _INK, _SOFT, _LINE, _LEAF, *_MORE = _COLOURS
 _SERIES = (_LEAF, *_MORE)
+#: With each colour a mark and a dash of its own, for eyes and printers that know no colours.
+_MARKS = "osD^vP"
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (8, 3)), (0, (3, 1, 1, 1, 1, 1)))
+#: Lines stand so far apart at one tick that their intervals can be told from each other.
+_APART = 0.07
 #: A curve of more points than this is thinned evenly; its last point stays.
 _POINTS = 400
 _ACROSS = 4
@@ -48,12 +55,18 @@ def loss_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
 
 
 def study_figure(study: Study) -> str:
-    """A panel per metric against the study's setting, a line per profile; "" if there is nothing to draw."""
+    """A panel per metric against the study's setting, a line per profile or run; "" if there is nothing to draw."""
     if not study.panels:
         return ""
-    with _drawing(len(study.panels), across=3, height=2.3) as (figure, panels):
+    names = list(dict.fromkeys(name for panel in study.panels if panel.ticks for name, _ in panel.lines))
+    with _drawing(len(study.panels), across=3, height=2.6 if names else 2.3) as (figure, panels):
         for axes, panel in zip(panels, study.panels, strict=True):
-            _against_setting(axes, panel, study)
+            if panel.ticks:
+                _by_ticks(axes, panel, study, names)
+            else:
+                _against_setting(axes, panel, study)
+        if names:
+            _legend(figure, panels, names)
         label = f"{study.title}: {', '.join(panel.heading for panel in study.panels)} against {study.setting}"
         return _svg(figure, study.id, label)
 
@@ -93,6 +106,42 @@ def _against_setting(axes: Axes, panel: Panel, study: Study) -> None:
     axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
 
 
+def _by_ticks(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> None:
+    axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+    for name, points in panel.lines:
+        style = _style(names.index(name))
+        shift = _APART * (names.index(name) - (len(names) - 1) / 2)
+        xs = [x + shift for x, _ in points]
+        axes.plot(xs, [reading.value or 0.0 for _, reading in points], label=name, **style)
+        for x, (_, reading) in zip(xs, points, strict=True):
+            if reading.low is not None and reading.high is not None:
+                axes.plot([x, x], [reading.low, reading.high], color=style["color"], linewidth=0.8)
+    axes.set_xticks(range(len(panel.ticks)), list(panel.ticks))
+    axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
+
+
+def _style(index: int) -> dict[str, Any]:
+    colour, turn = _SERIES[index % len(_SERIES)], index % len(_MARKS)
+    return {
+        "color": colour,
+        "marker": _MARKS[turn],
+        # Beyond the colours the dashes move on by one, so that no line looks like another.
+        "linestyle": _DASHES[(turn + index // len(_MARKS)) % len(_DASHES)],
+        "linewidth": 1.4,
+        "markersize": 3.5,
+    }
+
+
+def _legend(figure: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
+    found = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    legend = figure.legend(
+        [found[name] for name in names], names, loc="outside lower center", ncols=min(len(names), 6), frameon=False,
+        fontsize=8, labelcolor=_INK, handlelength=4,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
 @contextmanager
 def _drawing(
     count: int, *, across: int, height: float, share_y: bool = False
@@ -129,7 +178,7 @@ def _svg(figure: Figure, name: str, label: str) -> str:
     figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     svg = buffer.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r"#01010[1-7]\b", lambda found: _COLOURS[found.group()], svg)
+    svg = re.sub(r"#01010[1-9]\b", lambda found: _COLOURS[found.group()], svg)
     # Several drawings share one page: their ids must not meet.
     prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
     svg = re.sub(r'((?:\bid|href)="#?|url\(#)', lambda found: f"{found.group()}{prefix}-", svg)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from espalier.report.build import Report
+from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
+from espalier.report.orderings import SIGNIFICANT, probability
 from espalier.report.tables import BLANK, arrow, margin, number
 
 #: Rhyme letters beyond these share their colours.
@@ -32,10 +33,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(number=number, margin=margin, arrow=arrow, hue=_hue, blank=BLANK)
+    environment.globals.update(number=number, margin=margin, arrow=arrow, hue=_hue, share=_share, blank=BLANK)
+    environment.globals.update(probability=probability, significant=SIGNIFICANT)
     return environment
 
 
 def _hue(letter: str) -> str:
     """The colour class of a rhyme letter; any character gives a safe name."""
     return f"hue-{_HUES[(ord(letter.lower()) - ord('a')) % len(_HUES)]}" if letter else ""
+
+
+def _share(count: int, corpus: CorpusLine, split: int) -> str:
+    """Of the rows of one split, in percent."""
+    total = sum(rows[split] for _, rows in corpus.origins)
+    return f"{100 * count / total:.1f} %" if total else BLANK

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from espalier.report.build import Report
+from espalier.report.orderings import Ordering, probability
 from espalier.report.tables import Line, Table, arrow, margin, number
 
 
 def render_markdown(report: Report) -> str:
-    """The tables alone: the paper's lines in bold, ours below them with their intervals, profile and protocol."""
-    return "\n".join(_table(table) for table in report.tables)
+    """The tables, the paper's lines in bold, ours below them with intervals, profile and protocol; then its claims."""
+    parts = [_table(table) for table in report.tables]
+    return "\n".join([*parts, _orderings(report.orderings)] if report.orderings else parts)
 
 
 def _table(table: Table) -> str:
@@ -16,13 +20,37 @@ def _table(table: Table) -> str:
     rows = [["", *(" ".join(words) for words in headings)], [":--", *("--:" for _ in headings)]]
     for line in table.lines:
         rows.append([_label(line), *(_cell(line, index, table) for index in range(len(headings)))])
-    grid = "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+    grid = _grid(rows)
     note = f"\n{table.note}\n" if table.note else ""
     return f"**{table.title}.** {table.caption}\n\n{grid}\n{note}"
 
 
+def _orderings(orderings: Sequence[Ordering]) -> str:
+    rows = [["The paper's claim", "By", "Printed", "Ours", "Better by", "p", ""], [":--", ":--", *("--:",) * 4, ":--"]]
+    for each in orderings:
+        digits = each.column.digits
+        pairs = (" : ".join(number(reading.value, digits) for reading in two) for two in (each.printed, each.ours))
+        gain, around = number(each.gain.value, digits), margin(each.gain, digits)
+        where = f" ({_plain(each.profile)})" if each.profile else ""
+        rows.append(
+            [
+                f"{_plain(each.claim)} {_plain(each.better)} : {_plain(each.worse)}{where}",
+                each.column.heading,
+                *pairs,
+                f"{gain} ({around})" if around else gain,
+                probability(each.p),
+                f"**{each.verdict}**",
+            ]
+        )
+    return f"**Orderings.** What the paper claims, in our numbers\n\n{_grid(rows)}\n"
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+
+
 def _label(line: Line) -> str:
-    if line.kind == "paper":
+    if line.kind in ("paper", "title"):
         return f"**{_plain(line.label)}**"
     if line.kind == "also":
         return _plain(line.label)
@@ -30,6 +58,8 @@ def _label(line: Line) -> str:
 
 
 def _cell(line: Line, index: int, table: Table) -> str:
+    if line.kind == "title":
+        return ""
     reading, digits = line.cells[index], table.columns[index].digits
     value, around = number(reading.value, digits), margin(reading, digits)
     if line.kind == "paper":

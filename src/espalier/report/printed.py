@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from espalier.io.errors import ArtifactError, ConfigError
 
@@ -42,13 +42,18 @@ class Reading(_Strict):
 
 
 class Column(_Strict):
-    """A printed column: its heading, which direction is better, and our metrics for it, nearest first."""
+    """A printed column: its heading, which direction is better, and our metrics for it, nearest first, if any."""
 
     group: str
     name: str
     better: Literal["higher", "lower"] | None = None
     digits: int = Field(default=2, ge=0, le=6)
-    ours: tuple[Reading, ...] = Field(min_length=1)
+    ours: tuple[Reading, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """Group and name in one line, for places where no group stands above it."""
+        return " ".join(part for part in (self.group, self.name) if part)
 
 
 class RunRef(_Strict):
@@ -68,7 +73,7 @@ class Row(_Strict):
 
 
 class PrintedTable(_Strict):
-    """A table of the paper. `about` says whether its rows are runs or corpora."""
+    """A table of the paper, or one of ours. `about` says whether its rows are runs or corpora."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
@@ -79,17 +84,64 @@ class PrintedTable(_Strict):
     note: str = ""
 
 
+class Points(_Strict):
+    """A panel whose points are metrics of one run, left to right: {"3": ted_3, ..., full: ted_full}."""
+
+    name: str
+    better: Literal["higher", "lower"] | None = None
+    metrics: dict[str, str] = Field(min_length=2)
+
+
 class PrintedFigure(_Strict):
-    """A figure of the paper: columns against one setting of several runs, with one more run `beside` it as a level."""
+    """A figure of the paper.
+
+    Either `panels` are columns against one numeric setting of several runs, a line per profile, with one more run
+    `beside` them as a level. Or `points` are the panels, a line per run, and `setting` says what their places count.
+    """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     caption: str
     setting: str
     note: str = ""
-    panels: tuple[str, ...] = Field(min_length=1)
+    panels: tuple[str, ...] = ()
+    points: tuple[Points, ...] = ()
     runs: tuple[str, ...] = Field(min_length=1)
     beside: str | None = None
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> PrintedFigure:
+        if bool(self.panels) == bool(self.points):
+            raise ValueError("panels or points: give one of the two")
+        if self.beside and self.points:
+            raise ValueError("beside: only a figure against a setting has a run beside it")
+        return self
+
+
+class PrintedExamples(_Strict):
+    """Outputs side by side, a few of each run.
+
+    `given` names the columns of the outputs that are shown once (source, reference), `written` the runs whose texts
+    follow, each with its label. `by` is a column of trees: the examples then stand in a group for each tree.
+    """
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    title: str
+    caption: str
+    note: str = ""
+    given: dict[str, str]
+    written: dict[str, str] = Field(min_length=1)
+    by: str | None = None
+    count: int = Field(default=6, ge=1)
+
+
+class PrintedOrdering(_Strict):
+    """A claim of the paper: in this column one run stands better than another."""
+
+    better: str
+    worse: str
+    column: str
+    claim: str
 
 
 class Paper(_Strict):
@@ -108,18 +160,21 @@ class Printed(_Strict):
     paper: Paper
     columns: dict[str, Column]
     tables: tuple[PrintedTable, ...]
+    orderings: tuple[PrintedOrdering, ...] = ()
     figures: tuple[PrintedFigure, ...] = ()
+    examples: tuple[PrintedExamples, ...] = ()
     profiles: dict[str, str] = {}
     protocols: dict[str, str] = {}
 
-    @field_validator("tables", "figures")
-    @classmethod
-    def _ids_once(cls, value: tuple[PrintedTable, ...] | tuple[PrintedFigure, ...]) -> object:
-        ids = [entry.id for entry in value]
+    @model_validator(mode="after")
+    def _ids_once(self) -> Printed:
+        entries: tuple[PrintedTable | PrintedFigure | PrintedExamples, ...]
+        entries = (*self.tables, *self.figures, *self.examples)
+        ids = [entry.id for entry in entries]
         twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
         if twice:
             raise ValueError(f"the id {twice[0]} stands twice")
-        return value
+        return self
 
     @model_validator(mode="after")
     def _columns_exist(self) -> Printed:
@@ -129,6 +184,11 @@ class Printed(_Strict):
                 _known(row.printed, table.columns, f"tables.{table.id}.rows.{row.label}.printed")
         for figure in self.figures:
             _known(figure.panels, self.columns, f"figures.{figure.id}.panels")
+        for index, ordering in enumerate(self.orderings):
+            where = f"orderings.{index}.column"
+            _known([ordering.column], self.columns, where)
+            if self.columns[ordering.column].better is None or not self.columns[ordering.column].ours:
+                raise ValueError(f"{where}: column '{ordering.column}' does not say what is better, or has no metric")
         return self
 
 

@@ -59,7 +59,9 @@ class RunResult:
 
     `settings` are the facts of the decoding, in the order in which they should be read (`protocol`, `decoder`, `k`,
     ...). `metrics` is the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None},
-    `signatures` {key: text}, `undefined` {key: why there is no score}; parts may be missing.
+    `signatures` {key: text}, `undefined` {key: why there is no score}; parts may be missing. `samples` are its verses;
+    `rows` are what it wrote of any kind, as text by column: `id` and `text`, what the text was written from, and the
+    like. A paper's examples are chosen among them.
     """
 
     key: str
@@ -70,6 +72,7 @@ class RunResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     samples: Sequence[Sample] = ()
+    rows: Sequence[Mapping[str, str]] = ()
     provenance: Provenance | None = None
 
     @property
@@ -97,7 +100,7 @@ class RunResult:
 class CorpusResult:
     """What one corpus of one profile holds: `counts` by name (train, dev, ...), and what was put aside, by reason.
 
-    Counts and reasons are shown in the order given.
+    Counts and reasons are shown in the order given. `origins` says for each split how many rows came from which source.
     """
 
     key: str
@@ -105,6 +108,7 @@ class CorpusResult:
     title: str = ""
     counts: Mapping[str, float] = field(default_factory=dict)
     quarantined: Mapping[str, int] = field(default_factory=dict)
+    origins: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,3 +121,22 @@ class Curve:
     model: str
     profile: str = ""
     points: Sequence[tuple[int, float | None, float | None]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two runs of one profile by one metric, over the `segments` that both have, resampled together.
+
+    `difference` is the score of `one` less that of `other`, `low` and `high` its interval, `p` the two-sided bootstrap
+    probability of a difference at least as large if there were none.
+    """
+
+    one: str
+    other: str
+    metric: str
+    profile: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    segments: int

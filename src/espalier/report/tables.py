@@ -14,7 +14,7 @@ from espalier.report.results import CorpusResult, Curve, RunResult
 PROFILES = ("nursery", "small", "paper")
 BLANK = "—"
 
-Kind = Literal["paper", "run", "also", "absent"]
+Kind = Literal["paper", "title", "run", "also", "absent"]
 Profiled = TypeVar("Profiled", bound=RunResult | CorpusResult | Curve)
 
 
@@ -39,8 +39,9 @@ _NOTHING = Reading(None)
 class Line:
     """One line of a table, with one reading per column.
 
-    Of kind "paper": what is printed. "run": a run of ours (or a corpus), by the metrics nearest to it. "also": the same
-    run by other metrics, whose name is the label. "absent": a run that was not made.
+    Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
+    ours (or a corpus), by the metrics nearest to it. "also": the same run by other metrics, whose name is the label.
+    "absent": a run that was not made.
     """
 
     kind: Kind
@@ -86,7 +87,7 @@ def table_of(
     for row in table.rows:
         values = (row.printed.get(name) for name in table.columns)
         cells = tuple(Reading(v.value, spread=v.spread) if v else _NOTHING for v in values)
-        lines.append(Line("paper", row.label, (), row.note, cells))
+        lines.append(Line("paper" if row.printed or not row.runs else "title", row.label, (), row.note, cells))
         notes = {ref.run: ref.note for ref in row.runs}
         ours = [entry for key in notes for entry in entries if entry.key == key]
         for entry in by_profile(ours):
@@ -132,15 +133,19 @@ def by_profile(entries: Iterable[Profiled]) -> list[Profiled]:
 
 def number(value: float | None, digits: int) -> str:
     """A number as it is printed: fixed digits, thousands apart; a dash for none."""
-    return BLANK if value is None else f"{value:,.{digits}f}"
+    return BLANK if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
 def margin(reading: Reading, digits: int) -> str:
-    """What stands behind or under a number: "± 0.10" as printed, or our interval "98.12–99.20"; "" for neither."""
+    """What stands behind or under a number: "± 0.10" as printed, or our interval "98.12–99.20"; "" for neither.
+
+    An interval that begins below 0 is "−0.12 to 0.20".
+    """
     if reading.spread is not None:
         return f"± {number(reading.spread, digits)}"
     if reading.low is not None and reading.high is not None:
-        return f"{number(reading.low, digits)}–{number(reading.high, digits)}"
+        between = " to " if reading.low < 0 else "–"
+        return f"{number(reading.low, digits)}{between}{number(reading.high, digits)}"
     return ""
 
 
@@ -150,7 +155,8 @@ def arrow(better: str | None) -> str:
 
 
 def _lines(entry: RunResult | CorpusResult, columns: Sequence[given.Column], note: str) -> Iterable[Line]:
-    yield Line("run", entry.key, tags_of(entry), note, tuple(reading_of(c.ours[0].metric, entry) for c in columns))
+    nearest = tuple(reading_of(column.ours[0].metric, entry) if column.ours else _NOTHING for column in columns)
+    yield Line("run", entry.key, tags_of(entry), note, nearest)
     for name in dict.fromkeys(reading.name for column in columns for reading in column.ours[1:]):
         metrics = [next((r.metric for r in column.ours[1:] if r.name == name), None) for column in columns]
         cells = tuple(reading_of(metric, entry) if metric else _NOTHING for metric in metrics)

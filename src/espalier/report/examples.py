@@ -1,0 +1,95 @@
+"""Outputs of several runs side by side, under the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from espalier.io.errors import EspalierError
+from espalier.report.printed import PrintedExamples
+from espalier.report.results import RunResult
+from espalier.syntax.constituency import read_tree
+from espalier.syntax.levels import linearize
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A labelled text: what a run was given, or what it wrote."""
+
+    label: str
+    text: str
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What was given, then what each run wrote from it."""
+
+    id: str
+    lines: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleGroup:
+    """Examples of one profile, written under one tree: `nodes` and `levels` as the paper prints it, () for no tree."""
+
+    profile: str
+    nodes: tuple[str, ...]
+    levels: tuple[int, ...]
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Examples as they are shown. `missing` are runs that were not made."""
+
+    id: str
+    title: str
+    caption: str
+    note: str
+    groups: tuple[ExampleGroup, ...]
+    missing: tuple[str, ...]
+
+
+def examples_of(wanted: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
+    """A few rows that all made runs have, spread evenly over them: nobody chooses which."""
+    made = [run for key in wanted.written for run in runs if run.key == key and run.rows]
+    groups = [
+        group
+        for profile in dict.fromkeys(run.profile for run in made)
+        for group in _groups(wanted, [run for run in made if run.profile == profile])
+    ]
+    missing = tuple(key for key in wanted.written if key not in {run.key for run in made})
+    return Examples(wanted.id, wanted.title, wanted.caption, wanted.note, tuple(groups), missing)
+
+
+def _groups(wanted: PrintedExamples, runs: Sequence[RunResult]) -> list[ExampleGroup]:
+    # The first row of each id under each tree is shown: of several samples or seeds, one.
+    found: list[tuple[RunResult, dict[str, dict[str, Row]]]] = []
+    for run in runs:
+        trees: dict[str, dict[str, Row]] = {}
+        for row in run.rows:
+            trees.setdefault(row.get(wanted.by, "") if wanted.by else "", {}).setdefault(row["id"], row)
+        found.append((run, trees))
+    groups = []
+    for tree, first in found[0][1].items():
+        shared = [id_ for id_ in first if all(id_ in trees.get(tree, {}) for _, trees in found)]
+        chosen = shared[:: max(1, len(shared) // wanted.count)][: wanted.count]
+        examples = []
+        for id_ in chosen:
+            given = [Said(label, first[id_].get(column, ""), False) for column, label in wanted.given.items()]
+            written = [Said(wanted.written[run.key], trees[tree][id_]["text"], True) for run, trees in found]
+            examples.append(Example(id_, (*(line for line in given if line.text), *written)))
+        if examples:
+            groups.append(ExampleGroup(runs[0].profile, *_node_level(tree), tuple(examples)))
+    return groups
+
+
+def _node_level(tree: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The tree in the paper's form; as it is, without levels, if it cannot be read."""
+    try:
+        return linearize(read_tree(tree, words=False)) if tree else ((), ())
+    except EspalierError:
+        return (tree,), ()

@@ -1,0 +1,98 @@
+"""A figure of the paper with our numbers, as data: a metric against a setting, or a run's metrics in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from espalier.report.printed import Points, Printed, PrintedFigure
+from espalier.report.results import RunResult
+from espalier.report.tables import Reading, reading_of
+
+#: (x, reading) from left to right.
+Line = tuple[tuple[float, Reading], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Lines with their names, and levels: a level runs across, beside the line of its name.
+
+    A line is a profile where x is a setting. Where `ticks` name the places 0, 1, 2, ... of x, it is a run.
+    """
+
+    heading: str
+    better: str | None
+    lines: tuple[tuple[str, Line], ...]
+    levels: tuple[tuple[str, Reading], ...] = ()
+    ticks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A figure of the paper, with our numbers. `missing` are its runs that were not made."""
+
+    id: str
+    title: str
+    caption: str
+    note: str
+    setting: str
+    beside: str | None
+    panels: tuple[Panel, ...]
+    missing: tuple[str, ...]
+
+
+def study_of(figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult]) -> Study:
+    """The panels that have a line to show; a line needs two points, and profiles never share one."""
+    profiles = list(dict.fromkeys(run.profile for run in runs if run.key in figure.runs))
+    panels = [_by_setting(name, figure, printed, runs, profiles) for name in figure.panels]
+    for points in figure.points:
+        for profile in profiles:
+            own = [run for run in runs if run.key in figure.runs and run.profile == profile]
+            heading = f"{points.name} · {profile}" if len(profiles) > 1 else points.name
+            panels.append(_by_points(points, heading, figure, own))
+    wanted = (*figure.runs, *([figure.beside] if figure.beside else []))
+    made = {run.key for run in runs}
+    return Study(
+        figure.id,
+        figure.title,
+        figure.caption,
+        figure.note,
+        figure.setting,
+        figure.beside,
+        tuple(panel for panel in panels if panel.lines),
+        tuple(key for key in wanted if key not in made),
+    )
+
+
+def _by_setting(
+    name: str, figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult], profiles: Sequence[str]
+) -> Panel:
+    column = printed.columns[name]
+    metric = column.ours[0].metric
+    made = [run for run in runs if run.key in figure.runs and _is_number(run.settings.get(figure.setting))]
+    lines, levels = [], []
+    for profile in profiles:
+        points = [
+            (float(run.settings[figure.setting]), reading_of(metric, run)) for run in made if run.profile == profile
+        ]
+        points = sorted(((x, y) for x, y in points if y.value is not None), key=lambda point: point[0])
+        if len(points) > 1:
+            lines.append((profile, tuple(points)))
+        level = next((run for run in runs if run.key == figure.beside and run.profile == profile), None)
+        if level is not None and (reading := reading_of(metric, level)).value is not None:
+            levels.append((profile, reading))
+    return Panel(column.heading, column.better, tuple(lines), tuple(levels))
+
+
+def _by_points(points: Points, heading: str, figure: PrintedFigure, runs: Sequence[RunResult]) -> Panel:
+    lines = []
+    for run in sorted(runs, key=lambda run: figure.runs.index(run.key)):
+        readings = [(float(x), reading_of(metric, run)) for x, metric in enumerate(points.metrics.values())]
+        known = tuple((x, reading) for x, reading in readings if reading.value is not None)
+        if len(known) > 1:
+            lines.append((run.key, known))
+    return Panel(heading, points.better, tuple(lines), ticks=tuple(points.metrics))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

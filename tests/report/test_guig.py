@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from espalier.metrics.paraphrase import EXPANSION_KEYS, KEYS
+from espalier.report import Printed, build
+
+
+# Copied by hand from the paper: (table, row label, column, value).
+@pytest.mark.parametrize(
+    ("table", "row", "column", "value"),
+    [
+        ("table-1", "VGVAE", "rouge_l", 48.3),
+        ("table-1", "SCPN", "meteor", 51.91),
+        ("table-1", "Transformer", "bleu", 46.00),
+        ("table-1", "w/o syn", "ted_full", 11.88),
+        ("table-1", "w/o txt", "rouge_1", 39.74),
+        ("table-1", "w/o PA", "ted_8", 5.88),
+        ("table-1", "GuiG.TG", "rouge_2", 56.05),
+        ("table-2", "SCPN + SCPN", "bleu", 11.83),
+        ("table-2", "SCPN + GuiG.TG", "n_ted_full", 0.5125),
+        ("table-2", "w/ PA + GuiG.TG", "meteor", 50.81),
+        ("table-2", "w/o tmpl + GuiG.TG", "rouge_l", 45.38),
+        ("table-2", "template + GuiG.TG", "rouge_1", 56.00),
+        ("table-2", "GuiG.SE + GuiG.TG", "rouge_2", 37.13),
+        ("table-3", "target parse: GuiG.TG", "syntactic", 4.67),
+        ("table-3", "template: SCPN + GuiG.TG", "semantic", 3.52),
+        ("data", "ParaNMT, the subset of Chen et al. (2019)", "labels", 74),
+    ],
+)
+def test_a_printed_number_of_guig_is_the_papers(guig: Printed, table: str, row: str, column: str, value: float) -> None:
+    found = next(entry for entry in guig.tables if entry.id == table)
+    assert next(entry for entry in found.rows if entry.label == row).printed[column].value == value
+
+
+def test_guig_has_every_row_of_the_papers_tables(guig: Printed) -> None:
+    assert [(table.id, len(table.rows)) for table in guig.tables[:3]] == [
+        ("table-1", 7),
+        ("table-2", 6),
+        ("table-3", 5),
+    ]
+    gaps = [row.label for table in guig.tables[:3] for row in table.rows if len(row.printed) < len(table.columns)]
+    assert gaps == ["VGVAE"]
+
+
+def test_every_metric_that_guig_reads_exists(guig: Printed) -> None:
+    corpora = {"train", "dev", "test", "pieces", "labels", "levels"}
+    columns = {reading.metric for column in guig.columns.values() for reading in column.ours} - corpora
+    points = {metric for figure in guig.figures for panel in figure.points for metric in panel.metrics.values()}
+    assert columns - set(KEYS) - set(EXPANSION_KEYS) == set()
+    assert points <= set(KEYS)
+
+
+def test_every_claim_agrees_with_the_numbers_that_the_paper_prints(guig: Printed) -> None:
+    for ordering in build(guig, []).orderings:
+        better, worse = (reading.value for reading in ordering.printed)
+        if better is None or worse is None:
+            assert (better, worse) == (None, None)
+            continue
+        assert (better > worse) == (ordering.column.better == "higher"), ordering.claim
+
+
+def test_the_runs_of_claims_figures_and_examples_stand_in_tables_too(guig: Printed) -> None:
+    tabled = {ref.run for table in guig.tables for row in table.rows for ref in row.runs}
+    named = {run for figure in guig.figures for run in figure.runs}
+    named |= {run for ordering in guig.orderings for run in (ordering.better, ordering.worse)}
+    assert named <= tabled
+    assert {run for each in guig.examples for run in each.written} - tabled == {"guig_frequent_tg"}
