@@ -16,7 +16,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from pipeline import layout
 
 if TYPE_CHECKING:
-    from pipeline.generate import Options, Request
+    from pipeline.verse.generate import Options, Request
 
 app = typer.Typer(
     help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
@@ -142,7 +142,7 @@ def generate(
     A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune. Each line, and each
     of --n texts, draws its own chances from --seed and its number, so that equal lines are not given equal texts.
     """
-    from pipeline.generate import Options, Request
+    from pipeline.verse.generate import Options, Request
 
     asked = Request(format_, rhyme, tune) if format_ is not None or tune is not None else None
     options = Options(model, language.value, n, seed, json, free, top_k, temperature, beam)
@@ -166,11 +166,44 @@ def polish(
     beam: BeamOption = 0,
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
-    from pipeline.generate import Options, Request
+    from pipeline.verse.generate import Options, Request
 
     asked = Request(template, rhyme, tune) if template is not None else None
     options = Options(model, language.value, n, seed, json, False, top_k, temperature, beam)
     _write("polish", asked, file, profile, options)
+
+
+@app.command()
+def paraphrase(
+    text: Annotated[str | None, typer.Argument(help="An English sentence.")] = None,
+    template: Annotated[str | None, typer.Option(help="The top of its tree: '(S (NP) (VP) (.))'.")] = None,
+    like: Annotated[str | None, typer.Option(help="A sentence whose tree's top is the template.")] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="With --like: its whole tree guides, nothing is expanded.")
+    ] = False,
+    templates: Annotated[
+        int | None, typer.Option(help="The n most frequent templates, one after another; 3 where none is given.")
+    ] = None,
+    model: ModelOption = None,
+    expander: Annotated[str | None, typer.Option(help="Of templates; else the profile's default.")] = None,
+    profile: ProfileOption = None,
+    n: Annotated[int, typer.Option(help="How many texts for each template, the best of the search.")] = 1,
+    beam: Annotated[int, typer.Option(help="Search with this many beams.")] = 8,
+    file: FileOption = None,
+    show_tree: Annotated[bool, typer.Option("--show-tree", help="Below each text the tree that guided it.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Say a sentence again in another form: a template is expanded to a tree that fits it, which guides the text.
+
+    A line of --file is a sentence and, after a tab if wanted, its template. Where nothing says what guides it, the 3
+    most frequent templates of the model's corpus do, a text each. Nothing is drawn: a call repeated writes the same.
+    """
+    from pipeline.paraphrase.paraphrase import Options, Request, requests_of, write
+
+    requests = [Request(text)] if text is not None else []
+    requests += requests_of(file, requests)  # before entering another folder: --file is a path in this one
+    _enter(profile.value if profile else "nursery")
+    write(requests, Options(template, like, full, templates, model, expander, n, beam, show_tree, json))
 
 
 @app.command()
@@ -184,7 +217,7 @@ def verify(profile: ProfileOption = None) -> None:
 
 def _write(command: str, asked: Request | None, file: Path | None, profile: Profile | None, options: Options) -> None:
     """Texts for what the command line asks and for what a file asks."""
-    from pipeline.generate import requests_of, write
+    from pipeline.verse.generate import requests_of, write
 
     first = [asked] if asked else []
     requests = first + requests_of(file, first)  # before entering another folder: --file is a path in this one
@@ -202,7 +235,7 @@ def _enter(profile: str | None) -> None:
 
 def _command() -> str:
     """The command that was given, if it is one, and a space."""
-    known = {command.name for command in app.registered_commands} | {"generate", "polish", "verify"}
+    known = {command.name for command in app.registered_commands} | {"generate", "polish", "paraphrase", "verify"}
     return f"{sys.argv[1]} " if sys.argv[1] in known else ""
 
 

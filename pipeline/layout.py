@@ -75,6 +75,11 @@ def metrics(paper: str, run: str) -> Path:
     return Path("metrics") / paper / f"{run}.json"
 
 
+def segments(paper: str, run: str) -> Path:
+    """The statistics of each of a run's texts, of which its scores are made."""
+    return Path("segments") / paper / f"{run}.parquet"
+
+
 def corpus_metrics(name: str) -> Path:
     """A corpus's counts and leakage."""
     return Path("metrics/corpora") / f"{name}.json"

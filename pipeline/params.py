@@ -74,6 +74,10 @@ class Corpus(Strict):
     source_3: str
     source_4: str
     source_5: str
+    source_6: str
+    source_7: str
+    source_8: str
+    source_9: str
     parser: str
     filters: Filters
     split: Split
@@ -81,13 +85,13 @@ class Corpus(Strict):
     @property
     def sources(self) -> dict[str, str]:
         """What stands in each of its slots for a source."""
-        slots = ("source_1", "source_2", "source_3", "source_4", "source_5")
-        return {slot: getattr(self, slot) for slot in slots}
+        return {f"source_{slot}": getattr(self, f"source_{slot}") for slot in range(1, 10)}
 
 
 class VerseDataset(Strict):
     """A verse corpus as symbol rows."""
 
+    form: Literal["verse"]
     corpus: str
     #: A dataset whose vocabulary this one shares; it must, to fine-tune a model of that one.
     vocab_from: str
@@ -100,10 +104,34 @@ class VerseDataset(Strict):
     max_tokens: int = Field(ge=3)
 
 
+class PairDataset(Strict):
+    """A corpus of pairs with trees as rows of word pieces and of tree symbols (GuiG, section 4.1)."""
+
+    form: Literal["paraphrase"]
+    corpus: str
+    #: A dataset whose vocabulary this one shares.
+    vocab_from: str
+    #: Word pieces of the vocabulary, specials included.
+    pieces: int = Field(16_000, ge=10)
+    #: Levels of a tree; what is deeper is cut.
+    depth: int = Field(8, ge=1)
+    #: A pair is put aside if a side has fewer or more word pieces, or its tree nodes, than these.
+    least: int = Field(3, ge=1)
+    most: int = Field(50, ge=1)
+    lower: bool = True
+    #: Whether training reads each pair the other way round as well.
+    both_directions: bool = True
+
+
+Dataset = Annotated[VerseDataset | PairDataset, Field(discriminator="form")]
+#: The task of the corpora that each form is made of.
+TASKS = {"verse": "verse", "paraphrase": "pairs"}
+
+
 class Datasets(Strict):
     """Two ways to make a corpus ready: as sequences, or as canonical trees."""
 
-    linearize: dict[str, VerseDataset]
+    linearize: dict[str, Dataset]
     canonicalize: Reserved
 
 
@@ -128,6 +156,8 @@ class Run(Strict):
 
     paper: str
     title: str = ""
+    #: What is decoded and scored: `pipeline/<form>/`.
+    form: Literal["verse", "paraphrase"]
     model: str
     corpus: str
     split: Literal["dev", "test"]
@@ -137,8 +167,10 @@ class Run(Strict):
     decoder: dict[str, Any]
     samples: int = Field(ge=1)
     seed: Seed
-    #: Which rules judge the format (paper, section 4.3).
-    rules: Literal["songci", "sonnet"]
+    #: Which rules judge the format of verse (SongNet, section 4.3).
+    rules: Literal["none", "songci", "sonnet"]
+    #: A source with WordNet, for METEOR's synonyms.
+    lexicon: str
 
 
 class Catalogue(Strict):
@@ -189,11 +221,11 @@ class Params(Strict):
             corpus.filters.check(KINDS[corpus.task], where=f"corpora.{key}.filters")
         for key, dataset in self.datasets.linearize.items():
             _meets(f"datasets.linearize.{key}.corpus", dataset.corpus, self.corpora, optional=False)
-            if (task := self.corpora[dataset.corpus].task) != "verse":
+            if (task := self.corpora[dataset.corpus].task) != TASKS[dataset.form]:
                 raise ConfigError(
                     f"corpus {dataset.corpus} is of task {task}",
                     where=f"datasets.linearize.{key}.corpus",
-                    remedy="a corpus of task verse",
+                    remedy=f"a corpus of task {TASKS[dataset.form]}",
                 )
             _meets(f"datasets.linearize.{key}.vocab_from", dataset.vocab_from, self.datasets.linearize)
         for key, model in self.models.items():
@@ -203,9 +235,10 @@ class Params(Strict):
         for key, run in self.runs.items():
             _meets(f"runs.{key}.model", run.model, self.models, optional=False)
             _meets(f"runs.{key}.corpus", run.corpus, self.corpora, optional=False)
-            _meets(f"runs.{key}.guidance", run.guidance, self.runs)
+            _check_guidance(f"runs.{key}.guidance", run, self.runs)
             _meets(f"runs.{key}.annotation", run.annotation, self.annotations)
             _meets(f"runs.{key}.lm", run.lm, self.models)
+            _meets(f"runs.{key}.lexicon", run.lexicon, self.sources)
         for key, annotation in self.annotations.items():
             _meets(f"annotations.{key}.run", annotation.run, self.runs, optional=False)
             _meets(f"annotations.{key}.parser", annotation.parser, self.parsers, optional=False)
@@ -214,6 +247,20 @@ class Params(Strict):
                     f"run {annotation.run} is of paper {paper}", where=f"annotations.{key}.paper", remedy=paper
                 )
         return self
+
+
+def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
+    """Another run of its corpus and split, as PAPER/RUN: that is where its outputs lie."""
+    _meets(path, run.guidance, {f"{each.paper}/{key}": each for key, each in runs.items()})
+    if run.guidance == NONE:
+        return
+    other = runs[run.guidance.split("/")[1]]
+    if (other.corpus, other.split, other.samples) != (run.corpus, run.split, run.samples):
+        raise ConfigError(
+            f"run {run.guidance} has another corpus, split or number of samples",
+            where=path,
+            remedy="give both the same",
+        )
 
 
 def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
@@ -290,18 +337,25 @@ def validated(kind: type[Kind], value: Any, where: str) -> Kind:
 
 def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The keys that are allowed where an unknown one was found."""
-    found: Any = kind
+    found: list[type[BaseModel]] = [kind]
     for part in path[:-1]:
-        if isinstance(found, type) and issubclass(found, BaseModel) and part in found.model_fields:
-            found = found.model_fields[str(part)].annotation
-        else:  # a key of a map, a place in a list, or the tag of one of several types
-            inner = [each for each in get_args(found) if isinstance(each, type) and issubclass(each, BaseModel)]
-            found = next((each for each in inner if part in _tags(each)), inner[-1] if inner else None)
-    return list(found.model_fields) if isinstance(found, type) and issubclass(found, BaseModel) else []
+        here = [each.model_fields[str(part)].annotation for each in found if part in each.model_fields]
+        # Else a key of a map, a place in a list, or the tag of one of several types.
+        found = _models_in(here[0]) if here else [each for each in found if part in _tags(each)] or found
+    return list(dict.fromkeys(name for each in found for name in each.model_fields))
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The types of ours that an annotation is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
 def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
-    return get_args(kind.model_fields["kind"].annotation) if "kind" in kind.model_fields else ()
+    """The values of the field that tells several types apart."""
+    return tuple(tag for name in ("kind", "form") if name in kind.model_fields
+                 for tag in get_args(kind.model_fields[name].annotation))  # fmt: skip
 
 
 def _meets(path: str, name: str, allowed: Mapping[str, Any], *, optional: bool = True) -> None:

@@ -1,44 +1,13 @@
-"""score: a run's outputs against its corpus, as one small JSON file."""
+"""score: a run's outputs against its corpus, as one small JSON file, and the statistics of its segments."""
 
 from __future__ import annotations
 
-import json
-
-from espalier.io.files import write_json
-from espalier.io.tables import read_table, table_metadata
-from espalier.metrics.metric import scores, scores_json
-from espalier.metrics.perplexity import METRICS, Likelihood, perplexity_statistics
-from espalier.metrics.verse import verse_scores
-from pipeline import layout
 from pipeline.params import entry, load_params
-
-#: Of the perplexities, those that the paper prints for dev too.
-DEV_KEYS = ("perplexity", "ppl_released")
+from pipeline.stage import of_form
 
 
 def run(key: str) -> None:
-    """Score one run into `metrics/<paper>/<key>.json`."""
+    """Score one run into `metrics/<paper>/<key>.json` and `segments/<paper>/<key>.parquet`."""
     params = load_params()
     wanted = entry("run", params.runs, key)
-    path = layout.output(wanted.paper, key)
-    table = read_table(path)
-    likelihood = Likelihood(*(table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")))
-    found = verse_scores(
-        table["reference"].tolist(),
-        table["text"].tolist(),
-        table["rhyme"].tolist(),
-        language=params.corpora[wanted.corpus].language,
-        rules=wanted.rules,
-        likelihood=likelihood,
-        ids=table["id"].tolist(),
-        samples=(table["seed"] * wanted.samples + table["sample"]).tolist(),
-        seed=wanted.seed,
-    )
-    metadata = table_metadata(path)
-    dev = json.loads(metadata["dev"])
-    unseen = Likelihood(dev["nll"], dev["tokens"], dev["word_nll"], dev["words"])
-    of_dev = scores(METRICS, perplexity_statistics(unseen), seed=wanted.seed)
-    found |= {f"{name}_dev": of_dev[name] for name in DEV_KEYS}
-    counts = {"poems": int(table["id"].nunique()), "texts": len(table), "empty": int((table["text"] == "").sum())}
-    counts["unfit"] = int(metadata["unfit"])
-    write_json(layout.metrics(wanted.paper, key), {**scores_json(found), "counts": counts})
+    of_form(wanted.form, "score").run(key, wanted, params)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from espalier.corpora.records import Row, records_of
 from espalier.io.errors import EspalierError
 from espalier.io.hashing import file_sha256
+from espalier.io.tables import read_table
+from pipeline import layout
 from pipeline.layout import ROOT
+
+if TYPE_CHECKING:
+    import torch
 
 T = TypeVar("T")
 
@@ -67,6 +75,24 @@ def followed(items: Iterable[T], total: int, what: str) -> Iterator[T]:
         for item in items:
             yield item
             bar.advance(task)
+
+
+def of_form(form: str, stage: str) -> Any:
+    """What a stage does for one form of data: `pipeline/<form>/<stage>.py`, whose `run` is given the entry."""
+    return importlib.import_module(f"pipeline.{form}.{stage}")
+
+
+def read_split(corpus: str, split: str, kind: type[Row]) -> list[Row]:
+    """The records of one split of a corpus."""
+    return records_of(read_table(layout.corpus(corpus) / f"{split}.parquet"), kind)
+
+
+def device() -> torch.device:
+    """The GPU where there is one; `ESPALIER_DEVICE=cpu` keeps away from it."""
+    import torch
+
+    gpu = torch.cuda.is_available() and os.environ.get("ESPALIER_DEVICE") != "cpu"
+    return torch.device("cuda" if gpu else "cpu")
 
 
 def say(*lines: str) -> None:

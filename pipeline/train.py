@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from espalier.corpora.batches import GRAIN
-from espalier.corpora.verse_data import VerseBatch, VerseData, View
-from espalier.corpora.vocabulary import Vocabulary
+from espalier.corpora.pair_data import PairBatch, PairData
+from espalier.corpora.verse_data import VerseBatch, VerseData
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import rich.progress
     from torch import nn
 
+    from espalier.models.registry import Architecture
     from espalier.training.loop import Progress
 
 
@@ -38,17 +38,13 @@ if TYPE_CHECKING:
 class Examples:
     """A split as a model with this view reads it."""
 
-    data: VerseData
-    view: View
+    data: VerseData | PairData
+    view: Any
+    lengths: npt.NDArray[np.int64]
 
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """(examples,) tokens of each."""
-        return self.data.lengths
-
-    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> VerseBatch:
+    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> VerseBatch | PairBatch:
         """The batch of these examples."""
-        return self.data.batch(indices, self.view, rng, grain=GRAIN)
+        return self.data.batch(indices, self.view, rng, grain=self.data.GRAIN)
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class Trained:
 
     seed: int
     model: nn.Module
-    vocabulary: Vocabulary
+    vocabulary: Any
     progress: Progress
     scratch: Path
 
@@ -108,15 +104,15 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     from espalier.training.loop import train
 
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
-    vocabulary = Vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
     kind = architecture(model.arch, where=f"models.{key}.arch")
+    vocabulary = kind.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
     network: Any = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
     torch.manual_seed(seed)
     built = kind.build(network, vocabulary)
     if model.init != layout.NONE:
-        _same_vocabulary(model, vocabulary)
+        _same_vocabulary(model, kind, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))
-    splits = {name: _examples(key, model, name, vocabulary, network) for name in ("train", "dev")}
+    splits = {name: _examples(key, model, name, kind, vocabulary, network) for name in ("train", "dev")}
     scratch = layout.scratch("train", key, _identity(key, model, seed))
     with progress_bar() as bar:
         progress = train(
@@ -127,19 +123,19 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     return Trained(seed, built, vocabulary, progress, scratch)
 
 
-def _examples(key: str, model: Model, split: str, vocabulary: Vocabulary, network: Any) -> Examples:
+def _examples(key: str, model: Model, split: str, kind: Architecture, vocabulary: Any, network: Any) -> Examples:
     file = layout.ready(model.dataset) / f"{split}.parquet"
-    data = VerseData.load(file, vocabulary)
+    data = kind.data.load(file, vocabulary)
     if not len(data):
         raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
-    longest = int(data.lengths.max())
+    longest = data.longest(network.view)
     if longest > network.positions:
         raise ConfigError(
-            f"the longest text of dataset {model.dataset} has {longest} tokens",
+            f"the longest row of dataset {model.dataset} has {longest} ids",
             where=f"params.yaml: models.{key}.network.positions",
-            remedy=f"raise it to {longest}, or lower the dataset's max_tokens",
+            remedy=f"raise it to {longest}, or have the dataset put longer ones aside",
         )
-    return Examples(data, network.view)
+    return Examples(data, network.view, data.sizes(network.view))
 
 
 def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Callable[[Progress], None]:
@@ -167,8 +163,8 @@ def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Ca
     return watch
 
 
-def _same_vocabulary(model: Model, vocabulary: Vocabulary) -> None:
-    if Vocabulary.load(layout.model(model.init) / "vocabulary.json") != vocabulary:
+def _same_vocabulary(model: Model, kind: Architecture, vocabulary: Any) -> None:
+    if kind.vocabulary.load(layout.model(model.init) / "vocabulary.json") != vocabulary:
         raise ArtifactError(
             f"the vocabulary of dataset {model.dataset} is not that of model {model.init}",
             where=layout.ready(model.dataset),

@@ -14,7 +14,7 @@ from espalier.verse.format import Format, parse_format
 from espalier.verse.text import tokens_of, units_of
 from pipeline import layout
 from pipeline.params import Params, entry, load_params
-from pipeline.stage import say
+from pipeline.stage import device, say
 
 if TYPE_CHECKING:
     from espalier.decoding.verse import VerseDecoder
@@ -164,7 +164,7 @@ def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], optio
     from espalier.decoding.verse import text_of, verse_constraint
     from espalier.decoding.verse import write as decode
     from espalier.io.hashing import seed_from
-    from pipeline.decode import BATCH, device
+    from pipeline.verse.decode import BATCH
 
     model.to(device())
     vocabulary, view = model.vocabulary, model.config.view

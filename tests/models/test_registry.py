@@ -93,7 +93,7 @@ def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:
 
 
 def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
-    with pytest.raises(ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: songnet$"):
+    with pytest.raises(ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: guig, scpn, songnet$"):
         architecture("gru", where="models.x.arch")
     assert set(ARCHITECTURES) == {"songnet"}
 

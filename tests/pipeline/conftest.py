@@ -33,12 +33,16 @@ corpora:
     source_3: none
     source_4: none
     source_5: none
+    source_6: none
+    source_7: none
+    source_8: none
+    source_9: none
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.5}
     split: {kind: random, seed: 1, dev: 8, test: 10}
 datasets:
   linearize:
-    tiny: {corpus: tiny, vocab_from: none, min_count: 1, units: 32, length: 32, max_tokens: 200}
+    tiny: {form: verse, corpus: tiny, vocab_from: none, min_count: 1, units: 32, length: 32, max_tokens: 200}
   canonicalize: {}
 models:
   songnet: &model
@@ -68,6 +72,8 @@ runs:
     decoder: {mode: free, top_k: 8}
     samples: 1
     seed: 1
+    form: verse
+    lexicon: none
     rules: songci
   songnet_no_s: {<<: *run, model: songnet_no_s, decoder: {mode: frame, marks: true, top_k: 8}, samples: 2}
 annotations:
@@ -89,12 +95,16 @@ corpora:
     source_3: none
     source_4: none
     source_5: none
+    source_6: none
+    source_7: none
+    source_8: none
+    source_9: none
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.9}
     split: {kind: random, seed: 1, dev: 1, test: 1}
 datasets:
   linearize:
-    ci: {corpus: ci, vocab_from: none, min_count: 1, units: 8, length: 16, max_tokens: 60}
+    ci: {form: verse, corpus: ci, vocab_from: none, min_count: 1, units: 8, length: 16, max_tokens: 60}
   canonicalize: {}
 models: {}
 runs: {}

@@ -156,9 +156,10 @@ def english(tmp_path: Path) -> Path:
         tmp_path / "models/english", "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1
     )
     corpus: dict[str, Any] = {"task": "verse", "language": "en", "reader": "verse_en", "options": {}, "filters": {}}
-    corpus |= dict.fromkeys([f"source_{n}" for n in range(1, 6)], "none")
+    corpus |= dict.fromkeys([f"source_{n}" for n in range(1, 10)], "none")
     corpus |= {"parser": "none", "split": {"kind": "all_train"}}
-    dataset: dict[str, Any] = {"corpus": "lines", "vocab_from": "none", "units": 8, "length": 16, "max_tokens": 64}
+    dataset: dict[str, Any] = {"form": "verse", "corpus": "lines", "vocab_from": "none"}
+    dataset |= {"units": 8, "length": 16, "max_tokens": 64}
     model: dict[str, Any] = {"paper": "songnet", "arch": "songnet", "dataset": "lines", "init": "none", "seeds": [1]}
     model |= {"default_for": ["generate.en"], "network": numbers, "training": {"steps": 1}}
     params: dict[str, Any] = {"root": ".", "profile": "nursery", "sources": {}, "parsers": {}, "annotations": {}}

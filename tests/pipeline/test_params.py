@@ -71,7 +71,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("corpora/tiny/filters/extra", 1, r"corpora\.tiny\.filters\.extra: .*allowed: .*min_units"),
     ("corpora/tiny/split/extra", 1, r"corpora\.tiny\.split\.random\.extra: .*allowed: dev, kind, seed, test$"),
     ("datasets/extra", {}, r"datasets\.extra: .*allowed: canonicalize, linearize"),
-    ("datasets/linearize/tiny/extra", 1, r"datasets\.linearize\.tiny\.extra: .*allowed: corpus, length, max_tokens"),
+    ("datasets/linearize/tiny/extra", 1, r"datasets\.linearize\.tiny\.verse\.extra: .*allowed: corpus, form, length"),
     ("models/songnet/extra", 1, r"models\.songnet\.extra: .*allowed: arch, dataset"),
     ("models/songnet/training/extra", 1, r"models\.songnet\.training: extra: .*allowed: batch_tokens, betas"),
     ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, corpus, decoder"),
@@ -92,7 +92,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     ("corpora/tiny/split/kind", "odd", r"corpora\.tiny\.split: .*'random'"),
     ("corpora/tiny/split/dev", -1, r"corpora\.tiny\.split\.random\.dev: .*greater than or equal to 0"),
-    ("datasets/linearize/tiny/units", 0, r"datasets\.linearize\.tiny\.units: .*greater"),
+    ("datasets/linearize/tiny/units", 0, r"datasets\.linearize\.tiny\.verse\.units: .*greater"),
     ("models/songnet/seeds", [], r"models\.songnet\.seeds: .*at least 1"),
     ("models/songnet/seeds", [-1], r"models\.songnet\.seeds\.0: .*greater than or equal to 0"),
     ("models/songnet/seeds", "one", r"models\.songnet\.seeds: "),
@@ -132,7 +132,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("corpora/tiny/source_1", "moon", r"corpora\.tiny\.source_1: unknown reference 'moon'; allowed: none, web"),
     ("corpora/tiny/source_2", "moon", r"corpora\.tiny\.source_2: unknown reference"),
     ("corpora/tiny/parser", "moon", r"corpora\.tiny\.parser: unknown reference 'moon'; allowed: none, words"),
-    ("corpora/tiny/source_5", "moon", r"corpora\.tiny\.source_5: unknown reference"),
+    ("corpora/tiny/source_9", "moon", r"corpora\.tiny\.source_9: unknown reference"),
+    ("runs/songnet_free/guidance", "moon", r"runs\.songnet_free\.guidance: .*allowed: none, songnet/songnet_free"),
+    ("runs/songnet_free/guidance", "songnet/songnet_no_s", r"runs\.songnet_free\.guidance: run .* another"),
+    ("runs/songnet_free/lexicon", "moon", r"runs\.songnet_free\.lexicon: unknown reference 'moon'"),
     ("parsers/words/treebank", "moon", r"parsers\.words\.treebank: .*allowed: lines, none, tiny"),
     ("annotations/again/run", "moon", r"annotations\.again\.run: .*allowed: songnet_free, songnet_no_s"),
     ("annotations/again/run", "none", r"annotations\.again\.run: unknown reference 'none'"),
@@ -144,7 +147,6 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("models/songnet/init", "moon", r"models\.songnet\.init: .*allowed: none, songnet, songnet_no_s"),
     ("runs/songnet_free/model", "moon", r"runs\.songnet_free\.model: .*allowed: songnet, songnet_no_s"),
     ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: lines, tiny"),
-    ("runs/songnet_free/guidance", "moon", r"runs\.songnet_free\.guidance: .*allowed: none, songnet_free"),
     ("runs/songnet_free/annotation", "moon", r"runs\.songnet_free\.annotation: .*allowed: again, none"),
     ("runs/songnet_free/lm", "moon", r"runs\.songnet_free\.lm: .*allowed: none, songnet"),
     # something where nothing can stand yet
@@ -225,19 +227,24 @@ def test_every_profile_is_right_and_is_the_one_that_its_folder_says(profile: tup
 
 
 def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: tuple[Path, Params]) -> None:
+    from espalier.decoding.paraphrase import PairDecoder
     from espalier.decoding.verse import VerseDecoder
     from espalier.models.registry import architecture
 
+    decoders = {"verse": VerseDecoder, "paraphrase": PairDecoder}
     _, params = profile
     for key, model in params.models.items():
         kind = architecture(model.arch, where=f"models.{key}.arch")
         network: Any = validated(kind.config, model.network, f"models.{key}.network")
         validated(TrainingConfig, model.training, f"models.{key}.training")
-        longest = params.datasets.linearize[model.dataset].max_tokens
+        dataset = params.datasets.linearize[model.dataset]
+        longest = dataset.max_tokens if dataset.form == "verse" else dataset.most + 2
+        longest *= 3 if model.arch == "scpn" else 1
         assert network.positions >= longest, f"models.{key}: {longest} tokens, {network.positions} positions"
     for key, run in params.runs.items():
-        validated(VerseDecoder, run.decoder, f"runs.{key}.decoder")
+        validated(decoders[run.form], run.decoder, f"runs.{key}.decoder")
         dataset = params.datasets.linearize[params.models[run.model].dataset]
+        assert dataset.form == run.form, key
         assert params.corpora[run.corpus].language == params.corpora[dataset.corpus].language, key
         assert run.paper == params.models[run.model].paper or run.paper in params.reports, key
 
@@ -253,7 +260,8 @@ def test_every_reader_report_and_default_of_a_profile_exists(profile: tuple[Path
         assert (ROOT / f"report/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]
     assert len(defaults) == len(set(defaults)), "two models are the default for one command"
-    assert {name for name in defaults if not re.fullmatch(r"(generate|polish)\.(zh|en)", name)} == set()
+    commands = r"(generate|polish)\.(zh|en)|(paraphrase|expand)\.en"
+    assert {name for name in defaults if not re.fullmatch(commands, name)} == set()
 
 
 def test_the_nursery_has_a_default_for_each_command() -> None:

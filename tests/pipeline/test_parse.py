@@ -16,7 +16,7 @@ from pipeline.params import Corpus
 CORPUS = Corpus.model_validate(
     {
         "task": "pairs", "language": "zh", "reader": "weibo", "options": {}, "parser": "words", "filters": {},
-        "split": {"kind": "all_train"}, **dict.fromkeys([f"source_{number}" for number in range(1, 6)], "none"),
+        "split": {"kind": "all_train"}, **dict.fromkeys([f"source_{number}" for number in range(1, 10)], "none"),
     }
 )  # fmt: skip
 

@@ -64,7 +64,8 @@ def test_what_was_not_scored_is_not_compared(pairs: Printed) -> None:
 def test_statistics_of_another_setting_are_not_compared(pairs: Printed) -> None:
     def meteor(run: str, family: str) -> None:
         rows = pd.DataFrame(
-            {"id": ["r0", "r1"], "cluster": ["r0", "r1"], "seed": 1, "sample": 0, f"{family}.0": [0.5, 0.25], f"{family}.1": 1.0}
+            {"id": ["r0", "r1"], "cluster": ["r0", "r1"], "seed": 1, "sample": 0}
+            | {f"{family}.0": [0.5, 0.25], f"{family}.1": 1.0}
         )
         write_table(layout.segments("pairs", run), rows)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import torch
 from torch import Tensor
 
+from espalier.corpora.batches import GRAIN
 from espalier.corpora.frames import Frame
+from espalier.corpora.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.corpora.vocabulary import BOS, PAD, Vocabulary
-from espalier.io.tables import read_arrow, write_table
 
-IntArray = npt.NDArray[np.int64]
 #: The list columns of a linearized split; `title` is as long as the tune's name, the others as the target.
 COLUMNS = ("target", "c", "p", "inverse", "s", "letter", "title")
 
@@ -76,38 +76,11 @@ class VerseBatch:
 
 
 @dataclass(frozen=True)
-class Ragged:
-    """Rows of different lengths in one flat array."""
-
-    flat: npt.NDArray[np.int32]
-    offsets: IntArray
-
-    @classmethod
-    def of(cls, rows: Sequence[npt.ArrayLike]) -> Ragged:
-        """From one array per row."""
-        arrays = [np.asarray(row, dtype=np.int32) for row in rows]
-        flat = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
-        return cls(flat, np.concatenate([[0], np.cumsum([len(row) for row in arrays])]).astype(np.int64))
-
-    def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
-        """(len(indices), longest) the chosen rows, `fill` after each end; the width is a multiple of `grain`."""
-        lengths = self.lengths[indices]
-        longest = int(lengths.max()) if len(lengths) else 0
-        places = np.arange(-(-longest // grain) * grain)
-        inside = places < lengths[:, None]
-        flat = self.flat if len(self.flat) else np.zeros(1, dtype=np.int32)
-        taken = flat[np.where(inside, self.offsets[indices][:, None] + places, 0)]
-        return np.where(inside, taken, fill).astype(np.int64)
-
-    @property
-    def lengths(self) -> IntArray:
-        """(rows,) how long each is."""
-        return np.diff(self.offsets)
-
-
-@dataclass(frozen=True)
 class VerseData:
     """A split of a linearized corpus: ids, and one ragged array for each of `COLUMNS`."""
+
+    #: Lengths of batches that train are multiples of this.
+    GRAIN: ClassVar[int] = GRAIN
 
     ids: list[str]
     columns: dict[str, Ragged]
@@ -116,14 +89,8 @@ class VerseData:
     @classmethod
     def load(cls, path: Path, vocabulary: Vocabulary) -> VerseData:
         """Read a split that `save` wrote, without a Python object per token."""
-        table = read_arrow(path, ["id", *COLUMNS]).combine_chunks()
-        columns = {}
-        for name in COLUMNS:
-            column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
-            columns[name] = Ragged(
-                column.flatten().to_numpy(), np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
-            )
-        return cls(table["id"].to_pylist(), columns, vocabulary)
+        ids, columns = read_ragged(path, COLUMNS)
+        return cls(ids, columns, vocabulary)
 
     @classmethod
     def of(
@@ -143,16 +110,20 @@ class VerseData:
 
     def save(self, path: Path) -> None:
         """Write as Parquet, one list column each."""
-        lists = {
-            name: pa.ListArray.from_arrays(pa.array(ragged.offsets, pa.int32()), pa.array(ragged.flat, pa.int32()))
-            for name, ragged in self.columns.items()
-        }
-        write_table(path, pa.table({"id": pa.array(self.ids, pa.string())} | {name: lists[name] for name in COLUMNS}))
+        write_ragged(path, self.ids, {name: self.columns[name] for name in COLUMNS})
 
     @property
     def lengths(self) -> IntArray:
         """(examples,) length of each frame."""
         return self.columns["c"].lengths
+
+    def sizes(self, view: View) -> IntArray:
+        """(examples,) what each counts for in a batch's budget: its length."""
+        return self.lengths
+
+    def longest(self, view: View) -> int:
+        """The longest row that a model reads or writes."""
+        return int(self.lengths.max(initial=0))
 
     def batch(
         self, indices: IntArray, view: View, rng: np.random.Generator | None = None, *, grain: int = 1

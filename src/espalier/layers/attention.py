@@ -36,16 +36,18 @@ class KeyValues:
 class Attention(nn.Module):
     """softmax(Q K^T / sqrt(d) + bias) V over `heads` heads, then an output projection.
 
-    Queries come from `x`; keys and values from `memory`, or from `x` itself. Width in, width out.
+    Queries come from `x`; keys and values from `memory`, or from `x` itself. Width in, width out; the heads share the
+    width evenly, unless `head_width` says how wide each is.
     """
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+    def __init__(self, width: int, heads: int, dropout: float = 0.0, head_width: int | None = None) -> None:
         super().__init__()
-        if width % heads:
+        if head_width is None and width % heads:
             raise ValueError(f"width {width} is no multiple of {heads} heads")
         self.heads, self.dropout = heads, dropout
-        self.project = nn.Linear(width, 3 * width)  # W^Q, W^K, W^V, one below the other
-        self.out = nn.Linear(width, width)
+        self.inner = heads * (head_width or width // heads)
+        self.project = nn.Linear(width, 3 * self.inner)  # W^Q, W^K, W^V, one below the other
+        self.out = nn.Linear(self.inner, width)
 
     def forward(
         self, x: Tensor, memory: Tensor | KeyValues | None = None, *, bias: Tensor | None = None, causal: bool = False
@@ -64,27 +66,35 @@ class Attention(nn.Module):
         if memory is None:
             query, key, value = (self._split(part) for part in self._projected(x).chunk(3, dim=-1))
         else:
-            width = x.shape[-1]
-            query = self._split(linear(x, self.project.weight[:width], self.project.bias[:width]))
+            inner = self.inner
+            query = self._split(linear(x, self.project.weight[:inner], self.project.bias[:inner]))
             seen = memory if isinstance(memory, KeyValues) else self.remember(memory)
             key, value = seen.keys, seen.values
         return self._attend(query, key, value, bias, causal)
 
     def remember(self, memory: Tensor) -> KeyValues:
         """Keys and values of a memory, to be computed once for many steps."""
-        width = memory.shape[-1]
-        projected = linear(memory, self.project.weight[width:], self.project.bias[width:])
+        projected = linear(memory, self.project.weight[self.inner :], self.project.bias[self.inner :])
         key, value = projected.chunk(2, dim=-1)
         return KeyValues(self._split(key), self._split(value))
 
     def empty(self, batch: int, capacity: int, like: Tensor) -> KeyValues:
         """Room for `capacity` steps of a decoder's past."""
-        shape = (batch, self.heads, capacity, like.shape[-1] // self.heads)
+        shape = (batch, self.heads, capacity, self.inner // self.heads)
         return KeyValues(like.new_empty(shape), like.new_empty(shape))
 
-    def step(self, x: Tensor, past: KeyValues, time: int) -> Tensor:
-        """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows."""
-        query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
+    def step(self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None) -> Tensor:
+        """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows.
+
+        Args:
+            memory: the place as keys and values see it; None means `x`.
+        """
+        if memory is None:
+            query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
+        else:
+            query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
+            seen = self.remember(memory)
+            key, value = seen.keys, seen.values
         past.write(time, key, value)
         return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False)
 

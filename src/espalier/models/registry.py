@@ -1,4 +1,8 @@
-"""Which architectures there are. Hang your own in here: a config, and a module with the contract of `contract.py`."""
+"""Which architectures there are.
+
+Hang your own in here: a config, a module with the contract of `contract.py`, and the vocabulary and the linearized data
+that it is built on.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,35 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from espalier.corpora.pair_data import PairData
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.verse_data import VerseData
 from espalier.corpora.vocabulary import Vocabulary
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
+from espalier.models.guig import GuiG
+from espalier.models.guig_config import GuiGConfig
+from espalier.models.scpn import SCPN, SCPNConfig
 from espalier.models.songnet import SongNet, SongNetConfig
+
+AnyVocabulary = Vocabulary | PairVocabulary
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """How a model is configured and built."""
+    """How a model is configured and built, and what it reads."""
 
     config: type[BaseModel]
-    build: Callable[[Any, Vocabulary], nn.Module]
+    build: Callable[[Any, Any], nn.Module]
+    vocabulary: type[Vocabulary] | type[PairVocabulary]
+    data: type[VerseData] | type[PairData]
 
 
-ARCHITECTURES = {"songnet": Architecture(SongNetConfig, SongNet)}
+ARCHITECTURES = {
+    "songnet": Architecture(SongNetConfig, SongNet, Vocabulary, VerseData),
+    "guig": Architecture(GuiGConfig, GuiG, PairVocabulary, PairData),
+    "scpn": Architecture(SCPNConfig, SCPN, PairVocabulary, PairData),
+}
 
 
 def architecture(name: str, *, where: str | None = None) -> Architecture:
@@ -40,7 +58,7 @@ def architecture(name: str, *, where: str | None = None) -> Architecture:
     return ARCHITECTURES[name]
 
 
-def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
+def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: AnyVocabulary, seed: int) -> None:
     """Add the weights of one seed to a model's folder, beside the JSON of its shape and its vocabulary."""
     config: BaseModel = model.config  # type: ignore[assignment]
     write_json(folder / "model.json", {"arch": arch, "config": config.model_dump(mode="json")})
@@ -53,7 +71,7 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary
         raise ArtifactError(f"cannot write ({error})", where=file, remedy="free the place and run again") from error
 
 
-def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabulary]:
+def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
     """A model as it was trained, ready to decode.
 
     Args:
@@ -64,9 +82,9 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabu
     """
     shape = folder / "model.json"
     value = read_json(shape)
-    vocabulary = Vocabulary.load(folder / "vocabulary.json")
     try:
         kind = architecture(value["arch"], where=str(shape))
+        vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
         model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error

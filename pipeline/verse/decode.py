@@ -1,9 +1,8 @@
-"""decode: what a model writes into the formats of a corpus, and how probable it finds the corpus's own texts."""
+"""decode verse: texts in a corpus's formats, and how probable a model finds the corpus's own texts."""
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,36 +15,31 @@ from espalier.corpora.linearize import linearize
 from espalier.corpora.records import Verse
 from espalier.corpora.verse_data import VerseData
 from espalier.corpora.vocabulary import EOS, PAD, SEP
+from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.io.errors import DataError
 from espalier.io.hashing import seed_from
 from espalier.io.tables import write_table
+from espalier.models.registry import load_model
 from espalier.verse.format import format_of
 from pipeline import layout
-from pipeline.linearize import read_split
-from pipeline.params import Run, entry, load_params, validated
-from pipeline.stage import followed, say
+from pipeline.params import Params, Run, validated
+from pipeline.stage import device, followed, read_split, say
 
 if TYPE_CHECKING:
-    from espalier.decoding.verse import VerseDecoder
     from espalier.models.songnet import SongNet
 
 #: Texts decoded together. It changes the speed, never the text.
 BATCH = 64
 
 
-def run(key: str) -> None:
-    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model.
+def run(key: str, wanted: Run, params: Params) -> None:
+    """Texts in the formats of a corpus's poems.
 
     The table's metadata holds as JSON, under "dev", the same likelihoods for the corpus's dev split, and, under
     "unfit", how many poems the model has no symbols for.
     """
-    from espalier.decoding.verse import VerseDecoder
-    from espalier.models.registry import load_model
-
-    params = load_params()
-    wanted = entry("run", params.runs, key)
     decoder = validated(VerseDecoder, wanted.decoder, f"params.yaml: runs.{key}.decoder")
-    records = read_split(wanted.corpus, wanted.split)
+    records = read_split(wanted.corpus, wanted.split, Verse)
     tables, dev, unfit = [], [], 0
     for seed in params.models[wanted.model].seeds:
         loaded, vocabulary = load_model(layout.model(wanted.model), seed)
@@ -62,7 +56,7 @@ def run(key: str) -> None:
         fitting = {row.id: row for row in records}
         table = _written(model, data, [fitting[each] for each in data.ids], wanted, decoder, seed)
         tables.append(table.merge(_surprise(model, data), on="id", validate="many_to_one"))
-        dev.append(_surprise(model, linearize(read_split(wanted.corpus, "dev"), vocabulary, longest)[0]))
+        dev.append(_surprise(model, linearize(read_split(wanted.corpus, "dev", Verse), vocabulary, longest)[0]))
     write_table(
         layout.output(wanted.paper, key),
         pd.concat(tables, ignore_index=True),
@@ -75,8 +69,6 @@ def _written(
     model: SongNet, data: VerseData, records: list[Verse], run_: Run, decoder: VerseDecoder, seed: int
 ) -> pd.DataFrame:
     """One row per poem and sample."""
-    from espalier.decoding.verse import text_of, verse_constraint, write
-
     constraint = verse_constraint(decoder, data.vocabulary)
     formats = [format_of(row.target, data.vocabulary.language, row.rhyme) for row in records]
     jobs = [(row, sample) for row in np.argsort(data.lengths, kind="stable") for sample in range(run_.samples)]
@@ -118,9 +110,3 @@ def _surprise(model: SongNet, data: VerseData) -> pd.DataFrame:
             rows += [(data.ids[index], *values) for index, values in zip(indices, columns.tolist(), strict=True)]
     table = pd.DataFrame(rows, columns=["id", "nll", "tokens", "word_nll", "words"])
     return table.astype({"tokens": "int64", "words": "int64"}).round({"nll": 6, "word_nll": 6})
-
-
-def device() -> torch.device:
-    """The GPU where there is one; `ESPALIER_DEVICE=cpu` keeps away from it."""
-    gpu = torch.cuda.is_available() and os.environ.get("ESPALIER_DEVICE") != "cpu"
-    return torch.device("cuda" if gpu else "cpu")

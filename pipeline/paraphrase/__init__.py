@@ -1,0 +1,1 @@
+"""The stages of paraphrases and of the trees that guide them: GuiG's and SCPN's."""

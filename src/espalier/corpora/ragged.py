@@ -1,0 +1,65 @@
+"""Rows of different lengths, as one flat array: how linearized corpora lie in memory and in Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from espalier.io.tables import read_arrow, write_table
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different lengths in one flat array."""
+
+    flat: npt.NDArray[np.int32]
+    offsets: IntArray
+
+    @classmethod
+    def of(cls, rows: Sequence[npt.ArrayLike]) -> Ragged:
+        """From one array per row."""
+        arrays = [np.asarray(row, dtype=np.int32) for row in rows]
+        flat = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
+        return cls(flat, np.concatenate([[0], np.cumsum([len(row) for row in arrays])]).astype(np.int64))
+
+    def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
+        """(len(indices), longest) the chosen rows, `fill` after each end; the width is a multiple of `grain`."""
+        lengths = self.lengths[indices]
+        longest = int(lengths.max()) if len(lengths) else 0
+        places = np.arange(-(-longest // grain) * grain)
+        inside = places < lengths[:, None]
+        flat = self.flat if len(self.flat) else np.zeros(1, dtype=np.int32)
+        taken = flat[np.where(inside, self.offsets[indices][:, None] + places, 0)]
+        return np.where(inside, taken, fill).astype(np.int64)
+
+    @property
+    def lengths(self) -> IntArray:
+        """(rows,) how long each is."""
+        return np.diff(self.offsets)
+
+
+def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
+    """The ids and list columns of a table that `write_ragged` wrote, without a Python object per token."""
+    table = read_arrow(path, ["id", *columns]).combine_chunks()
+    found = {}
+    for name in columns:
+        column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
+        offsets = np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
+        found[name] = Ragged(column.flatten().to_numpy(), offsets)
+    return table["id"].to_pylist(), found
+
+
+def write_ragged(path: Path, ids: Sequence[str], columns: Mapping[str, Ragged]) -> None:
+    """Write as Parquet, one list column each."""
+    lists = {
+        name: pa.ListArray.from_arrays(pa.array(ragged.offsets, pa.int32()), pa.array(ragged.flat, pa.int32()))
+        for name, ragged in columns.items()
+    }
+    write_table(path, pa.table({"id": pa.array(ids, pa.string())} | lists))

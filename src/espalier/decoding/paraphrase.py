@@ -1,0 +1,68 @@
+"""Writing paraphrases, and the trees that guide them, by beam search (GuiG, section 4; papers of its baselines)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from espalier.corpora.pair_data import PairBatch, PairView
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.vocabulary import BOS, EOS
+from espalier.decoding.beam import Hypothesis, beam_search
+from espalier.decoding.brackets import Brackets
+from espalier.decoding.constraint import Constraint
+from espalier.decoding.trees import KeptTemplate, WellFormed
+from espalier.models.contract import ChainModel
+from espalier.syntax.constituency import write_tree
+from espalier.syntax.levels import TreeError
+
+
+class PairDecoder(BaseModel):
+    """How a model of pairs is decoded, as it stands in params.yaml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: The tree that a text generator is guided by: the target's own, the template alone, or what another run wrote.
+    guide: Literal["target", "template", "run"] = "target"
+    #: The template that an expander expands: the top of the target's tree, or the corpus's most frequent ones, one a
+    #: sample (table 5).
+    template: Literal["target", "frequent"] = "target"
+    beam: int = Field(8, ge=1)
+    #: A hypothesis of n ids is ranked by log-probability / n**length_power.
+    length_power: float = Field(0.0, ge=0)
+    #: The longest text or tree, its end counted, in ids.
+    steps: int = Field(52, ge=2)
+    #: Of trees: "tree" lets nothing be written that is no tree; "template" keeps the template's nodes as well.
+    constraint: Literal["none", "tree", "template"] = "none"
+    #: Only so many rows, spread over the split; 0 means all.
+    rows: int = Field(0, ge=0)
+
+
+def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint | None:
+    """The constraint that a decoder asks for, in the form of trees that the model writes."""
+    if decoder.constraint == "none":
+        return None
+    symbols, kept = vocabulary.trees, decoder.constraint == "template"
+    if view.form == "brackets":
+        return Brackets(symbols, decoder.steps, template=kept, levels=view.template)
+    return KeptTemplate(symbols, decoder.steps, view.template) if kept else WellFormed(symbols, decoder.steps)
+
+
+def write_pairs(
+    model: ChainModel, batch: PairBatch, decoder: PairDecoder, constraint: Constraint | None
+) -> list[list[Hypothesis]]:
+    """The `beam` best texts or trees, as ids without the end mark, for each row of `batch`."""
+    return beam_search(
+        model, batch, beam=decoder.beam, steps=decoder.steps, begin=BOS, end=EOS,
+        length_power=decoder.length_power, constraint=constraint,
+    )  # fmt: skip
+
+
+def tree_text(ids: list[int], view: PairView, vocabulary: PairVocabulary) -> str:
+    """The tree that ids write, as a Penn string; "" where they are none."""
+    symbols = vocabulary.trees
+    try:
+        return write_tree(symbols.decode(ids) if view.form == "levels" else symbols.decode_bracketed(ids))
+    except (TreeError, IndexError):
+        return ""

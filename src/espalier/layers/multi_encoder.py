@@ -1,0 +1,76 @@
+"""Multi-encoder attention (GuiG, section 3.1): each encoder has heads of its own in one attention layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.layers.attention import KeyValues
+from espalier.layers.linear import linear
+
+
+@dataclass
+class Memory:
+    """What one encoder says, as one layer's heads see it: keys and values, and a bias that hides padding.
+
+    `known` has one row for each source. A batch with several rows for each source, one after the other, shares it: the
+    hypotheses of a beam never copy it.
+    """
+
+    known: KeyValues
+    bias: Tensor | None
+
+    def select(self, index: Tensor) -> Memory:
+        """The sources `index`."""
+        return Memory(self.known.select(index), self.bias.index_select(0, index) if self.bias is not None else None)
+
+
+class MultiEncoderAttention(nn.Module):
+    """C = Concat(A_1^(1) ... A_1^(h_1), A_2^(1) ...) W_O with A_i^(j) = Attn(O W_Q, H_i W_K, H_i W_V).
+
+    Any number of encoders. Each has its own W_Q, W_K, W_V and number of heads, and its own mask.
+    """
+
+    def __init__(self, width: int, heads: Sequence[int], head_width: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.heads, self.head_width, self.dropout = tuple(heads), head_width, dropout
+        self.queries = nn.Linear(width, sum(heads) * head_width)  # the encoders' W_Q, one below the other
+        self.memories = nn.ModuleList([nn.Linear(width, 2 * each * head_width) for each in heads])  # W_K, W_V
+        self.out = nn.Linear(sum(heads) * head_width, width)  # W_O
+
+    def remember(self, encoded: Sequence[Tensor], biases: Sequence[Tensor | None]) -> list[Memory]:
+        """Keys and values of each encoder's output, (batch, time, width), to be computed once for many steps.
+
+        Args:
+            biases: for each encoder a bias that hides its padding (`attention.padding_bias`).
+        """
+        made = []
+        for states, bias, project in zip(encoded, biases, self.memories, strict=True):
+            projected = linear(states, project.weight, project.bias)  # type: ignore[arg-type]
+            key, value = projected.unflatten(-1, (-1, self.head_width)).transpose(1, 2).chunk(2, dim=1)
+            made.append(Memory(KeyValues(key, value), bias))
+        return made
+
+    def forward(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
+        """(batch, time, width) to the same.
+
+        Args:
+            memories: one for each encoder, from `remember`. Their rows may be fewer than the batch's, which then has as
+                many rows for each of theirs, and one place of time.
+        """
+        query = linear(x, self.queries.weight, self.queries.bias).unflatten(-1, (-1, self.head_width))
+        rows, shape = len(memories[0].known.keys), query.shape
+        if rows < len(x):  # a source's hypotheses take the place of time
+            query = query.view(rows, -1, *shape[2:])
+        query = query.transpose(1, 2)  # (rows, heads, time, head width)
+        dropout = self.dropout if self.training else 0.0
+        parts = [
+            F.scaled_dot_product_attention(part, memory.known.keys, memory.known.values, memory.bias, dropout)
+            for part, memory in zip(query.split(self.heads, dim=1), memories, strict=True)
+        ]
+        mixed = torch.cat(parts, dim=1).transpose(1, 2).reshape(*shape[:2], -1)
+        return linear(mixed, self.out.weight, self.out.bias)

@@ -1,0 +1,115 @@
+"""Recurrent encoders whose padding changes nothing, attention over what they read, and an LSTM one step at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from espalier.layers.linear import linear
+
+
+class RecurrentEncoder(nn.Module):
+    """One LSTM over right-padded rows, in one direction or in both (Graves and Schmidhuber 2005).
+
+    Attributes:
+        out: how wide its states are: `width`, or twice that where it reads both ways.
+    """
+
+    def __init__(self, inputs: int, width: int, *, bidirectional: bool = False) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(inputs, width, batch_first=True, bidirectional=bidirectional)
+        self.out = 2 * width if bidirectional else width
+
+    def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        """Read every row to its own end, and back from there.
+
+        Args:
+            x: (batch, time, inputs), time at least 1.
+            real: (batch, time) bool, padding on the right only. A row without anything real is read as one place.
+
+        Returns:
+            (batch, time, out) states, 0 at padding; (batch, out) the last state of each direction.
+        """
+        packed = pack_padded_sequence(x, real.sum(1).clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
+        states, (last, _) = self.lstm(packed)
+        padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
+        return padded, last.transpose(0, 1).flatten(1)
+
+
+@dataclass
+class Recalled:
+    """An encoder's row, ready to be attended to and copied from: `sources` rows of `length` places.
+
+    Attributes:
+        ids: (sources, length) what was read.
+        states: (sources, length, states' width).
+        keys: (sources, query width, length).
+        bias: (sources, 1, length) 0 where a place is seen, -inf at padding; 0 all along a row that is all padding.
+    """
+
+    ids: Tensor
+    states: Tensor
+    keys: Tensor
+    bias: Tensor
+
+    def select(self, index: Tensor) -> Recalled:
+        """The rows `index`, in that order."""
+        parts = (self.ids, self.states, self.keys, self.bias)
+        return Recalled(*(part.index_select(0, index) for part in parts))
+
+
+class BilinearAttention(nn.Module):
+    """softmax(q W s_1, ..., q W s_n): the "general" score of Luong et al. (2015), equation 8."""
+
+    def __init__(self, query: int, states: int) -> None:
+        super().__init__()
+        self.score = nn.Linear(states, query, bias=False)
+
+    def remember(self, states: Tensor, ids: Tensor, real: Tensor) -> Recalled:
+        """Project the keys once for many queries.
+
+        Args:
+            states: (sources, length, states' width).
+            ids: (sources, length) what they stand for.
+            real: (sources, length) bool.
+        """
+        hidden = ~real & real.any(1, keepdim=True)
+        bias = torch.zeros(real.shape, device=real.device).masked_fill(hidden, -torch.inf)
+        return Recalled(ids, states, self.score(states).transpose(1, 2), bias[:, None])
+
+    def forward(self, query: Tensor, memory: Recalled) -> tuple[Tensor, Tensor]:
+        """Attend from `n` places of each source.
+
+        Args:
+            query: (sources, n, query width).
+
+        Returns:
+            (sources, n, length) weights in 32 bits, which sum to 1; (sources, n, states' width) what they average.
+        """
+        weights = (torch.bmm(query, memory.keys).float() + memory.bias).softmax(-1)
+        return weights, torch.bmm(weights, memory.states)
+
+
+def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """One step of `lstm`, whose weights it uses; in a loop, faster than calling the module for a single place.
+
+    Args:
+        lstm: in one direction, with biases.
+        x: (rows, inputs).
+        hidden: (layers, rows, width); so is `cell`.
+
+    Returns:
+        The new `hidden` and `cell`; the last of `hidden` is the step's output.
+    """
+    hiddens, cells = [], []
+    for layer, (into, over, into_bias, over_bias) in enumerate(lstm.all_weights):
+        gates = linear(x, into, into_bias) + linear(hidden[layer], over, over_bias)
+        enter, forget, new, leave = gates.chunk(4, dim=-1)
+        cells.append(forget.sigmoid() * cell[layer] + enter.sigmoid() * new.tanh())
+        hiddens.append(leave.sigmoid() * cells[-1].tanh())
+        x = F.dropout(hiddens[-1], lstm.dropout, lstm.training) if lstm.dropout else hiddens[-1]
+    return torch.stack(hiddens), torch.stack(cells)

@@ -1,0 +1,152 @@
+"""GuiG (Li et al. 2020): a Transformer decoder that attends to several encoders, with path attention over trees.
+
+One architecture serves the text generator (section 3.2), the syntax expander (section 3.1), every ablation of tables 1
+and 2, and the Transformer baseline: they differ in what their encoders read, how these attend, and what is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.corpora.pair_data import PairBatch, Row
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.vocabulary import PAD
+from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.multi_encoder import Memory
+from espalier.layers.paths import paths_of
+from espalier.layers.positions import sinusoids
+from espalier.layers.spaces import PieceSpace, TreeSpace
+from espalier.models.contract import Loss
+from espalier.models.guig_blocks import DecoderBlock, Encoder
+from espalier.models.guig_config import GuiGConfig
+
+
+@dataclass
+class GuiGState:
+    """A batch of prefixes of length `time`; memories have a row a source, shared by its `beams` prefixes."""
+
+    time: int
+    beams: int
+    memories: list[list[Memory]]
+    past: list[KeyValues]
+
+    def select(self, index: Tensor) -> GuiGState:
+        """The rows `index`, in that order."""
+        owners, counts = torch.unique_consecutive(index // self.beams, return_counts=True)
+        beams = int(counts[0]) if len(counts) and bool((counts == counts[0]).all()) else 1
+        owners = owners if beams > 1 else index // self.beams
+        memories, sources = self.memories, len(self.memories[0][0].known.keys)
+        if len(owners) != sources or not torch.equal(owners, torch.arange(sources, device=index.device)):
+            memories = [[memory.select(owners) for memory in layer] for layer in memories]
+        return GuiGState(self.time, beams, memories, select_all(self.past, index))
+
+
+class GuiG(nn.Module):
+    """The model over the chain contract; what it writes are word pieces, or `TreeSymbols`."""
+
+    def __init__(self, config: GuiGConfig, vocabulary: PairVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        kinds = {config.writes, *(kind_of(row) for encoder in config.encoders for row in encoder.reads)}
+        self.spaces = nn.ModuleDict()
+        if "text" in kinds:
+            self.spaces["text"] = PieceSpace(vocabulary.text_size, config.width)
+        if "tree" in kinds:
+            self.spaces["tree"] = TreeSpace(vocabulary.trees, config.width, config.alpha, config.beta)
+        self.encoders = nn.ModuleList([Encoder(config, encoder) for encoder in config.encoders])
+        self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
+        self.final_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+        self.positions: Tensor
+        self.register_buffer("positions", sinusoids(config.positions, config.width), persistent=False)
+        self.apply(_initialise)
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """loss_txt of section 3.2, or loss_syn of section 3.1, summed over the batch's targets."""
+        real = batch.real
+        x = self.final_norm(self._hidden(batch)[real])  # only rows that have a target
+        return Loss(self.space.loss(x, batch.target[real], smoothing), real.sum())
+
+    def token_losses(self, batch: PairBatch) -> Tensor:
+        """(batch, time) nats of each target, a node's and its level's together; 0 at padding."""
+        real = batch.real
+        scores = self.space.log_probabilities(self.final_norm(self._hidden(batch)[real]))
+        losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
+        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+
+    def start(self, batch: PairBatch) -> GuiGState:
+        """Before the first token; the encoders run once, and so do the decoder's keys and values of them."""
+        past = [block.attention.empty(len(batch), 32, self.positions) for block in self._blocks]
+        return GuiGState(0, 1, self._memories(batch), past)
+
+    def step(self, tokens: Tensor, state: GuiGState) -> tuple[Tensor, GuiGState]:
+        """Read `tokens`, (batch,); give log-probabilities of the next, (batch, pieces or symbols)."""
+        if state.time >= self.config.positions:
+            raise ValueError(f"a row longer than the {self.config.positions} positions of this model")
+        x = self.space(tokens[:, None]) + self.positions[state.time]
+        for block, past, memories in zip(self._blocks, state.past, state.memories, strict=True):
+            x = block.step(x, past, state.time, memories)
+        scores = self.space.log_probabilities(self.final_norm(x[:, 0]), self.config.sharpness)
+        return scores, replace(state, time=state.time + 1)
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    @property
+    def space(self) -> PieceSpace | TreeSpace:
+        """What is written."""
+        return self.spaces[self.config.writes]  # type: ignore[return-value]
+
+    @property
+    def _blocks(self) -> list[DecoderBlock]:
+        return list(self.decoder)  # type: ignore[arg-type]
+
+    def _hidden(self, batch: PairBatch) -> Tensor:
+        """The decoder's states, (batch, time, width)."""
+        x = self._placed(self.space(batch.inputs), None)
+        for block, memories in zip(self._blocks, self._memories(batch), strict=True):
+            x = block(x, memories)
+        return x
+
+    def _memories(self, batch: PairBatch) -> list[list[Memory]]:
+        """For each block of the decoder, and each encoder, what it says."""
+        encoded, biases = [], []
+        for config, encode in zip(self.config.encoders, self.encoders, strict=True):
+            rows = [getattr(batch, name) for name in config.reads]
+            real = torch.cat([row != PAD for row in rows], dim=1)
+            embedded = [self.spaces[kind_of(name)](row) for name, row in zip(config.reads, rows, strict=True)]
+            bias = padding_bias(real)
+            paths = paths_of(self.spaces["tree"].levels_of(rows[0])) if config.attention == "path" else None  # type: ignore[operator]
+            x = self._placed(torch.cat(embedded, dim=1), real if len(rows) > 1 else None)
+            encoded.append(encode(x, bias, paths))
+            biases.append(bias)
+        return [block.encoders.remember(encoded, biases) for block in self._blocks]
+
+    def _placed(self, x: Tensor, real: Tensor | None) -> Tensor:
+        """With positions, and dropout. `real`: where padding stands between rows, places are counted without it."""
+        if x.shape[1] > self.config.positions:
+            raise ValueError(f"a row of {x.shape[1]} ids for {self.config.positions} positions")
+        places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
+        x = x + places
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+
+
+def kind_of(row: Row) -> Literal["text", "tree"]:
+    """The space of one of a pair's rows."""
+    return "text" if row == "source" else "tree"
+
+
+def _initialise(module: nn.Module) -> None:
+    """Matrices by Xavier's normal rule (released), biases 0."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_normal_(module.weight)
+        nn.init.zeros_(module.bias)

@@ -1,0 +1,86 @@
+"""The numbers and protocols of GuiG's models, as they stand in params.yaml."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from espalier.corpora.pair_data import PairView, Row
+
+Norm = Literal["post", "pre", "released"]
+
+
+class EncoderConfig(BaseModel):
+    """One encoder: what it reads, how it attends, and how many of the decoder's heads attend to it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: Several rows are read as one, one after the other: the Transformer baseline's concatenated input.
+    reads: tuple[Row, ...] = Field(min_length=1)
+    layers: int = Field(4, ge=1)
+    heads: int = Field(6, ge=1)
+    #: h_i: the heads of the decoder's multi-encoder attention that belong to this encoder.
+    cross_heads: int = Field(4, ge=1)
+    attention: Literal["self", "path"] = "self"
+
+    @model_validator(mode="after")
+    def _possible(self) -> EncoderConfig:
+        if self.attention == "path" and (len(self.reads) > 1 or self.reads[0] == "source"):
+            raise ValueError("attention: path is for one tree, not for " + " and ".join(self.reads))
+        return self
+
+
+class GuiGConfig(BaseModel):
+    """The architecture's numbers and protocols; defaults are the text generator's of the released scripts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    writes: Literal["text", "tree"] = "text"
+    encoders: tuple[EncoderConfig, ...] = Field(
+        (
+            EncoderConfig(reads=("source",)),
+            EncoderConfig(reads=("target_tree",), layers=3, cross_heads=2, attention="path"),
+        ),
+        min_length=1,
+    )
+    #: Of the decoder.
+    layers: int = Field(6, ge=1)
+    heads: int = Field(6, ge=1)
+    width: int = Field(256, ge=2, multiple_of=2)
+    inner: int = Field(1024, ge=1)
+    #: d_k and d_v.
+    head_width: int = Field(64, ge=1)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    attention_dropout: float = Field(0.1, ge=0, lt=1)
+    #: The longest row that is read or written.
+    positions: int = Field(512, ge=4)
+    #: l: the levels of a template.
+    template: int = Field(3, ge=1)
+    #: Weights of the node's and of the level's loss. The released code adds them unweighted: 1 and 1.
+    alpha: float = Field(0.5, gt=0)
+    beta: float = Field(0.5, ge=0)
+    #: How often a block executes its path attention, with the same weights.
+    passes: int = Field(2, ge=1)
+    #: "outside": the residual connection goes round path attention; "inside": it is one of the path's terms (released),
+    #: so that a node on k of n_p paths keeps k/n_p of itself.
+    residual: Literal["outside", "inside"] = "outside"
+    #: What a node's sum over paths is divided by: n_p, as the equation says, or the number of paths that it is on.
+    divide: Literal["paths", "coverage"] = "paths"
+    #: "released": queries are normed, keys and values are not, and the feed-forward layer norms after itself.
+    norm: Norm = "post"
+    #: Whether encoders read BOS and EOS (released); on no path, they are nothing to path attention.
+    ends: bool = False
+    #: Logits are multiplied by this while decoding; the released generators forget the d^-0.5 they trained with: 16.
+    sharpness: float = Field(1.0, gt=0)
+
+    @property
+    def feed_forward_norm(self) -> Norm:
+        """The form of feed-forward layers."""
+        return "pre" if self.norm == "pre" else "post"
+
+    @property
+    def view(self) -> PairView:
+        """What this model reads and writes."""
+        reads = tuple(dict.fromkeys(row for encoder in self.encoders for row in encoder.reads))
+        return PairView(reads, self.writes, "levels", self.template, self.ends)

@@ -1,0 +1,246 @@
+"""SCPN (Iyyer et al., NAACL 2018), GuiG's baseline: two LSTM models with attention and copying over bracketed parses.
+
+The text generator reads a source and the bracketed target parse, and writes the target. The parse generator reads the
+bracketed source parse and a bracketed template, and writes the bracketed target parse. They are one architecture: an
+encoder in both directions over the first row, one in a single direction over the second, and a decoder that attends to
+both and copies from the rows whose ids it writes.
+
+The paper's decoder reads what it attends to: h_t = LSTM([w_{t-1}; a_t; z_t]), where a_t and z_t depend on h_{t-1}. No
+single call can run that over a known target, so that it is a loop over time here, around which all else is done at
+once. `attention: after` takes the averages from h_t instead, as Luong et al. (2015) do without input feeding: then the
+decoder is one call. In both the readout is softmax(W tanh(W_c [h_t; a_t; z_t])), equations 5 and 6 of Luong et al.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from espalier.corpora.pair_data import PairBatch, PairView
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.vocabulary import PAD
+from espalier.layers.copy import Mixture, copied_all, copied_mass, mix
+from espalier.layers.linear import linear
+from espalier.layers.recurrent import BilinearAttention, Recalled, RecurrentEncoder, lstm_step
+from espalier.models.contract import Loss
+
+
+class SCPNConfig(BaseModel):
+    """The architecture's numbers and protocols; defaults are the text generator's of the paper."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    writes: Literal["text", "tree"] = "text"
+    #: Of the decoder, and of each direction of the first encoder.
+    width: int = Field(512, ge=1)
+    #: Of the embeddings of word pieces, and of brackets and labels. The parse generator's labels are 128 wide.
+    word: int = Field(300, ge=1)
+    label: int = Field(56, ge=1)
+    #: Of the second encoder: the target parse's, or the template's.
+    tree_hidden: int = Field(128, ge=1)
+    #: Of the decoder.
+    layers: int = Field(2, ge=1)
+    dropout: float = Field(0.0, ge=0, lt=1)
+    #: The longest row that is read or written; three ids a node. An LSTM has no limit of its own: training keeps this.
+    positions: int = Field(512, ge=4)
+    #: l: the levels of a template.
+    template: int = Field(3, ge=1)
+    #: Whether the decoder's LSTM reads what is attended to from its last state (the paper), or is read out with it.
+    attention: Literal["before", "after"] = "before"
+    #: "released": logarithms are mixed instead of probabilities; then scores are no log-probabilities.
+    mixture: Mixture = "distribution"
+
+    @property
+    def view(self) -> PairView:
+        """What this model reads and writes."""
+        if self.writes == "text":
+            return PairView(("source", "target_tree"), "text", "brackets", self.template)
+        return PairView(("source_tree", "template"), "tree", "brackets", self.template)
+
+
+@dataclass
+class SCPNState:
+    """A batch of prefixes; memories have a row a source, which several prefixes in a row share.
+
+    Attributes:
+        hidden: (layers, prefixes, width); so is `cell`.
+    """
+
+    memories: list[Recalled]
+    hidden: Tensor
+    cell: Tensor
+
+    def select(self, index: Tensor) -> SCPNState:
+        """The rows `index`, in that order."""
+        sources = len(self.memories[0].ids)
+        owner = index // max(1, self.hidden.shape[1] // sources)
+        owners, counts = torch.unique_consecutive(owner, return_counts=True)
+        if len(counts) and not bool((counts == counts[0]).all()):
+            owners = owner  # no longer as many prefixes for each source: a row for each prefix
+        same = len(owners) == sources and torch.equal(owners, torch.arange(sources, device=index.device))
+        memories = self.memories if same else [memory.select(owners) for memory in self.memories]
+        return SCPNState(memories, self.hidden.index_select(1, index), self.cell.index_select(1, index))
+
+
+class SCPN(nn.Module):
+    """The model over the chain contract; what it writes are word pieces, or brackets and labels.
+
+    With `mixture: released`, `step`, `loss` and `token_losses` give scores and their negatives, which no sum over the
+    vocabulary normalises.
+    """
+
+    def __init__(self, config: SCPNConfig, vocabulary: PairVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        width, rows = config.width, config.view.reads
+        sizes = {"tree": (vocabulary.trees.bracketed_size, config.label)}
+        if config.writes == "text":
+            sizes["text"] = vocabulary.text_size, config.word
+        self.embeddings = nn.ModuleDict({kind: _embedding(*size) for kind, size in sizes.items()})
+        self.kinds = ["text" if row == "source" else "tree" for row in rows]
+        self.copies = [place for place, kind in enumerate(self.kinds) if kind == config.writes]
+        size, inputs = sizes[config.writes]
+        first = RecurrentEncoder(sizes[self.kinds[0]][1], width, bidirectional=True)
+        second = RecurrentEncoder(config.label, config.tree_hidden)
+        self.encoders = nn.ModuleList([first, second])
+        self.attentions = nn.ModuleList([BilinearAttention(width, each.out) for each in (first, second)])
+        self.initial = nn.Linear(first.out, config.layers * width)
+        contexts = first.out + second.out
+        fed = inputs + contexts if config.attention == "before" else inputs
+        between = config.dropout if config.layers > 1 else 0.0
+        self.decoder = nn.LSTM(fed, width, config.layers, batch_first=True, dropout=between)
+        self.attended = nn.Linear(width + contexts, width)
+        # From state, averages and input, as See et al.'s equation 8; a softmax, for there may be two rows to copy from.
+        self.gate = nn.Linear(width + contexts + inputs, 1 + len(self.copies))
+        self.readout = nn.Linear(width, size)
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """Negative log-likelihood of the targets under the mixture, summed.
+
+        Label smoothing moves its share of each target onto the vocabulary's own distribution, evenly: what is copied
+        is not smoothed.
+        """
+        losses, even = self._losses(batch)
+        total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+        return Loss(total, batch.real.sum())
+
+    def token_losses(self, batch: PairBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        real = batch.real
+        return torch.zeros(real.shape, device=real.device).masked_scatter(real, self._losses(batch)[0])
+
+    def start(self, batch: PairBatch) -> SCPNState:
+        """Before the first token; the encoders run once."""
+        memories, last = [], []
+        for name, kind, encode, attention in zip(
+            self.config.view.reads, self.kinds, self.encoders, self.attentions, strict=True
+        ):
+            ids: Tensor = getattr(batch, name)
+            ids = ids if ids.shape[1] else F.pad(ids, (0, 1))
+            real = ids != PAD
+            states, final = encode(self._drop(self.embeddings[kind](ids)), real)
+            memories.append(attention.remember(states, ids, real))  # type: ignore[operator]
+            last.append(final)
+        hidden = self.initial(last[0]).tanh().view(len(batch), self.config.layers, -1).transpose(0, 1).contiguous()
+        return SCPNState(memories, hidden, torch.zeros_like(hidden))
+
+    def step(self, tokens: Tensor, state: SCPNState) -> tuple[Tensor, SCPNState]:
+        """Read `tokens`, (batch,); give log-probabilities of the next, (batch, pieces or bracketed ids)."""
+        x = self.embeddings[self.config.writes](tokens.view(len(state.memories[0].ids), -1))
+        made = self._advance(x, state)
+        gates = self._gates(made.features, x, state.memories)
+        vocabulary = F.log_softmax(self._logits(made.features), dim=-1)
+        copies = [
+            copied_all(made.weights[place], state.memories[place].ids, vocabulary.shape[-1]) for place in self.copies
+        ]
+        scores = mix(vocabulary, copies, gates[:, :, None], self.config.mixture)
+        return scores.flatten(0, 1), SCPNState(state.memories, made.hidden, made.cell)
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    def _losses(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """(targets,) nats of each real target, and the mean over the vocabulary of its distribution's nats."""
+        state, real = self.start(batch), batch.real
+        x = self._drop(self.embeddings[self.config.writes](batch.inputs))
+        features, weights = self._whole(x, state)
+        gates = self._gates(features, x, state.memories)[real]
+        copies = [copied_mass(weights[place], state.memories[place].ids, batch.target)[real] for place in self.copies]
+        logits = self._logits(features[real])
+        norm = logits.logsumexp(-1)
+        chosen = logits.gather(1, batch.target[real][:, None])[:, 0] - norm
+        return -mix(chosen, copies, gates, self.config.mixture), norm - logits.mean(-1)
+
+    def _whole(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:
+        """Every place of known inputs (batch, time, input): features (batch, time, ...), attention to each memory."""
+        if self.config.attention == "after":
+            top, _ = self.decoder(x, (state.hidden, state.cell))
+            weights, contexts = self._attend(top, state.memories)
+            return torch.cat([top, contexts], dim=-1), weights
+        steps: list[_Step] = []
+        for place in x.unbind(1):
+            steps.append(self._advance(place[:, None], state))
+            state = SCPNState(state.memories, steps[-1].hidden, steps[-1].cell)
+        weights = [torch.cat(parts, dim=1) for parts in zip(*(step.weights for step in steps), strict=True)]
+        return torch.cat([step.features for step in steps], dim=1), weights
+
+    def _advance(self, x: Tensor, state: SCPNState) -> _Step:
+        """One place further, for the (sources, n, input) inputs of n prefixes a source."""
+        shape = *x.shape[:2], self.config.width
+        if self.config.attention == "before":
+            weights, contexts = self._attend(state.hidden[-1].view(shape), state.memories)
+            x = torch.cat([x, contexts], dim=-1)
+        hidden, cell = lstm_step(self.decoder, x.flatten(0, 1), state.hidden, state.cell)
+        top = hidden[-1].view(shape)
+        if self.config.attention == "after":
+            weights, contexts = self._attend(top, state.memories)
+        return _Step(torch.cat([top, contexts], dim=-1), weights, hidden, cell)
+
+    def _attend(self, query: Tensor, memories: list[Recalled]) -> tuple[list[Tensor], Tensor]:
+        """From (sources, n, width): weights over each memory, and the averages side by side."""
+        found = [attend(query, memory) for attend, memory in zip(self.attentions, memories, strict=True)]
+        return [weights for weights, _ in found], torch.cat([context for _, context in found], dim=-1)
+
+    def _gates(self, features: Tensor, x: Tensor, memories: list[Recalled]) -> Tensor:
+        """(sources, n, 1 + rows to copy from) log-probabilities; a row without an id has no share."""
+        joined = torch.cat([features, x], dim=-1)
+        logits = linear(joined, self.gate.weight, self.gate.bias).float()
+        empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)
+        return logits.masked_fill(F.pad(empty, (1, 0))[:, None], -torch.inf).log_softmax(-1)
+
+    def _logits(self, features: Tensor) -> Tensor:
+        """(..., pieces or bracketed ids) in 32 bits."""
+        state = self._drop(linear(features, self.attended.weight, self.attended.bias).tanh())
+        return linear(state, self.readout.weight, self.readout.bias).float()
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+
+
+@dataclass
+class _Step:
+    """What one place of the decoder makes: features and weights (sources, n, ...), and its state after it."""
+
+    features: Tensor
+    weights: list[Tensor]
+    hidden: Tensor
+    cell: Tensor
+
+
+def _embedding(size: int, width: int) -> nn.Embedding:
+    """N(0, 0.1), the padding row 0: of a size with the LSTM's own first weights."""
+    embedding = nn.Embedding(size, width, padding_idx=PAD)
+    nn.init.normal_(embedding.weight, std=0.1)
+    with torch.no_grad():
+        embedding.weight[PAD].zero_()
+    return embedding

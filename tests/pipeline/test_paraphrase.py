@@ -1,0 +1,464 @@
+"""espalier paraphrase: what it writes under which template, and how it says no. The models were never trained."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import torch
+import yaml
+
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.tree_symbols import TreeSymbols
+from espalier.models.registry import ARCHITECTURES, save_model
+from espalier.syntax.constituency import cut, linearize, read_tree, tags, words, write_tree
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers import registry
+from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.penn_words import penn_words
+from pipeline.paraphrase import paraphrase
+from pipeline.paraphrase.guided import Text
+
+Cli = Callable[..., Any]
+Refuse = Callable[..., str]
+
+TREES = [
+    "(S (NP (DT the) (NN cook)) (VP (VBZ peels) (NP (DT an) (NN onion))) (. .))",
+    "(S (NP (PRP i)) (VP (MD ca) (RB n't) (VP (VB find) (NP (NP (DT the) (NN cook) (POS 's)) (NN knife)))) (. .))",
+    "(S (ADVP (RB now)) (, ,) (NP (PRP i)) (VP (VBP sleep)) (. .))",
+]
+TEMPLATES = [
+    "(S (NP (DT) (NN)) (VP (VBZ) (NP)) (.))",
+    "(S (NP (PRP)) (VP (VBP)) (.))",
+    "(S (ADVP (RB)) (,) (NP (PRP)) (VP (VBP)) (.))",
+    "(S (NP (PRP)) (VP (MD) (RB) (VP)) (.))",
+]
+SOURCE = "The cook ca n't find an onion."
+BARE = "(S (NP) (VP) (.))"
+
+NUMBERS: dict[str, Any] = {"layers": 1, "heads": 2, "width": 16, "inner": 16, "head_width": 8, "positions": 32}
+NUMBERS["norm"] = "pre"
+TEXT = {"reads": ["source"], "layers": 1, "heads": 2, "cross_heads": 1}
+TREE = {"reads": ["target_tree"], "layers": 1, "heads": 2, "cross_heads": 1}
+SCPN_NUMBERS: dict[str, Any] = {"width": 8, "word": 8, "label": 4, "tree_hidden": 8, "positions": 80}
+MODELS: dict[str, dict[str, Any]] = {
+    "tg": {"encoders": [TEXT, {**TREE, "attention": "path"}]},
+    "no_syn": {"encoders": [TEXT]},
+    "se": {"writes": "tree", "encoders": [{**TREE, "reads": ["source_tree"]}, {**TREE, "reads": ["template"]}]},
+    "se_no_tmpl": {"writes": "tree", "encoders": [{**TREE, "reads": ["source_tree"]}]},
+    "se_other": {"writes": "tree", "encoders": [{**TREE, "reads": ["source_tree"]}]},
+    "se_deep": {"writes": "tree", "encoders": [{**TREE, "reads": ["source_tree"]}]},
+    "scpn": SCPN_NUMBERS,
+    "se_scpn": {**SCPN_NUMBERS, "writes": "tree"},
+}
+for _each in MODELS.values():
+    _each |= NUMBERS if "encoders" in _each else {}
+
+
+class Stub:
+    """A parser that knows `TREES`, and finds something in all else."""
+
+    signature = "stub"
+    trees: ClassVar = {" ".join(words(read_tree(each))): each for each in TREES}
+    seen: ClassVar[list[str]] = []
+
+    def parse(self, sentences: Sequence[str]) -> list[Parse | Refused]:
+        self.seen.extend(sentences)
+        return [self._one(each) for each in sentences]
+
+    def _one(self, text: str) -> Parse | Refused:
+        if "zzz" in text:
+            return Refused("no tree")
+        if "qqq" in text:
+            return Parse(tuple(text.split()))
+        found = penn_words(text)
+        assert found is not None
+        odd = "XYZ" if "odd" in text else "NN"
+        flat = "".join(f" ({odd} {word})" for word in found[0])
+        tree = read_tree(self.trees.get(" ".join(found[0]), f"(S (NP{flat}))"))
+        return Parse(words(tree), tags(tree), write_tree(tree))
+
+
+@contextmanager
+def standard_input(text: str) -> Any:
+    before, sys.stdin = sys.stdin, io.StringIO(text)
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+def vocabulary_of(labels: Sequence[str] = (), depth: int = 8, lower: bool = True) -> PairVocabulary:
+    trees = [read_tree(each) for each in TREES]
+    symbols = TreeSymbols.build(trees, depth)
+    more = tuple(labels)
+    symbols = replace(
+        symbols, labels=symbols.labels + more, opens=symbols.opens + (True,) * len(more),
+        ends=symbols.ends + (False,) * len(more),
+    )  # fmt: skip
+    texts = [" ".join(words(each)) for each in trees]
+    return PairVocabulary.build([*texts, "abcdefghijklmnopqrstuvwxyz"], symbols, "en", pieces=90, lower=lower)
+
+
+def arch_of(network: dict[str, Any]) -> str:
+    return "guig" if "encoders" in network else "scpn"
+
+
+def model_of(network: dict[str, Any], vocabulary: PairVocabulary) -> torch.nn.Module:
+    torch.manual_seed(1)
+    kind = ARCHITECTURES[arch_of(network)]
+    model = kind.build(kind.config.model_validate(network), vocabulary).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.3)
+    return model
+
+
+def params_of() -> dict[str, Any]:
+    corpus: dict[str, Any] = {"task": "pairs", "language": "en", "reader": "paraphrase_en", "options": {}}
+    corpus |= {"filters": {}, "parser": "none", "split": {"kind": "all_train"}}
+    corpus |= {f"source_{n}": "none" for n in range(1, 10)}
+    poems = {**corpus, "task": "verse", "reader": "verse_en"}
+    parser: dict[str, Any] = {"language": "en", "backend": "benepar", "model": "none", "treebank": "kitchen"}
+    parser |= {"seed": 1, "options": {}, "training": {}}
+    dataset: dict[str, Any] = {"form": "paraphrase", "corpus": "kitchen", "vocab_from": "none", "most": 20}
+    verse: dict[str, Any] = {"form": "verse", "corpus": "poems", "vocab_from": "none"}
+    verse |= {"units": 8, "length": 16, "max_tokens": 64}
+    model: dict[str, Any] = {"paper": "guig", "arch": "guig", "dataset": "kitchen", "init": "none", "seeds": [1]}
+    model |= {"training": {"steps": 1}}
+    models = {key: {**model, "arch": arch_of(network), "network": network} for key, network in MODELS.items()}
+    models["tg"]["default_for"] = ["paraphrase.en"]
+    models["se"]["default_for"] = ["expand.en"]
+    models["untrained"] = models["tg"] | {"default_for": []}
+    models["poet"] = {**model, "arch": "songnet", "dataset": "poems", "network": {}}
+    models["chinese"] = {**model, "network": {}, "dataset": "kitchen_zh"}
+    corpora = {"kitchen": corpus, "poems": poems, "kitchen_zh": {**corpus, "language": "zh"}}
+    datasets = {"kitchen": dataset, "poems": verse, "kitchen_zh": {**dataset, "corpus": "kitchen_zh"}}
+    params: dict[str, Any] = {"root": ".", "profile": "nursery", "sources": {}, "parsers": {"own": parser}}
+    params |= {"corpora": corpora, "datasets": {"linearize": datasets, "canonicalize": {}}, "models": models}
+    return params | {"runs": {}, "annotations": {}, "reports": []}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kitchen")
+    for key, network in MODELS.items():
+        vocabulary = vocabulary_of({"se_other": ("FRAG", "INTJ")}.get(key, ()), 6 if key == "se_deep" else 8)
+        (folder / "models" / key).mkdir(parents=True)
+        save_model(folder / "models" / key, arch_of(network), model_of(network, vocabulary), vocabulary, seed=1)
+    (folder / "params.yaml").write_text(yaml.safe_dump(params_of()), encoding="utf-8")
+    (folder / "data/ready/kitchen").mkdir(parents=True)
+    found = [{"template": text, "count": 9 - place} for place, text in enumerate(TEMPLATES)]
+    (folder / "data/ready/kitchen/templates.json").write_text(json.dumps(found), encoding="utf-8")
+    (folder / "parsers/own").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def kitchen(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of untrained models, with a parser that is a stub; tests leave it as they found it."""
+    monkeypatch.setattr(registry, "load_parser", lambda _: Stub())
+    Stub.seen.clear()
+    return kept
+
+
+@pytest.fixture
+def changed(kitchen: Path, tmp_path: Path) -> Path:
+    """A copy, to spoil."""
+    folder = tmp_path / "kitchen"
+    shutil.copytree(kitchen, folder)
+    return folder
+
+
+def objects(answer: Any) -> list[dict[str, Any]]:
+    assert answer.status == 0, answer.err
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def top(tree: str, levels: int) -> str:
+    return write_tree(cut(read_tree(tree, words=False), levels))
+
+
+# --- what it writes --------------------------------------------------------------------------------------------------
+
+
+def test_json_says_what_guided_the_text_and_what_wrote_it(kitchen: Path, cli: Cli) -> None:
+    (found,) = objects(cli(kitchen, "paraphrase", SOURCE, "--template", BARE, "--json"))
+    assert list(found) == ["text", "words", "source", "template", "tree", "score", "model", "expander"]
+    assert (found["source"], found["template"]) == (SOURCE, BARE)
+    assert (found["model"], found["expander"]) == ("tg", "se")
+    assert found["score"] < 0 and isinstance(found["words"], list)
+
+
+@pytest.mark.parametrize("expander", ["se", "se_no_tmpl", "se_scpn"])
+@pytest.mark.parametrize(
+    ("template", "levels"), [(BARE, 2), (TEMPLATES[0], 3), ("(S (NP (PRP)) (VP (MD) (VP (VB) (NP))))", 4)]
+)
+def test_the_tree_keeps_the_template_and_every_phrase_has_children(
+    kitchen: Path, cli: Cli, expander: str, template: str, levels: int
+) -> None:
+    command = ("paraphrase", SOURCE, "--template", template, "--expander", expander, "--json")
+    (found,) = objects(cli(kitchen, *command))
+    assert found["expander"] == expander and found["template"] == template
+    assert top(found["tree"], levels) == top(template, levels)
+    labels, places = linearize(read_tree(found["tree"], words=False))
+    ends = {label for label, at, after in zip(labels, places, [*places[1:], 0], strict=True) if after <= at < 8}
+    assert not ends & {"S", "NP", "VP", "ADVP"}
+
+
+def test_a_template_of_more_levels_than_training_knew_is_kept_whole(kitchen: Path, cli: Cli) -> None:
+    template = "(S (NP (PRP)) (VP (MD) (RB) (VP (VB) (NP (NP) (NN)))) (.))"
+    for expander in ("se", "se_scpn"):
+        command = ("paraphrase", SOURCE, "--template", template, "--expander", expander, "--json")
+        (found,) = objects(cli(kitchen, *command))
+        assert found["template"] == template == top(found["tree"], 5)
+
+
+def test_scpn_writes_too(kitchen: Path, cli: Cli) -> None:
+    (found,) = objects(cli(kitchen, "paraphrase", SOURCE, *ONE, "--model", "scpn", "--expander", "se_scpn", "--json"))
+    assert (found["model"], found["expander"]) == ("scpn", "se_scpn")
+
+
+def test_without_a_template_the_three_most_frequent_guide_a_text_each(kitchen: Path, cli: Cli) -> None:
+    found = objects(cli(kitchen, "paraphrase", SOURCE, "--json"))
+    assert [each["template"] for each in found] == TEMPLATES[:3]
+    found = objects(cli(kitchen, "paraphrase", SOURCE, "--templates", "4", "--json"))
+    assert [each["template"] for each in found] == TEMPLATES
+
+
+def test_an_exemplar_gives_its_top_or_its_whole_tree(kitchen: Path, cli: Cli) -> None:
+    like = "i ca n't find the cook's knife."
+    whole = write_tree(cut(read_tree(TREES[1]), 8))
+    (found,) = objects(cli(kitchen, "paraphrase", SOURCE, "--like", like, "--json"))
+    assert found["template"] == top(TREES[1], 3) == top(found["tree"], 3)
+    (found,) = objects(cli(kitchen, "paraphrase", SOURCE, "--like", like, "--full", "--json"))
+    assert found["template"] == found["tree"] == whole and found["expander"] is None
+
+
+def test_n_texts_of_a_template_differ_and_fall_in_score(kitchen: Path, cli: Cli) -> None:
+    found = objects(cli(kitchen, "paraphrase", SOURCE, "--templates", "2", "--n", "3", "--beam", "6", "--json"))
+    assert [each["template"] for each in found] == [TEMPLATES[0]] * 3 + [TEMPLATES[1]] * 3
+    for part in (found[:3], found[3:]):
+        assert len({" ".join(each["words"]) for each in part}) == 3
+        scores = [each["score"] for each in part]
+        assert scores == sorted(scores, reverse=True)
+        assert len({each["tree"] for each in part}) == 1
+
+
+def test_lines_are_requests_each_with_its_template_or_the_common_one(kitchen: Path, cli: Cli, tmp_path: Path) -> None:
+    lines = f"i sleep.\t{TEMPLATES[0]}\n\n{SOURCE}\n"
+    (tmp_path / "asked").write_text(lines, encoding="utf-8-sig")
+    command = ("paraphrase", "--template", BARE, "--json")
+    found = objects(cli(kitchen, *command, "--file", str(tmp_path / "asked")))
+    assert [(each["source"], each["template"]) for each in found] == [("i sleep.", TEMPLATES[0]), (SOURCE, BARE)]
+    for more in ((), ("--file", "-")):
+        with standard_input(lines):
+            assert objects(cli(kitchen, *command, *more)) == found
+
+
+def test_a_batch_writes_what_each_of_its_lines_does_alone(
+    kitchen: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [SOURCE, "now, i sleep.", "the cook peels an onion."]
+    alone = [each for line in lines for each in objects(cli(kitchen, "paraphrase", line, "--json", "--beam", "2"))]
+    monkeypatch.setattr("pipeline.paraphrase.guided.BATCH", 8)
+    with standard_input("\n".join(lines)):
+        found = objects(cli(kitchen, "paraphrase", "--json", "--beam", "2"))
+    for one, other in zip(found, alone, strict=True):
+        assert one.pop("score") == pytest.approx(other.pop("score"), abs=1e-3)
+        assert one == other
+
+
+def test_the_parser_reads_lower_case_where_the_models_do(kitchen: Path, cli: Cli) -> None:
+    objects(cli(kitchen, "paraphrase", "Now, I Sleep.", "--like", "I sleep.", "--json"))
+    assert Stub.seen == ["now, i sleep.", "i sleep."]
+
+
+def test_a_person_sees_texts_and_below_each_what_guided_it(kitchen: Path, cli: Cli) -> None:
+    texts = [each["text"] for each in objects(cli(kitchen, "paraphrase", SOURCE, "--json"))]
+    lines = cli(kitchen, "paraphrase", SOURCE).out.splitlines()
+    assert lines[::2] == texts and lines[1::2] == [f"  {each}" for each in TEMPLATES[:3]]
+    (own,) = cli(kitchen, "paraphrase", SOURCE, "--template", BARE).out.splitlines()
+    text, *tree = cli(kitchen, "paraphrase", SOURCE, "--template", BARE, "--show-tree").out.splitlines()
+    assert text == own and tree and all(line.startswith("  ") and len(line) <= 100 for line in tree)
+    (found,) = objects(cli(kitchen, "paraphrase", SOURCE, "--template", BARE, "--json"))
+    assert write_tree(read_tree(" ".join(tree), words=False)) == found["tree"]
+
+
+def test_a_long_tree_is_drawn_with_children_below_their_node() -> None:
+    tree = read_tree(f"(S (NP {'(NN) ' * 15}) (VP (VBZ) (NP (DT) {'(NN) ' * 10})) (.))", words=False)
+    assert paraphrase._drawn(tree, "  ") == [
+        "  (S",
+        f"    (NP{' (NN)' * 15})",
+        f"    (VP (VBZ) (NP (DT){' (NN)' * 10}))",
+        "    (.))",
+    ]
+    assert paraphrase._drawn(read_tree(BARE, words=False), "") == [BARE]
+
+
+@pytest.mark.parametrize(
+    ("told", "lower", "written"),
+    [
+        ("i ca n't find the cook 's knife .", True, "I can't find the cook's knife."),
+        ("now , i 'm gon na sleep !", True, "Now, I'm gonna sleep!"),
+        ("`` no , '' he said .", True, '"No," he said.'),
+        ("the cook ( an onion ) .", True, "The cook (an onion)."),
+        ("in Rome i is a letter", False, "in Rome i is a letter"),
+        ("", True, ""),
+        (".", True, "."),
+    ],
+)
+def test_words_are_written_as_people_write_them(told: str, lower: bool, written: str) -> None:
+    job: Any = None
+    assert paraphrase._printed(Text(told.split(), BARE, -1.0, lower, job)) == written
+
+
+def test_a_template_is_cut_where_a_phrase_is_left_open_beside_deeper_ones(kitchen: Path, cli: Cli) -> None:
+    answer = cli(kitchen, "paraphrase", SOURCE, "--template", "(S (NP (DT) (NN)) (VP) (.))", "--json")
+    assert objects(answer)[0]["template"] == BARE
+    assert answer.err.startswith("espalier: note: --template: only the top 2 levels guide")
+    with_words = cli(kitchen, "paraphrase", SOURCE, "--template", "(ROOT (S (NP you) (VP) (. .)))", "--json")
+    assert objects(with_words)[0]["template"] == BARE and with_words.err == ""
+
+
+def test_unknown_words_are_read_and_never_written(kitchen: Path, cli: Cli) -> None:
+    for each in objects(cli(kitchen, "paraphrase", "the cook @ 12 é sleeps.", "--n", "8", "--json")):
+        assert "<unk>" not in each["text"]
+
+
+# --- how it says no --------------------------------------------------------------------------------------------------
+
+DEEP = "(S (VP (VP (VP (VP (VP (VP (VP (VP)))))))))"
+WIDE = f"(S (NP{' (NN)' * 12}) (VP{' (VB)' * 12}))"
+ONE = ["--template", BARE]
+BAD: list[tuple[list[str], str]] = [
+    ([SOURCE, "--template", "(S (NP) (VP"], "--template: 2 brackets are not closed"),
+    ([SOURCE, "--template", "a noun and a verb"], "--template: 'a' stands outside the brackets"),
+    ([SOURCE, "--template", ""], "--template: no trees"),
+    ([SOURCE, "--template", "(S (NP)) (S (NP))"], "--template: 2 trees"),
+    ([SOURCE, "--template", "(S)"], "--template: the single node S says nothing; write it as (S (NP) (VP) (.))"),
+    ([SOURCE, "--template", DEEP], "--template: a template of 9 levels; the models know at most 8"),
+    ([SOURCE, "--template", "(S (NPP) (vp))"], "--template: unknown labels NPP, vp; the nearest known are NPP: NP or "),
+    ([SOURCE, "--template", "(S (NPP))"], "--template: unknown label NPP; "),
+    ([SOURCE, "--template", WIDE], "the shortest tree takes 28 tokens, its end counted, where 21 are allowed; give a"),
+    (["", *ONE], "text: no words"),
+    ([" ?! ", *ONE], "text: no words"),
+    (["onion " * 300, *ONE], "text: 300 words; at most 20 word pieces"),
+    (["xkcd " * 9, *ONE], "text: it has over 20 word pieces; give one sentence at a time"),
+    (["厨师在削洋葱。", *ONE], "text: most of its letters are not English"),
+    (["Повар чистит лук (a cook).", *ONE], "text: most of its letters are not English"),
+    (["cook \udcff", *ONE], "text: not UTF-8"),
+    (["zzz", *ONE], "text: parser own refuses it (no tree)"),
+    (["qqq", *ONE], "parsers/own: parser own gives no constituency trees"),
+    (["an odd cook", *ONE], "text: its parse has labels that the models do not know: XYZ; word it otherwise"),
+    ([SOURCE, "--like", "an odd cook"], "--like: unknown label XYZ; the nearest known are XYZ: "),
+    ([SOURCE, "--like", "洋葱"], "--like: most of its letters"),
+    ([SOURCE, "--like", ""], "--like: no words"),
+    ([SOURCE, "--like", "onion " * 20, "--full"], "over 20 nodes"),
+    ([SOURCE, "--template", BARE, "--templates", "2"], "--template and --templates: each says what guides the text"),
+    ([SOURCE, "--like", "i sleep", "--templates", "2"], "--like and --templates: "),
+    ([SOURCE, "--full"], "--full: there is no whole tree to take; give it with --like"),
+    ([SOURCE, "--like", "i sleep", "--full", "--expander", "se"], "--full and --expander: "),
+    ([SOURCE, "--templates", "5"], "--templates: 5 templates; dataset kitchen keeps 4"),
+    ([SOURCE, "--templates", "0"], "--templates: 0 is too small; at least 1"),
+    ([SOURCE, "--n", "0"], "--n: 0 is too small; at least 1"),
+    ([SOURCE, "--beam", "0"], "--beam: 0 is too small; at least 1"),
+    ([SOURCE, "--beam", "257"], "--beam: 257 is too large; at most 256"),
+    ([SOURCE, "--n", "9"], "--n: 9 texts of 8 beams; --beam 9, or more"),
+    ([SOURCE, "--n", "200", "--beam", "200", "--templates", "51"], "--n: 10,200 texts at once; at most 10,000"),
+    ([SOURCE, "--model", "se"], "--model: model se writes trees; --expander se"),
+    ([SOURCE, "--expander", "tg"], "--expander: model tg writes texts; --model tg"),
+    ([SOURCE, "--model", "no_syn"], "--model: model no_syn reads no tree: no template guides it"),
+    ([SOURCE, "--model", "poet"], "--model: model poet writes verse, no paraphrases"),
+    ([SOURCE, "--model", "chinese"], "--model: model chinese writes zh, not en"),
+    ([SOURCE, "--model", "nosuch"], "unknown model 'nosuch'; allowed: chinese, no_syn, poet, s"),
+    ([SOURCE, "--model", ""], "unknown model ''; allowed: "),
+    ([SOURCE, "--model", "untrained"], "models/untrained: model untrained is not trained; dvc repro train@untrained"),
+    ([SOURCE, "--expander", "se_other"], "se_other and tg were trained with other labels: only one knows FRAG, INTJ;"),
+    ([SOURCE, "--expander", "se_deep"], "--expander: se_deep and tg were trained with other depths of trees: 6 and 8"),
+    (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
+    (["--file", "parsers"], "parsers: "),
+    (["--file", "models/tg/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
+    ([SOURCE, "--language", "en"], "No such option"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), BAD, ids=[" ".join(each)[:50] for each, _ in BAD])
+def test_bad_input_is_one_line(kitchen: Path, refused: Refuse, command: list[str], message: str) -> None:
+    assert message in refused(kitchen, "paraphrase", *command)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_nothing_asked_for_is_one_line(kitchen: Path, refused: Refuse, text: str) -> None:
+    with standard_input(text):
+        assert "standard input: no requests" in refused(kitchen, "paraphrase")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("\t(S (NP))", "request 2: no words"),
+        ("i sleep.\t(S", "request 2, template: a bracket is not closed"),
+        ("i sleep.\t(S (NPP))", "request 2, template: unknown label NPP"),
+        (f"i sleep.\t{WIDE}", f"request 2, template {WIDE}: the shortest tree takes"),
+        ("an odd cook", "request 2: its parse has labels"),
+        ("zzz", "request 2: parser own refuses it"),
+        ("xkcd " * 9, "request 2: it has over 20 word pieces"),
+    ],
+)
+def test_a_bad_line_is_named_before_anything_is_written(
+    kitchen: Path, refused: Refuse, line: str, message: str
+) -> None:
+    with standard_input(f"{SOURCE}\n{line}\nnow, i sleep.\n"):
+        assert message in refused(kitchen, "paraphrase", "--json")
+
+
+def test_a_template_on_a_line_beside_full_is_named(kitchen: Path, refused: Refuse) -> None:
+    with standard_input(f"{SOURCE}\t{BARE}\n"):
+        assert "request 1: its template would be expanded; leave out --full" in refused(
+            kitchen, "paraphrase", "--like", "i sleep.", "--full"
+        )
+
+
+def test_a_parser_that_is_missing_is_named_with_how_to_make_it(
+    changed: Path, refused: Refuse, edit: Callable[..., None]
+) -> None:
+    shutil.rmtree(changed / "parsers/own")
+    assert "parsers/own: parser own is not there; dvc repro train_parser@own" in refused(changed, "paraphrase", SOURCE)
+    edit(changed / "params.yaml", "parsers.own.treebank", "kitchen_zh")
+    line = refused(changed, "paraphrase", SOURCE)
+    assert (
+        "params.yaml: parsers: no parser for the texts of corpus kitchen; train one on it (treebank: kitchen)" in line
+    )
+
+
+def test_the_corpus_own_parser_comes_before_one_that_learned_from_it(
+    changed: Path, refused: Refuse, edit: Callable[..., None]
+) -> None:
+    other = yaml.safe_load((changed / "params.yaml").read_text(encoding="utf-8"))["parsers"]["own"]
+    edit(changed / "params.yaml", "parsers.other", {**other, "treebank": "kitchen_zh"})
+    edit(changed / "params.yaml", "parsers.own.treebank", "kitchen_zh")
+    edit(changed / "params.yaml", "corpora.kitchen.parser", "other")
+    assert "parsers/other: parser other is not there" in refused(changed, "paraphrase", SOURCE)
+
+
+def test_templates_that_are_not_counted_and_a_default_that_is_not_there_are_named(
+    changed: Path, refused: Refuse, edit: Callable[..., None]
+) -> None:
+    (changed / "data/ready/kitchen/templates.json").unlink()
+    assert "templates.json: no such file; dvc repro linearize@kitchen" in refused(changed, "paraphrase", SOURCE)
+    edit(changed / "params.yaml", "models.se.default_for", [])
+    line = refused(changed, "paraphrase", SOURCE)
+    assert "--expander: no model of profile nursery is the default for expand.en; name one: chinese, no_syn, " in line
+
+
+def test_a_parser_folder_that_is_none_is_one_line(kept: Path, refused: Refuse) -> None:
+    assert "parsers/own/parser.json: no such file" in refused(kept, "paraphrase", SOURCE)
