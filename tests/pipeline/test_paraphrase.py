@@ -334,6 +334,13 @@ def test_unknown_words_are_read_and_never_written(kitchen: Path, cli: Cli) -> No
         assert "<unk>" not in each["text"]
 
 
+def test_help_says_what_guides_where_nothing_is_given(kitchen: Path, cli: Cli) -> None:
+    answer = cli(kitchen, "paraphrase", "--help")
+    assert answer.out.startswith("Usage: espalier paraphrase") and answer.err == ""
+    assert f"the {paraphrase.TEMPLATES} most frequent templates" in " ".join(answer.out.split())
+    assert "paraphrase" in cli(kitchen, "--help").out
+
+
 # --- how it says no --------------------------------------------------------------------------------------------------
 
 DEEP = "(S (VP (VP (VP (VP (VP (VP (VP (VP)))))))))"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field
 
 from espalier.corpora.pair_data import PairBatch, PairView
 from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.vocabulary import BOS, EOS
+from espalier.corpora.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis, beam_search
 from espalier.decoding.brackets import Brackets
-from espalier.decoding.constraint import Constraint
+from espalier.decoding.constraint import Constraint, Never
 from espalier.decoding.trees import KeptTemplate, WellFormed
+from espalier.io.errors import ConfigError
 from espalier.models.contract import ChainModel
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.levels import TreeError
@@ -39,18 +41,25 @@ class PairDecoder(BaseModel):
     rows: int = Field(0, ge=0)
 
 
-def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint | None:
-    """The constraint that a decoder asks for, in the form of trees that the model writes."""
-    if decoder.constraint == "none":
-        return None
+def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:
+    """The constraint that a decoder asks for, in the form of what the model writes; specials are never written.
+
+    Raises:
+        ConfigError: a constraint of trees, for texts.
+    """
     symbols, kept = vocabulary.trees, decoder.constraint == "template"
+    if decoder.constraint == "none":
+        trees = symbols.size if view.form == "levels" else symbols.bracketed_size
+        return Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size if view.writes == "text" else trees)
+    if view.writes == "text":
+        raise ConfigError(f"constraint {decoder.constraint} is for trees", where="decoder", remedy="none, for texts")
     if view.form == "brackets":
         return Brackets(symbols, decoder.steps, template=kept, levels=view.template)
     return KeptTemplate(symbols, decoder.steps, view.template) if kept else WellFormed(symbols, decoder.steps)
 
 
 def write_pairs(
-    model: ChainModel, batch: PairBatch, decoder: PairDecoder, constraint: Constraint | None
+    model: ChainModel, batch: PairBatch, decoder: PairDecoder, constraint: Constraint
 ) -> list[list[Hypothesis]]:
     """The `beam` best texts or trees, as ids without the end mark, for each row of `batch`."""
     return beam_search(

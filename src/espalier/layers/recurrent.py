@@ -63,7 +63,7 @@ class Recalled:
 
 
 class BilinearAttention(nn.Module):
-    """softmax(q W s_1, ..., q W s_n): the "general" score of Luong et al. (2015), equation 8."""
+    """softmax(q W s_1, ..., q W s_n): the "general" score of Luong et al. (2015), section 3.1."""
 
     def __init__(self, query: int, states: int) -> None:
         super().__init__()
