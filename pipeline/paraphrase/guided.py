@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from pipeline.stage import device
 
 if TYPE_CHECKING:
     from espalier.corpora.pair_data import PairData, PairView
-    from espalier.decoding.constraint import Constraint
     from espalier.decoding.paraphrase import PairDecoder
 
 #: Beams that are searched together. It changes the speed, never the text.
@@ -93,14 +92,17 @@ def check_room(jobs: Sequence[Job], expander: Loaded) -> None:
     Raises:
         ConfigError: one does not.
     """
-    seen = set[str]()
+    from espalier.decoding.paraphrase import pair_constraint
+
+    decoder, view = _tree_decoder(expander, 1), _open_view(expander)
+    constraint, seen = pair_constraint(decoder, view, expander.vocabulary), set[str]()
     for job in jobs:
         if job.template in seen:
             continue
         seen.add(job.template)
-        data, view = _data([job], expander, templates=[job.template]), _open_view(expander)
+        data = _data([job], expander, templates=[job.template])
         try:
-            _constraint(expander, _tree_decoder(expander, 1)).start(data.batch(np.array([0]), view))
+            constraint.start(data.batch(np.array([0]), view))
         except ConfigError as error:
             raise ConfigError(
                 error.what, where=f"{job.source.id}, template {job.template}", remedy="give a smaller template"
@@ -121,27 +123,22 @@ def paraphrases(jobs: Sequence[Job], writer: Loaded, expander: Loaded | None, n:
 
 def _expanded(jobs: Sequence[Job], expander: Loaded, beam: int) -> list[str]:
     """The best tree for each job's source that keeps its template."""
-    from espalier.decoding.paraphrase import tree_text, write_pairs
+    from espalier.decoding.paraphrase import pair_constraint, tree_text, write_pairs
 
     decoder, view = _tree_decoder(expander, beam), _open_view(expander)
     data = _data(jobs, expander, templates=[job.template for job in jobs])
     batch = data.batch(np.arange(len(jobs)), view).to(device())
-    found = write_pairs(expander.model, batch, decoder, _constraint(expander, decoder))
+    found = write_pairs(expander.model, batch, decoder, pair_constraint(decoder, view, expander.vocabulary))
     return [tree_text(each[0].tokens, view, expander.vocabulary) for each in found]
 
 
 def _written(jobs: Sequence[Job], trees: list[str], writer: Loaded, n: int, beam: int) -> Iterator[Text]:
     """The best texts for each job's source under its tree."""
-    import torch
+    from espalier.decoding.paraphrase import PairDecoder, pair_constraint, write_pairs
 
-    from espalier.corpora.vocabulary import BOS, PAD, UNK
-    from espalier.decoding.constraint import Never
-    from espalier.decoding.paraphrase import PairDecoder, write_pairs
-
-    vocabulary = writer.vocabulary
-    batch = _data(jobs, writer, guides=trees).batch(np.arange(len(jobs)), writer.model.config.view).to(device())
-    never = Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
-    found = write_pairs(writer.model, batch, PairDecoder(beam=beam, steps=writer.steps), never)
+    decoder, view, vocabulary = PairDecoder(beam=beam, steps=writer.steps), writer.model.config.view, writer.vocabulary
+    batch = _data(jobs, writer, guides=trees).batch(np.arange(len(jobs)), view).to(device())
+    found = write_pairs(writer.model, batch, decoder, pair_constraint(decoder, view, vocabulary))
     for job, tree, hypotheses in zip(jobs, trees, found, strict=True):
         scores = dict[str, float]()
         for each in hypotheses:  # pieces differ where words do not
@@ -174,10 +171,3 @@ def _open_view(expander: Loaded) -> PairView:
     view: PairView = expander.model.config.view
     reads = dict.fromkeys((*view.reads, "template"))
     return replace(view, reads=tuple(reads), template=expander.vocabulary.trees.depth)
-
-
-def _constraint(expander: Loaded, decoder: PairDecoder) -> Constraint:
-    from espalier.decoding.paraphrase import pair_constraint
-
-    found: Any = pair_constraint(decoder, _open_view(expander), expander.vocabulary)
-    return found

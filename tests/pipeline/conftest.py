@@ -40,8 +40,26 @@ corpora:
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.5}
     split: {kind: random, seed: 1, dev: 8, test: 10}
+  said:
+    task: pairs
+    language: en
+    reader: paraphrase_en
+    options: {count: 60, seed: 1}
+    source_1: none
+    source_2: none
+    source_3: none
+    source_4: none
+    source_5: none
+    source_6: none
+    source_7: none
+    source_8: none
+    source_9: none
+    parser: none
+    filters: {without_identical: true}
+    split: {kind: group, seed: 1, dev: 6, test: 6, sides: false}
 datasets:
   linearize:
+    said: {form: paraphrase, corpus: said, vocab_from: none, pieces: 200, depth: 8}
     tiny: {form: verse, corpus: tiny, vocab_from: none, min_count: 1, units: 32, length: 32, max_tokens: 200}
   canonicalize: {}
 models:
@@ -60,6 +78,30 @@ models:
     title: Without S
     default_for: []
     network: {<<: *network, symbols: [c, p]}
+  expander: &guig
+    <<: *model
+    title: Expander
+    paper: guig
+    arch: guig
+    dataset: said
+    default_for: [expand.en]
+    network: &tree
+      writes: tree
+      layers: 1
+      width: 16
+      heads: 2
+      inner: 16
+      head_width: 8
+      positions: 128
+      encoders: [{reads: [source_tree], layers: 1, cross_heads: 1}, {reads: [template], layers: 1, cross_heads: 1}]
+  writer:
+    <<: *guig
+    title: Writer
+    default_for: [paraphrase.en]
+    network:
+      <<: *tree
+      writes: text
+      encoders: [{reads: [source], layers: 1}, {reads: [target_tree], layers: 1, cross_heads: 2, attention: path}]
 runs:
   songnet_free: &run
     paper: songnet
@@ -76,9 +118,20 @@ runs:
     lexicon: none
     rules: songci
   songnet_no_s: {<<: *run, model: songnet_no_s, decoder: {mode: frame, marks: true, top_k: 8}, samples: 2}
+  expanded: &expanded
+    <<: *run
+    paper: guig
+    form: paraphrase
+    rules: none
+    corpus: said
+    model: expander
+    decoder: {beam: 2, constraint: template}
+  written: {<<: *expanded, model: writer, guidance: guig/expanded, annotation: reread, decoder: {beam: 2, guide: run}}
 annotations:
   again: {paper: songnet, run: songnet_free, parser: words}
-reports: [songnet]
+  # No parser of English is trained here: its trees are none, and count as unparsed.
+  reread: {paper: guig, run: written, parser: words}
+reports: [songnet, guig]
 """
 
 #: The small profile stops short of models: what follows is the same code as in the nursery.

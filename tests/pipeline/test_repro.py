@@ -25,6 +25,17 @@ STAGES = [
     "score@songnet_free",
     "score@songnet_no_s",
     "report@songnet",
+    "parse@said",
+    "filter@said",
+    "linearize@said",
+    "train@expander",
+    "train@writer",
+    "decode@expanded",
+    "decode@written",
+    "annotate@reread",
+    "score@expanded",
+    "score@written",
+    "report@guig",
 ]
 Run = Callable[..., Any]
 Edit = Callable[..., None]
@@ -52,6 +63,16 @@ def test_the_counts_add_up_from_the_corpus_to_the_texts(built: Path) -> None:
         assert counts["poems"] == ready["test"] and counts["texts"] == ready["test"] * samples
         table = pd.read_parquet(built / f"outputs/songnet/{run}.parquet")
         assert len(table) == counts["texts"] and table["id"].nunique() == counts["poems"]
+
+
+def test_what_an_expander_wrote_guides_the_text_and_keeps_its_template(built: Path) -> None:
+    trees, texts = (pd.read_parquet(built / f"outputs/guig/{run}.parquet") for run in ("expanded", "written"))
+    assert trees["tree"].tolist() == texts["guide"].tolist() and (texts["text"] != "").all()
+    found = {run: json_of(built / f"metrics/guig/{run}.json") for run in ("expanded", "written")}
+    assert found["expanded"]["scores"]["template_kept"] == 100 and found["expanded"]["counts"]["no tree"] == 0
+    assert found["written"]["scores"]["ted_unparsed"] == 100
+    segments = pd.read_parquet(built / "segments/guig/written.parquet")
+    assert segments["id"].tolist() == texts["id"].tolist() and "ted.0" in segments
 
 
 def test_every_run_has_the_same_keys_and_no_number_that_is_none(built: Path) -> None:
@@ -107,9 +128,9 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
 
     edit(project / "params.yaml", "runs.songnet_free.decoder.top_k", 1)
     answer = run(project, "dvc", "repro")
-    assert ran(answer.out) == [
-        "decode@songnet_free", "annotate@again", "score@songnet_free", "report@songnet",
-    ], answer.err  # fmt: skip
+    assert set(ran(answer.out)) == {
+        "decode@songnet_free", "annotate@again", "score@songnet_free", *EVERY_REPORT,
+    }, answer.err  # fmt: skip
     changed = run(project, "dvc", "metrics", "diff", "--json")
     assert list(json.loads(changed.out)) == ["metrics/songnet/songnet_free.json"]
 
@@ -129,6 +150,7 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
     assert (project / "models/songnet_no_s/seed1.safetensors").exists()
 
 
+TRAININGS = {"train@songnet", "train@songnet_no_s", "train@expander", "train@writer"}
 EDITS: list[tuple[str, Any, set[str]]] = [
     ("corpora.tiny.options.count", 61, {"parse@tiny"}),
     ("corpora.tiny.filters.min_units", 3, {"filter@tiny"}),
@@ -142,11 +164,14 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("runs.songnet_free.split", "dev", {"decode@songnet_free"}),
     ("runs.songnet_free.seed", 2, {"decode@songnet_free", "score@songnet_free"}),
     ("runs.songnet_free.rules", "sonnet", {"score@songnet_free"}),
-    ("versions.layers", 9, {"train@songnet", "train@songnet_no_s"}),
+    ("versions.layers", 9, TRAININGS),
     ("versions.models.songnet", 9, {"train@songnet", "train@songnet_no_s"}),
-    ("versions.training", 9, {"train@songnet", "train@songnet_no_s"}),
-    ("versions.decoding", 9, {"decode@songnet_free", "decode@songnet_no_s"}),
-    ("versions.corpora.frames", 9, {"linearize@tiny", "decode@songnet_free", "decode@songnet_no_s"}),
+    ("versions.models.guig", 9, {"train@expander", "train@writer"}),
+    ("versions.training", 9, TRAININGS),
+    ("versions.decoding", 9, {"decode@songnet_free", "decode@songnet_no_s", "decode@expanded", "decode@written"}),
+    ("versions.corpora.verse", 9, {"linearize@tiny", "decode@songnet_free", "decode@songnet_no_s"}),
+    ("versions.corpora.paraphrase", 9, {"linearize@said", "decode@expanded", "decode@written"}),
+    ("versions.metrics.paraphrase", 9, {"score@expanded", "score@written"}),
     ("versions.corpora.download", 9, set()),
     ("versions.readers.verse_zh", 9, {"parse@tiny"}),
     ("versions.readers.brown", 9, set()),
@@ -155,7 +180,7 @@ EDITS: list[tuple[str, Any, set[str]]] = [
 
 
 #: A report names what its runs and models are called, so it follows every edit of them.
-EVERY_REPORT = {"report@songnet"}
+EVERY_REPORT = {"report@songnet", "report@guig"}
 
 
 def test_an_edit_touches_its_own_stages_alone(shared: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -21,9 +22,13 @@ class KeyValues:
     keys: Tensor
     values: Tensor
 
-    def select(self, index: Tensor) -> KeyValues:
-        """The rows `index` of the batch, in that order."""
-        return KeyValues(self.keys.index_select(0, index), self.values.index_select(0, index))
+    def select(self, index: Tensor, filled: int | None = None) -> KeyValues:
+        """The rows `index` of the batch, in that order.
+
+        Args:
+            filled: of buffers, copy no more than these first places; no gradient goes through.
+        """
+        return KeyValues(_selected(self.keys, index, filled), _selected(self.values, index, filled))
 
     def write(self, time: int, keys: Tensor, values: Tensor) -> None:
         """Put one place, (batch, heads, 1, head width), at `time`; the buffers grow as needed."""
@@ -118,11 +123,20 @@ def _grown(buffer: Tensor) -> Tensor:
     return larger
 
 
+def _selected(buffer: Tensor, index: Tensor, filled: int | None) -> Tensor:
+    if filled is None:
+        return buffer.index_select(0, index)
+    made = buffer.new_empty(len(index), *buffer.shape[1:])
+    with torch.no_grad():
+        torch.index_select(buffer[:, :, :filled], 0, index, out=made[:, :, :filled])
+    return made
+
+
 def padding_bias(real: Tensor) -> Tensor | None:
     """(batch, time) bool to a bias that hides what is not real; None where all is, which is faster."""
     return None if bool(real.all()) else real[:, None, None, :]
 
 
-def select_all(caches: list[KeyValues], index: Tensor) -> list[KeyValues]:
+def select_all(caches: list[KeyValues], index: Tensor, filled: int | None = None) -> list[KeyValues]:
     """`KeyValues.select` over the layers."""
-    return [cache.select(index) for cache in caches]
+    return [cache.select(index, filled) for cache in caches]

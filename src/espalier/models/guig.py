@@ -43,7 +43,7 @@ class GuiGState:
         memories, sources = self.memories, len(self.memories[0][0].known.keys)
         if len(owners) != sources or not torch.equal(owners, torch.arange(sources, device=index.device)):
             memories = [[memory.select(owners) for memory in layer] for layer in memories]
-        return GuiGState(self.time, beams, memories, select_all(self.past, index))
+        return GuiGState(self.time, beams, memories, select_all(self.past, index, self.time))
 
 
 class GuiG(nn.Module):
