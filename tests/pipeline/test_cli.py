@@ -184,11 +184,11 @@ def test_a_model_of_another_language_is_named(english: Path, refused: Refused) -
 
 
 def test_every_command_has_help(cli: Cli, shared: Path) -> None:
-    for command in [*STAGES, "generate", "polish", "verify"]:
+    for command in [*STAGES, "generate", "paraphrase", "polish", "verify"]:
         answer = cli(shared, command, "--help")
         assert answer.status == 0 and answer.out.startswith(f"Usage: espalier {command}") and answer.err == ""
     assert cli(shared).out == cli(shared, "--help").out
-    assert all(name in cli(shared, "--help").out for name in [*STAGES, "generate", "polish", "verify"])
+    assert all(name in cli(shared, "--help").out for name in [*STAGES, "generate", "paraphrase", "polish", "verify"])
 
 
 # --- how it says no --------------------------------------------------------------------------------------------------

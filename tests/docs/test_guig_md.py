@@ -1,0 +1,361 @@
+"""The page on GuiG: its examples are run, and every table of settings is compared with the code and params.yaml."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import io
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel
+from typer.main import get_command
+
+from espalier.decoding.paraphrase import PairDecoder
+from espalier.models.guig_config import EncoderConfig, GuiGConfig
+from espalier.models.scpn import SCPNConfig
+from espalier.training.config import TrainingConfig
+from pipeline import layout
+from pipeline.cli import app
+from pipeline.params import Model, PairDataset, Params, Run, load_params
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "guig.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+LINES = TEXT.splitlines()
+CODE = ROOT / "src" / "espalier"
+#: Outputs of the command line that are not there yet.
+TO_COME = "<!-- output -->"
+CONFIGS: dict[str, type[GuiGConfig] | type[SCPNConfig]] = {"guig": GuiGConfig, "scpn": SCPNConfig}
+
+
+@cache
+def profile(name: str) -> Params:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(layout.PROFILES[name])
+        return load_params()
+
+
+def blocks(language: str) -> list[tuple[int, list[str]]]:
+    """The fenced blocks of one language, each with the place of its first line."""
+    found, inside, start = list[tuple[int, list[str]]](), "", 0
+    for place, line in enumerate(LINES):
+        if not (fence := re.fullmatch(r"```(\w*)", line)):
+            continue
+        if inside == language:
+            found.append((start, LINES[start:place]))
+        inside, start = ("" if inside else fence[1] or "text"), place + 1
+    return found
+
+
+def table(*columns: str) -> list[dict[str, str]]:
+    """The rows of the table whose header begins with these columns."""
+    begin = "| " + " | ".join(columns) + " |"
+    start = next(number for number, line in enumerate(LINES) if line.startswith(begin))
+    rows = list[list[str]]()
+    for line in LINES[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
+
+
+def key_of(cell: str) -> str:
+    return cell.strip("`")
+
+
+def network_of(model: Model) -> GuiGConfig | SCPNConfig:
+    return CONFIGS[model.arch].model_validate(model.network)
+
+
+# --- Examples --------------------------------------------------------------------------------------------------------
+
+
+def test_every_worked_example_of_the_page_gives_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = [""] * len(LINES)
+    for start, lines in blocks("pycon"):
+        kept[start : start + len(lines)] = lines
+    test = doctest.DocTestParser().get_doctest("\n".join(kept) + "\n", {}, PAGE.name, str(PAGE), 0)
+    out = io.StringIO()
+    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=out.write)
+    assert found.attempted > 40
+    assert not found.failed, out.getvalue()
+    assert "only the top 2 levels guide" in capsys.readouterr().err  # the note that the page speaks of
+
+
+def commands() -> Iterator[tuple[list[str], list[str]]]:
+    """The words of each command of a console block, and the lines that it prints; none where they are to come."""
+    for start, lines in blocks("console"):
+        places = [place for place, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
+        assert places[0] == 0, f"line {start + 1}: no command"
+        for place, end in pairwise(places):
+            yield shlex.split(lines[place][2:]), lines[place + 1 : end]
+
+
+@pytest.mark.parametrize(("words", "printed"), list(commands()))
+def test_every_command_is_one_and_prints_what_the_page_shows(
+    words: list[str], printed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, name, *rest = words
+    assert program == "espalier"
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    options = command.make_context(name, list(rest)).params
+    if not printed:
+        return
+    folder = layout.PROFILES[getattr(options["profile"], "value", None) or "nursery"]
+    needed = [folder / "models" / key for key in ("guig_tg", "guig_se")]
+    if missing := [path for path in needed if not path.is_dir()]:
+        pytest.skip(f"not trained here: {missing[0].relative_to(ROOT)}")
+    monkeypatch.chdir(ROOT)
+    command.main(list(rest), standalone_mode=False)
+    assert [_scoreless(line) for line in capsys.readouterr().out.splitlines()] == [_scoreless(line) for line in printed]
+
+
+def _scoreless(line: str) -> Any:
+    """An object without its score, whose last digits are the machine's; any other line as it is."""
+    if not line.startswith("{"):
+        return line
+    value = json.loads(line)
+    value.pop("score")
+    return value
+
+
+def test_an_output_to_come_stands_behind_a_command_without_one() -> None:
+    waiting = [place for place, line in enumerate(LINES) if line == TO_COME]
+    bare = [start for start, lines in blocks("console") if not any(not line.startswith("$ ") for line in lines)]
+    assert len(waiting) == len(bare)
+
+
+def test_every_option_of_the_command_is_in_its_table() -> None:
+    command = get_command(app).commands["paraphrase"]  # type: ignore[attr-defined]
+    options = {name for each in command.params for name in each.opts if name.startswith("--")}
+    named = {key_of(each) for row in table("option") for each in row["option"].split(", ")}
+    assert named == options - {"--help"}
+    defaults = {each.name: each.default for each in command.params}
+    assert next(row for row in table("option") if row["option"] == "`--beam`")[""] == str(defaults["beam"])
+
+
+# --- What the page names ---------------------------------------------------------------------------------------------
+
+
+def test_every_name_in_the_code_that_the_page_cites_is_there() -> None:
+    cited = re.findall(r"`([\w/]+\.py):\s([\w.]+)`", TEXT)
+    assert len(cited) > 25
+    for path, dotted in cited:
+        body: list[ast.stmt] = ast.parse((CODE / path).read_text(encoding="utf-8")).body
+        for part in dotted.split("."):
+            found = next((node for node in body if part in _names(node)), None)
+            assert found is not None, f"{path}: {dotted}"
+            body = getattr(found, "body", [])
+
+
+def _names(node: ast.stmt) -> set[str]:
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+            return {name}
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {each.id for each in targets if isinstance(each, ast.Name)}
+    return set()
+
+
+def test_every_file_and_heading_that_the_page_names_is_there() -> None:
+    named = re.findall(r"`((?:src|tests|benchmarks|profiles)/[\w./]+\.\w+)`", TEXT)
+    assert named
+    assert [path for path in named if not (ROOT / path).is_file()] == []
+    for page, anchor in re.findall(r"\]\((\w*\.?m?d?)(?:#([\w-]+))?\)", TEXT):
+        text = (PAGE.parent / page if page else PAGE).read_text(encoding="utf-8")
+        headings = [
+            re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in re.findall(r"^#+ (.+)$", text, re.M)
+        ]
+        assert not anchor or anchor in headings, f"{page}#{anchor}"
+
+
+# --- Data ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_shares_are_those_of_the_stand_in() -> None:
+    options = profile("small").corpora["guig"].options
+    assert {key_of(row["stratum"]): float(row["share"]) for row in table("stratum")} == options["shares"]
+    assert f"draws {options['count']:,} pairs of {options['min_words']} to {options['max_words']} words" in TEXT
+    assert options["lower"] and options["ascii_only"]
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_what_the_page_says_of_the_corpus_is_so(name: str) -> None:
+    corpus: Any = profile(name).corpora["guig"]
+    assert corpus.options["lower"] and corpus.options["ascii_only"] and corpus.reader == "paraphrases"
+    assert (corpus.parser, corpus.filters.min_label_count, corpus.filters.without_identical) == ("penn", 50, True)
+    assert (corpus.split.dev, corpus.split.test, corpus.split.sides, corpus.split.stratify) == (
+        500,
+        800,
+        True,
+        "origin",
+    )
+    dataset = profile(name).datasets.linearize["guig"]
+    assert isinstance(dataset, PairDataset) and dataset.both_directions and dataset.lower
+    assert f"{dataset.pieces:,} in `{name}`" in TEXT
+    lexicons = {run.lexicon for run in profile(name).runs.values() if run.paper == "guig"}
+    assert lexicons == {"wordnet"}
+    assert {each.parser for each in profile(name).annotations.values()} == {"penn"}
+
+
+def test_what_the_page_says_of_the_whole_stand_in_and_of_the_nursery_is_so() -> None:
+    options = profile("paper").corpora["guig"].options
+    assert (options["min_words"], options["max_words"], "shares" in options) == (3, 50, False)
+    assert {run.lexicon for run in profile("nursery").runs.values()} == {"none"}
+    for name in ("nursery", "small"):
+        models = [each for each in profile(name).models.values() if each.arch == "guig"]
+        assert {each.network["norm"] for each in models} == {"pre"}
+
+
+# --- Models, numbers, runs -------------------------------------------------------------------------------------------
+
+
+def reading(model: Model) -> str:
+    """What a model's encoders read, as the page writes it."""
+    config = network_of(model)
+    if isinstance(config, SCPNConfig):
+        return " + ".join(config.view.reads)
+    return " + ".join(",".join(each.reads) + ("/path" if each.attention == "path" else "") for each in config.encoders)
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_the_table_of_models_is_that_of_params(name: str) -> None:
+    models = {key: model for key, model in profile(name).models.items() if model.paper == "guig"}
+    rows = {key_of(row["model"]): row for row in table("model", "in the paper")}
+    assert list(rows) == list(models)
+    for key, model in models.items():
+        row, config = rows[key], network_of(model)
+        assert (key_of(row["encoders"]), row["writes"]) == (reading(model), config.writes), key
+        assert row["in the paper"] in (model.title, model.title.removeprefix("SE ")), key
+
+
+def test_the_nurserys_models_are_among_them() -> None:
+    rows = {key_of(row["model"]): key_of(row["encoders"]) for row in table("model", "in the paper")}
+    found = {key: reading(each) for key, each in profile("nursery").models.items() if each.paper == "guig"}
+    assert found and found.items() <= rows.items()
+
+
+def setting(params: Params, key: str, path: str) -> Any:
+    """The value of a setting of one model, defaults included."""
+    model = params.models[key]
+    first, *rest = path.split(".")
+    parts: dict[str, BaseModel] = {"dataset": params.datasets.linearize[model.dataset], "network": network_of(model)}
+    parts["training"] = TrainingConfig.model_validate(model.training)
+    value: Any = parts[first] if first in parts else getattr(model, first)
+    for part in rest:
+        value = [getattr(each, part) for each in value] if isinstance(value, tuple) else getattr(value, part)
+    return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("row", table("key", "released: generator; expander"), ids=lambda row: row["key"].strip("`"))
+def test_every_number_of_the_table_is_that_of_params(row: dict[str, str]) -> None:
+    cells = list(row.items())[2:]
+    assert len(cells) == 4
+    for column, cell in cells:
+        name, _, key = column.partition(": ")
+        assert setting(profile(name), key_of(key), key_of(row["key"])) == yaml.safe_load(cell), column
+
+
+def test_every_number_of_the_networks_is_in_the_table() -> None:
+    named = {key_of(row["key"]) for row in table("key", "released: generator; expander")}
+    told = {
+        f"network.{each}" for each in ("writes", "positions", "residual", "divide", "ends", "sharpness", "encoders")
+    }
+    own = {f"network.{each}" for each in GuiGConfig.model_fields}
+    own |= {f"network.encoders.{each}" for each in EncoderConfig.model_fields if each not in ("reads", "attention")}
+    assert own - named == told
+
+
+def test_the_sizes_of_scpn_are_those_that_the_page_names() -> None:
+    models = profile("paper").models
+    text, tree = (network_of(models[key]) for key in ("guig_scpn", "guig_se_scpn"))
+    assert isinstance(text, SCPNConfig) and isinstance(tree, SCPNConfig)
+    assert (text.width, text.word, text.label, tree.label, text.attention) == (512, 300, 56, 128, "before")
+    training = TrainingConfig.model_validate(models["guig_scpn"].training)
+    assert (training.optimizer, training.rate, training.clip, training.schedule) == ("adam", 5e-5, 5.0, "linear")
+    small = {each.network["attention"] for each in profile("small").models.values() if each.arch == "scpn"}
+    assert small == {"after"}
+    assert profile("small").runs["guig_se_scpn"].decoder["steps"] == 151
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_the_table_of_runs_is_that_of_params(name: str) -> None:
+    runs = profile(name).runs
+    rows = {key_of(row["run"]): row for row in table("run")}
+    guided = {key: run for key, run in runs.items() if run.paper == "guig" and _guide(run) != "target"}
+    assert sorted(rows) == sorted(guided)
+    for key, run in guided.items():
+        row, guide = rows[key], run.guidance.removeprefix("guig/") if run.guidance != "none" else "template"
+        bound = runs[guide].decoder["constraint"] if guide in runs else ""
+        assert (key_of(row["writes the text"]), key_of(row["guided by"])) == (run.model, guide), key
+        assert row["whose constraint is"] == bound, key
+        assert _guide(run) == ("run" if guide in runs else "template"), key
+    assert runs["guig_se_free"].model == "guig_se"
+    assert runs["guig_frequent"].samples == 5
+
+
+def _guide(run: Run) -> str:
+    return PairDecoder.model_validate(run.decoder).guide
+
+
+def test_the_table_of_decoding_is_the_decoders_own() -> None:
+    rows = {key_of(row["key"]): row for row in table("key", "meaning", "default")}
+    assert {key: yaml.safe_load(row["default"]) for key, row in rows.items()} == PairDecoder().model_dump()
+    for key, field in PairDecoder.model_fields.items():
+        for choice in getattr(field.annotation, "__args__", ()):
+            assert f"`{choice}`" in rows[key]["meaning"], f"{key}: {choice}"
+    small = [run for run in profile("small").runs.values() if run.paper == "guig"]
+    assert {PairDecoder.model_validate(run.decoder).beam for run in small} == {8}
+
+
+# --- The released code -----------------------------------------------------------------------------------------------
+
+
+def test_the_block_of_released_settings_is_one() -> None:
+    [(_, lines)] = blocks("yaml")
+    block = yaml.safe_load("\n".join(lines))
+    config = GuiGConfig.model_validate(block)
+    assert config.sharpness**2 == config.width
+    named = {part.split(":")[0] for row in table("released", "here") for part in _selected(row)}
+    assert {f"network.{key}" for key in block} <= named
+
+
+def _selected(row: dict[str, str]) -> list[str]:
+    return re.findall(r"`((?:network|decoder)\.\w+: [\w.]+)`", row["selected by"])
+
+
+@pytest.mark.parametrize("row", table("released", "here"), ids=lambda row: row["released"][:40])
+def test_every_parameter_that_selects_the_released_behaviour_is_one(row: dict[str, str]) -> None:
+    found = _selected(row)
+    assert found or "not built" in row["selected by"]
+    for text in found:
+        path, value = next(iter(yaml.safe_load(text).items()))
+        part, name = path.split(".")
+        kind: Any = PairDecoder if part == "decoder" else SCPNConfig if "scpn" in row["selected by"] else GuiGConfig
+        assert getattr(kind.model_validate({name: value}), name) == value
+
+
+def test_the_protocols_that_the_page_calls_defaults_are() -> None:
+    config = GuiGConfig()
+    assert (config.norm, config.residual, config.divide, config.ends) == ("post", "outside", "paths", False)
+    assert (config.alpha, config.beta, config.sharpness, config.passes) == (0.5, 0.5, 1.0, 2)
+    assert SCPNConfig().mixture == "distribution"
+
+
+def test_the_number_of_orderings_and_of_their_resamples_is_right() -> None:
+    from pipeline.report import RESAMPLES
+
+    printed = yaml.safe_load((ROOT / "report" / "printed" / "guig.yaml").read_text(encoding="utf-8"))
+    assert f"paper's {len(printed['orderings'])} comparisons" in TEXT
+    assert f"{RESAMPLES:,} resamples" in TEXT
