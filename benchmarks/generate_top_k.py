@@ -9,58 +9,16 @@ tokens all. Only tokens of the texts count, no padding after their ends.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from ends import EndAt, EndAtProcessor
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, rounds, table, timed
-from torch import Tensor
-from transformers import LogitsProcessor
 
-from espalier.corpora.verse_data import VerseBatch
 from espalier.corpora.vocabulary import BOS, EOS, PAD
 from espalier.decoding.sampling import sample
 
 BATCH, TOP_K = 32, 32
-
-
-@dataclass(frozen=True)
-class EndState:
-    """How far each text has come, and where it ends."""
-
-    time: int
-    lengths: Tensor
-
-    def select(self, index: Tensor) -> EndState:
-        return EndState(self.time, self.lengths[index])
-
-
-@dataclass(frozen=True)
-class EndAt:
-    """Our constraint: the end mark at each text's place, and nowhere else."""
-
-    lengths: Tensor
-    only_end: Tensor
-
-    def start(self, batch: VerseBatch) -> EndState:
-        return EndState(0, self.lengths)
-
-    def mask(self, state: EndState) -> Tensor:
-        return torch.where((state.time + 1 >= state.lengths)[:, None], self.only_end, ~self.only_end)
-
-    def advance(self, tokens: Tensor, state: EndState) -> EndState:
-        return replace(state, time=state.time + 1)
-
-
-class EndAtProcessor(LogitsProcessor):
-    """The same for Hugging Face."""
-
-    def __init__(self, lengths: Tensor, only_end: Tensor) -> None:
-        self.lengths, self.only_end = lengths, only_end
-
-    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        allowed = torch.where((input_ids.shape[1] >= self.lengths)[:, None], self.only_end, ~self.only_end)
-        return scores.masked_fill(~allowed, -torch.inf)
 
 
 def race(shape: Shape, lengths: np.ndarray, what: str, count: int) -> None:

@@ -186,7 +186,7 @@ def test_a_mistake_names_its_path_and_what_is_allowed(
 def test_the_unspoiled_file_is_right(tmp_path: Path, nursery_text: str) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(changed(nursery_text, "root", ".")), encoding="utf-8")
-    assert list(load_params(path).models) == ["songnet", "songnet_no_s", "expander", "writer"]
+    assert list(load_params(path).models) == ["expander", "songnet", "songnet_no_s", "writer"]
 
 
 def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path, nursery_text: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.ragged import IntArray, Ragged, read_ragged, write_ragged
-from espalier.corpora.tree_symbols import FIRST
+from espalier.corpora.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
 from espalier.corpora.vocabulary import BOS, EOS, PAD
 
 #: The list columns of a linearized split: word pieces of both sides, symbols of both trees (cut at the depth).
@@ -127,8 +126,7 @@ class PairData:
             found = top(self.columns["target_tree"], view.template, self.vocabulary)
         if view.form == "levels":
             return found
-        encode, ends = self.vocabulary.trees.encode_bracketed, found.offsets
-        return Ragged.of([encode(found.flat[i:j].tolist()) for i, j in pairwise(ends)])
+        return in_brackets(found, self.vocabulary)
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, int], Ragged]:
@@ -158,11 +156,10 @@ class PairData:
         """
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
         for name in view.reads:
-            taken = self.row(name, view).padded(indices, PAD, grain)
-            rows[name] = _between(taken, BOS, EOS) if view.ends else taken
+            taken = self.row(name, view).padded(indices, PAD)
+            rows[name] = _widened(_between(taken, BOS, EOS) if view.ends else taken, grain)
         target = self.row("target" if view.writes == "text" else "target_tree", view)
-        whole = _between(target.padded(indices, PAD), BOS, EOS)
-        whole = np.pad(whole, ((0, 0), (0, -(whole.shape[1] - 1) % grain)))
+        whole = _widened(_between(target.padded(indices, PAD), BOS, EOS), grain, 1)
         rows["inputs"] = np.where(whole[:, :-1] == EOS, PAD, whole[:, :-1])
         rows["target"] = whole[:, 1:]
         return PairBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
@@ -175,6 +172,19 @@ def top(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:
     return Ragged(trees.flat[kept], before[trees.offsets])
 
 
+def in_brackets(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
+    """`TreeSymbols.encode_bracketed` of each row: "(" and its label for a node, and ")" once it and all below it end."""
+    symbols = vocabulary.trees
+    level = symbols.level_of[trees.flat] - FIRST + 1
+    following = np.append(level[1:], 0)
+    following[trees.offsets[1:][trees.lengths > 0] - 1] = 0
+    starts = np.concatenate([[0], np.cumsum(2 + np.maximum(0, level - following + 1))])
+    flat = np.full(starts[-1], CLOSE, dtype=np.int32)
+    flat[starts[:-1]] = OPEN
+    flat[starts[:-1] + 1] = FIRST_BRACKETED + symbols.node_of[trees.flat] - FIRST
+    return Ragged(flat, starts[trees.offsets])
+
+
 def _between(rows: npt.NDArray[np.int64], begin: int, end: int) -> npt.NDArray[np.int64]:
     """(count, n) right-padded rows to (count, n + 2): `begin` before each, `end` after it."""
     count = len(rows)
@@ -182,6 +192,11 @@ def _between(rows: npt.NDArray[np.int64], begin: int, end: int) -> npt.NDArray[n
     framed[:, 0], framed[:, 1:-1] = begin, rows
     framed[np.arange(count), 1 + (rows != PAD).sum(1)] = end
     return framed
+
+
+def _widened(rows: npt.NDArray[np.int64], grain: int, beside: int = 0) -> npt.NDArray[np.int64]:
+    """(count, n) to the next width that is, without `beside` places, a multiple of `grain`."""
+    return np.pad(rows, ((0, 0), (0, -(rows.shape[1] - beside) % grain)))
 
 
 def pairs_of(

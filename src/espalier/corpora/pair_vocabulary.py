@@ -10,7 +10,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import SPECIALS
+from espalier.corpora.vocabulary import SPECIALS, UNK
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.verse.text import Language
@@ -63,18 +63,27 @@ class PairVocabulary:
         return text.lower() if self.lower else text
 
     def encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
-        """The pieces of texts that `text_of` wrote, without specials."""
+        """The pieces of texts that `text_of` wrote, without specials; <unk> for each character that none trained on.
+
+        `decode_text` gives a text back unless it has such a character, or "▁", which marks where words begin.
+        """
         return [each.ids for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def decode_text(self, ids: Sequence[int]) -> str:
-        """Words joined by single spaces; specials vanish, but for <unk>."""
+        """Words joined by single spaces; specials vanish, but for <unk>, which is a word of its own."""
         # Pieces are joined here, not by the library, which drops unknown ones with the other specials.
-        tokens = [str(self._tokenizer.id_to_token(each)) for each in ids if each == 1 or each >= len(_SPECIALS)]
-        return "".join(tokens).replace("▁", " ").replace(_SPECIALS[1], " <unk> ").strip().replace("  ", " ")
+        tokens = [
+            f"▁{_SPECIALS[UNK]}▁" if each == UNK else str(self._tokenizer.id_to_token(each))
+            for each in ids
+            if each == UNK or each >= len(_SPECIALS)
+        ]
+        return " ".join(word for word in "".join(tokens).split("▁") if word)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return Tokenizer.from_str(self.pieces)
+        tokenizer = Tokenizer.from_str(self.pieces)
+        tokenizer.encode_special_tokens = True  # a text that spells <pad> holds characters, no padding
+        return tokenizer
 
     def save(self, path: Path) -> None:
         """Write as JSON."""

@@ -86,7 +86,7 @@ class Attention(nn.Module):
     def empty(self, batch: int, capacity: int, like: Tensor) -> KeyValues:
         """Room for `capacity` steps of a decoder's past."""
         shape = (batch, self.heads, capacity, self.inner // self.heads)
-        return KeyValues(like.new_empty(shape), like.new_empty(shape))
+        return KeyValues(_room(*shape, like), _room(*shape, like))
 
     def step(self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None) -> Tensor:
         """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows.
@@ -115,10 +115,15 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
+def _room(batch: int, heads: int, time: int, width: int, like: Tensor) -> Tensor:
+    """(batch, heads, time, width), in memory one place after the other, so that a row's filled places lie together."""
+    return like.new_empty(batch, time, heads, width).transpose(1, 2)
+
+
 def _grown(buffer: Tensor) -> Tensor:
     """Twice the room in time; what is not filled yet is never touched, for fresh pages are what costs."""
     batch, heads, time, width = buffer.shape
-    larger = buffer.new_empty(batch, heads, max(16, 2 * time), width)
+    larger = _room(batch, heads, max(16, 2 * time), width, buffer)
     larger[:, :, :time] = buffer
     return larger
 
@@ -126,9 +131,10 @@ def _grown(buffer: Tensor) -> Tensor:
 def _selected(buffer: Tensor, index: Tensor, filled: int | None) -> Tensor:
     if filled is None:
         return buffer.index_select(0, index)
-    made = buffer.new_empty(len(index), *buffer.shape[1:])
+    _, heads, time, width = buffer.shape
+    made = _room(len(index), heads, time, width, buffer)
     with torch.no_grad():
-        torch.index_select(buffer[:, :, :filled], 0, index, out=made[:, :, :filled])
+        torch.index_select(buffer.transpose(1, 2)[:, :filled], 0, index, out=made.transpose(1, 2)[:, :filled])
     return made
 
 

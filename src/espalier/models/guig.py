@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.corpora.pair_data import PairBatch, Row
+from espalier.corpora.pair_data import PairBatch, PairData, Row
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
@@ -61,8 +61,11 @@ class GuiG(nn.Module):
         self.encoders = nn.ModuleList([Encoder(config, encoder) for encoder in config.encoders])
         self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
         self.final_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+        # Rows that are read as one have their places one after the other, and batches that train are padded.
+        padded = -(-config.positions // PairData.GRAIN) * PairData.GRAIN
+        places = padded * max(len(encoder.reads) for encoder in config.encoders)
         self.positions: Tensor
-        self.register_buffer("positions", sinusoids(config.positions, config.width), persistent=False)
+        self.register_buffer("positions", sinusoids(places, config.width), persistent=False)
         self.apply(_initialise)
 
     # --- The contract ------------------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ class GuiG(nn.Module):
 
     def _placed(self, x: Tensor, real: Tensor | None) -> Tensor:
         """With positions, and dropout. `real`: where padding stands between rows, places are counted without it."""
-        if x.shape[1] > self.config.positions:
+        if x.shape[1] > len(self.positions):
             raise ValueError(f"a row of {x.shape[1]} ids for {self.config.positions} positions")
         places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
         x = x + places
