@@ -10,6 +10,7 @@ from espalier.io.errors import ConfigError, DataError
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
+from pipeline.asked import model_asked, require_trained
 from pipeline.params import PairDataset, Params, entry
 from pipeline.stage import device
 
@@ -51,24 +52,13 @@ def chosen(params: Params, given: str | None, writes: str) -> str:
         ConfigError: there is none, it is of another task or language, or it is not trained.
     """
     option, command = SORTS[writes]
-    wanted = f"{command}.{LANGUAGE}"
-    defaults = [key for key, model in params.models.items() if wanted in model.default_for]
-    if given is None and not defaults:
-        datasets = params.datasets.linearize
-        found = [key for key, model in params.models.items() if isinstance(datasets[model.dataset], PairDataset)]
-        raise ConfigError(
-            f"no model of profile {params.profile} is the default for {wanted}",
-            where=option,
-            remedy=f"name one: {', '.join(found)}" if found else "another --profile",
-        )
-    key = defaults[0] if given is None else given
+    datasets = params.datasets.linearize
+    fitting = [key for key, model in params.models.items() if isinstance(datasets[model.dataset], PairDataset)]
+    key = model_asked(params, given, f"{command}.{LANGUAGE}", option, fitting)
     language = params.corpora[dataset_of(params, key, option).corpus].language
     if language != LANGUAGE:
         raise ConfigError(f"model {key} writes {language}, not {LANGUAGE}", where=option)
-    if not layout.model(key).is_dir():
-        raise ConfigError(
-            f"model {key} is not trained", where=f"models/{key}", remedy=f"dvc repro train@{key}, or another --profile"
-        )
+    require_trained(key)
     return key
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ConfigError, DataError
+from pipeline.asked import lines_asked
 from pipeline.params import Params, load_params
 from pipeline.paraphrase import loading, templates
 from pipeline.paraphrase.guided import Job, Text, check_room, paraphrases, source_of
@@ -60,21 +61,9 @@ def requests_of(file: Path | None, given: list[Request]) -> list[Request]:
         ConfigError: nothing is asked for.
         DataError: the file is missing, no text, or empty.
     """
-    if file is None and (given or sys.stdin.isatty()):
-        if not given:
-            raise ConfigError("nothing to paraphrase", remedy="give a text, --file, or lines on standard input")
-        return []
-    name = "standard input" if file is None or str(file) == "-" else str(file)
-    try:
-        read = file is not None and str(file) != "-"
-        text = Path(name).read_text(encoding="utf-8-sig") if read else sys.stdin.read()
-    except FileNotFoundError as error:
-        raise DataError("no such file", file=name) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8 ({error.reason})", file=name) from error
-    rows = [line.partition("\t") for line in text.split("\n") if line.strip()]
-    if not rows:
-        raise DataError("no requests", file=name, remedy="one text a line, with a tab and a template if wanted")
+    nothing = ConfigError("nothing to paraphrase", remedy="give a text, --file, or lines on standard input")
+    remedy = "one text a line, with a tab and a template if wanted"
+    rows = [line.partition("\t") for line in lines_asked(file, bool(given), nothing=nothing, remedy=remedy)]
     return [Request(source.strip(), template.strip() or None) for source, _, template in rows]
 
 

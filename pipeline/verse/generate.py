@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import ConfigError
 from espalier.verse.format import Format, parse_format
 from espalier.verse.text import tokens_of, units_of
 from pipeline import layout
-from pipeline.params import Params, entry, load_params
+from pipeline.asked import lines_asked, model_asked, require_trained
+from pipeline.params import entry, load_params
 from pipeline.stage import device, say
 
 if TYPE_CHECKING:
@@ -64,19 +64,9 @@ def requests_of(file: Path | None, given: list[Request]) -> list[Request]:
     Raises:
         DataError: the file is missing, or asks for nothing.
     """
-    if file is None and (given or sys.stdin.isatty()):
-        if not given:
-            raise ConfigError("nothing asked for", remedy="give a format, a tune, --file, or lines on standard input")
-        return []
-    try:
-        text = sys.stdin.read() if file is None or str(file) == "-" else file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise DataError("no such file", file=file or "-") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8 ({error.reason})", file=file or "-") from error
-    rows = [line.split("\t") for line in text.splitlines() if line.strip()]
-    if not rows:
-        raise DataError("no requests", file=file or "standard input", remedy="one format a line")
+    nothing = ConfigError("nothing asked for", remedy="give a format, a tune, --file, or lines on standard input")
+    lines = lines_asked(file, bool(given), nothing=nothing, remedy="one format a line")
+    rows = [line.strip("\r").split("\t") for line in lines]
     return [Request(*([*row, "", "", ""][index].strip() or None for index in range(3))) for row in rows]
 
 
@@ -86,7 +76,7 @@ def write(command: str, requests: list[Request], options: Options) -> None:
 
     _check(options, len(requests))
     params = load_params()
-    key = options.model or _default(params, command, options.language)
+    key = model_asked(params, options.model, f"{command}.{options.language}", "--model", list(params.models))
     language = params.corpora[params.datasets.linearize[entry("model", params.models, key).dataset].corpus].language
     if language != options.language:
         raise ConfigError(
@@ -95,10 +85,7 @@ def write(command: str, requests: list[Request], options: Options) -> None:
             remedy=f"--language {language}",
         )
     wanted = [_format(request, command, row, len(requests), options) for row, request in enumerate(requests, start=1)]
-    if not layout.model(key).is_dir():
-        raise ConfigError(
-            f"model {key} is not trained", where=f"models/{key}", remedy=f"dvc repro train@{key}, or another --profile"
-        )
+    require_trained(key)
     model, _ = load_model(layout.model(key))
     texts = _texts(model, wanted, [request.tune for request in requests], options)  # type: ignore[arg-type]
     for text in texts:
@@ -120,18 +107,6 @@ def _check(options: Options, requests: int) -> None:
         )
     if not options.temperature > 0:
         raise ConfigError(f"{options.temperature} is no temperature", where="--temperature", remedy="above 0")
-
-
-def _default(params: Params, command: str, language: str) -> str:
-    wanted = f"{command}.{language}"
-    for key, model in params.models.items():
-        if wanted in model.default_for:
-            return key
-    raise ConfigError(
-        f"no model of profile {params.profile} is the default for {wanted}",
-        where="--model",
-        remedy=f"name one: {', '.join(params.models)}",
-    )
 
 
 def _format(request: Request, command: str, row: int, rows: int, options: Options) -> Format:
