@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from espalier.decoding.beam import Hypothesis, beam_search
+from espalier.decoding.beam import CHUNK, Hypothesis, beam_search, best_sums
 from espalier.decoding.constraint import Never
 from espalier.decoding.sampling import sample
 
@@ -103,3 +103,18 @@ def test_a_row_that_is_done_costs_no_more(toy: Any, sources: Any) -> None:
 def test_hypotheses_are_never_repeated(toy: Any, sources: Any) -> None:
     for row in search(toy(3), sources(list(range(6))), 12, length_power=0.6):
         assert len({(tuple(each.tokens), each.score) for each in row}) == len(row)
+
+
+@pytest.mark.parametrize("beams", [1, 5])
+@pytest.mark.parametrize("size", [3, CHUNK - 1, CHUNK, CHUNK + 1, 700])
+def test_the_best_sums_are_those_of_a_whole_topk(size: int, beams: int) -> None:
+    generator = torch.Generator().manual_seed(size + beams)
+    past, scores = (torch.randn(*shape, generator=generator) for shape in ((4, beams), (4 * beams, size)))
+    scores[torch.rand(scores.shape, generator=generator) < 0.3] = -torch.inf
+    past[1, 1:], scores[0, 1:] = -torch.inf, -torch.inf  # rows with fewer finite sums than are asked for
+    best, parent, token = best_sums(past, scores, 2 * beams)
+    wanted, flat = (past.flatten()[:, None] + scores).view(4, -1).topk(min(2 * beams, beams * size), dim=1)
+    real = best > -torch.inf
+    assert torch.equal(best, wanted)
+    assert torch.equal(parent[real], (flat // size)[real]) and torch.equal(token[real], (flat % size)[real])
+    assert int(token.max()) < size and int(parent.max()) < beams

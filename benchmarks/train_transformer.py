@@ -1,0 +1,100 @@
+"""Training tokens a second: our Transformer against Hugging Face's Marian of the same shape.
+
+    python benchmarks/train_transformer.py [rounds]
+
+Marian runs twice: as it is mostly run (32 bits, AdamW as it comes, batches drawn at random and padded to the longest),
+and on our batches with our precision and optimizer. Tokens are those of sources and of targets, end marks counted,
+padding not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import cycle
+
+import numpy as np
+import torch
+from marian import PAPER, SMALL, VIEW, Shape, corpus, our_loss, pair, peer_loss
+from peers import rounds, table, timed
+from torch import nn
+
+from espalier.corpora.batches import batch_plan
+from espalier.corpora.pair_data import PairBatch, PairData
+from espalier.corpora.vocabulary import PAD
+from espalier.training.config import TrainingConfig
+from espalier.training.optimization import optimizer_of, precision_of
+
+BUDGET, BATCHES, STEPS = 4096, 8, 4
+
+
+def contestant(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Callable, batches: Sequence[PairBatch], bf16: bool
+) -> Callable[[], float]:
+    """One round: the next few steps. Kernels in bf16 are compiled for each shape, so all shapes are met before."""
+    ahead: Iterator[PairBatch] = cycle(batches)
+
+    def run(steps: int = STEPS) -> int:
+        tokens = 0
+        for _ in range(steps):
+            batch = next(ahead)
+            with torch.autocast("cpu", torch.bfloat16) if bf16 else nullcontext():
+                value = loss(model, batch)
+            value.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            tokens += int(batch.real.sum()) + int((batch.source != PAD).sum())
+        return tokens
+
+    run(len(batches))
+    return timed(run)
+
+
+def our_batches(data: PairData) -> list[PairBatch]:
+    """Of like length, as the training loop plans and collates them."""
+    sizes = data.sizes(VIEW)
+    plan = batch_plan(sizes, budget=BUDGET, seed=1, epoch=0)[:BATCHES]
+    return [data.batch(indices, VIEW, grain=data.GRAIN) for indices in plan]
+
+
+def their_batches(data: PairData, size: int) -> list[PairBatch]:
+    """As many examples, drawn at random."""
+    order = np.random.default_rng(2).permutation(len(data))
+    return [data.batch(order[n * size : (n + 1) * size], VIEW) for n in range(BATCHES)]
+
+
+def race(shape: Shape, count: int) -> None:
+    data = corpus(shape, 20_000)
+    batches = our_batches(data)
+    drawn = their_batches(data, round(sum(map(len, batches)) / BATCHES))
+    ours, peer = (model.eval() for model in pair(shape, dropout=0.0))
+    with torch.no_grad():
+        apart = max(abs(float(our_loss(ours, batch)) - float(peer_loss(peer, batch))) for batch in batches)
+    assert apart < 1e-4, f"the two models are not the same: losses {apart} apart"
+    config = TrainingConfig(steps=1, rate=1e-3, weight_decay=0.01)
+    bf16 = precision_of(config, torch.device("cpu")) == "bf16"
+    ours, peer = (model.train() for model in pair(shape, dropout=0.1))
+    tuned = pair(shape, dropout=0.1)[1].train()
+    half = "bf16, fused" if bf16 else "fp32 (no bf16 here), fused"
+    name = f"Espalier Transformer, {half} AdamW"
+    plain = torch.optim.AdamW(peer.parameters(), lr=1e-3)
+    fused = torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True)
+    runs = {
+        name: contestant(ours, optimizer_of(ours, config), our_loss, batches, bf16),
+        "MarianMTModel, fp32, AdamW, random batches": contestant(peer, plain, peer_loss, drawn, False),
+        f"MarianMTModel, {half} AdamW, our batches": contestant(tuned, fused, peer_loss, batches, bf16),
+    }
+    found = rounds(runs, count, warm_up=1)
+    print(f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads\n")
+    print(table(found, name), "\n")
+
+
+def main() -> None:
+    for shape in (SMALL, PAPER):
+        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 7)
+
+
+if __name__ == "__main__":
+    main()
