@@ -15,7 +15,7 @@ from espalier.corpora.records import Pair, table_of
 from espalier.corpora.rules import words_of
 from espalier.corpora.splits import components
 from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
-from espalier.io.errors import DataError
+from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import read_json
 from espalier.io.tables import read_table, write_table
 from espalier.models.contract import ChainModel
@@ -47,6 +47,12 @@ def run(key: str, wanted: Run, params: Params) -> None:
         loaded, vocabulary = load_model(layout.model(wanted.model), seed)
         model: Any = loaded.to(device())
         view: PairView = model.config.view
+        if decoder.steps > model.config.positions:
+            raise ConfigError(
+                f"{decoder.steps} steps, of a model that has {model.config.positions} positions",
+                where=f"params.yaml: runs.{key}.decoder.steps",
+                remedy="lower it",
+            )
         for sample in range(wanted.samples):
             guides = _guides(wanted, decoder, records, seed, sample, view)
             templates = _templates(params, wanted, decoder, records, sample, view)

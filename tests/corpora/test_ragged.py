@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6), max_size=6)
 
 
 def rows_of(ragged: Ragged) -> list[list[int]]:
-    return [ragged.flat[i:j].tolist() for i, j in zip(ragged.offsets, ragged.offsets[1:], strict=False)]
+    return [ragged.flat[i:j].tolist() for i, j in pairwise(ragged.offsets)]
 
 
 @given(ROWS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -36,7 +37,7 @@ def test_the_paper_s_example_is_one_symbol_a_node() -> None:
     # id = 4 + label's place x 8 + level - 1
     assert row == [4 + 32 + 0, 4 + 0 + 1, 4 + 24 + 2, 4 + 48 + 1, 4 + 40 + 2, 4 + 0 + 2, 4 + 8 + 3, 4 + 16 + 3]
     assert [SYMBOLS.level_of[each] - 3 for each in row] == [1, 2, 3, 2, 3, 3, 4, 4]
-    assert [SYMBOLS.labels[SYMBOLS.node_of[each] - 4] for each in row] == "S NP PRP VP VBD NP DT NN".split()
+    assert " ".join(SYMBOLS.labels[SYMBOLS.node_of[each] - 4] for each in row) == "S NP PRP VP VBD NP DT NN"
     assert len(SYMBOLS.encode_bracketed(row)) == 24
 
 
@@ -91,8 +92,9 @@ def test_the_order_of_the_trees_and_their_words_do_not_matter(
     shuffled = [Tree.fromstring(write_tree(tree).replace(" ()", "")) for tree in trees]
     order.shuffle(shuffled)
     assert TreeSymbols.build(shuffled, depth) == wanted
-    value = json.loads(json.dumps(wanted.as_json()))
-    assert TreeSymbols(**{name: tuple(v) if isinstance(v, list) else v for name, v in value.items()}) == wanted
+    value: dict[str, Any] = json.loads(json.dumps(wanted.as_json()))
+    tuples: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in value.items()}
+    assert TreeSymbols(**tuples) == wanted
 
 
 # --- What labels were seen to do --------------------------------------------------------------------------------------

@@ -173,11 +173,11 @@ def top(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:
 
 
 def in_brackets(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
-    """`TreeSymbols.encode_bracketed` of each row: "(" and its label for a node, and ")" once it and all below it end."""
+    """`TreeSymbols.encode_bracketed` of each row: "(" and a label for each node, ")" once it and all below it end."""
     symbols = vocabulary.trees
     level = symbols.level_of[trees.flat] - FIRST + 1
-    following = np.append(level[1:], 0)
-    following[trees.offsets[1:][trees.lengths > 0] - 1] = 0
+    following = np.append(level[1:], 1)
+    following[trees.offsets[1:][trees.lengths > 0] - 1] = 1  # after the last node all close, as before a second root
     starts = np.concatenate([[0], np.cumsum(2 + np.maximum(0, level - following + 1))])
     flat = np.full(starts[-1], CLOSE, dtype=np.int32)
     flat[starts[:-1]] = OPEN

@@ -99,6 +99,11 @@ class PairVocabulary:
             symbols = TreeSymbols(
                 tuple(trees["labels"]), int(trees["depth"]), tuple(trees["opens"]), tuple(trees["ends"])
             )
-            return cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
+            made = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
         except (KeyError, TypeError, ValueError) as error:
             raise ArtifactError(f"not a vocabulary of pairs ({error!r})", where=path) from error
+        try:
+            made._tokenizer  # noqa: B018  (read now, not at the first text)
+        except Exception as error:  # the library raises nothing narrower
+            raise ArtifactError(f"no tokenizer ({error})", where=path, remedy="linearize again") from error
+        return made

@@ -44,7 +44,7 @@ def linearize_pairs(
 
     Args:
         least, most: pieces of each side, and nodes of each tree down to the vocabulary's depth (3 and 50 in GuiG).
-        guides: for each row a tree in place of its target's; "" for none, which leaves the target's.
+        guides: for each row a tree in place of its target's.
         templates: for each row a tree to be expanded, in place of the top of its target's.
         stage: what the quarantine table calls the one who puts rows aside.
     """
@@ -57,7 +57,7 @@ def linearize_pairs(
         pieces = [texts[side][place] for side in SIDES]
         trees = list(_trees(row))
         if guides is not None:
-            trees[1] = guides[place] or trees[1]
+            trees[1] = guides[place]
         if templates is not None:
             trees.append(templates[place])
         nodes = list[list[int]]()

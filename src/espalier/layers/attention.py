@@ -95,7 +95,7 @@ class Attention(nn.Module):
             memory: the place as keys and values see it; None means `x`.
         """
         if memory is None:
-            query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, -1).unbind(1)
+            query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, self.inner // self.heads).unbind(1)
         else:
             query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
             seen = self.remember(memory)

@@ -72,5 +72,5 @@ class MultiEncoderAttention(nn.Module):
             F.scaled_dot_product_attention(part, memory.known.keys, memory.known.values, memory.bias, dropout)
             for part, memory in zip(query.split(self.heads, dim=1), memories, strict=True)
         ]
-        mixed = torch.cat(parts, dim=1).transpose(1, 2).reshape(*shape[:2], -1)
+        mixed = torch.cat(parts, dim=1).transpose(1, 2).reshape(*shape[:2], self.out.in_features)
         return linear(mixed, self.out.weight, self.out.bias)

@@ -32,7 +32,7 @@ class PieceSpace(nn.Module):
 
     def log_probabilities(self, x: Tensor, sharpness: float = 1.0) -> Tensor:
         """(rows, width) states to (rows, size)."""
-        return F.log_softmax(linear(x, self.pieces.weight, self._no_bias()).float() * sharpness, dim=-1)
+        return F.log_softmax(_sharpened(linear(x, self.pieces.weight, self._no_bias()), sharpness), dim=-1)
 
     def _no_bias(self) -> Tensor:
         return self.pieces.weight.new_zeros(len(self.pieces.weight))
@@ -70,7 +70,7 @@ class TreeSpace(nn.Module):
         The two are predicted independently. A special with a level, or a label with none, has a share too and is no
         symbol, so that the symbols' probabilities sum to less than 1.
         """
-        nodes, levels = (F.log_softmax(logits * sharpness, dim=-1) for logits in self._logits(x))
+        nodes, levels = (F.log_softmax(_sharpened(logits, sharpness), dim=-1) for logits in self._logits(x))
         return nodes[:, self.node_of] + levels[:, self.level_of]
 
     def levels_of(self, row: Tensor) -> Tensor:
@@ -79,6 +79,10 @@ class TreeSpace(nn.Module):
 
     def _logits(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return (x @ self.nodes.weight.t()).float(), (x @ self.levels.weight.t()).float()
+
+
+def _sharpened(logits: Tensor, sharpness: float) -> Tensor:
+    return logits.float() if sharpness == 1.0 else logits.float() * sharpness
 
 
 def _embedding(size: int, width: int) -> nn.Embedding:

@@ -74,6 +74,14 @@ class GuiGConfig(BaseModel):
     #: Logits are multiplied by this while decoding; the released generators forget the d^-0.5 they trained with: 16.
     sharpness: float = Field(1.0, gt=0)
 
+    @model_validator(mode="after")
+    def _sound(self) -> GuiGConfig:
+        if self.writes == "tree" and any("target_tree" in encoder.reads for encoder in self.encoders):
+            raise ValueError("a model that writes the target's tree cannot read target_tree")
+        if self.norm == "pre" and self.residual == "inside":
+            raise ValueError("residual: inside needs norm post or released; before a norm nothing would be left of it")
+        return self
+
     @property
     def feed_forward_norm(self) -> Norm:
         """The form of feed-forward layers."""

@@ -1,0 +1,171 @@
+"""Golden values of pairs with trees: how they are linearized, what models make of them, and how they are scored."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from espalier.corpora.pair_data import ROWS, PairData, PairView, pairs_of
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.pairs import linearize_pairs, reversed_pairs, vocabulary_of
+from espalier.corpora.records import Pair
+from espalier.corpora.tree_symbols import TreeSymbols
+from espalier.metrics.metric import scores_json
+from espalier.metrics.paraphrase import (
+    expansion_scores,
+    expansion_statistics,
+    paraphrase_scores,
+    paraphrase_statistics,
+)
+from espalier.models.guig import GuiG
+from espalier.models.guig_config import GuiGConfig
+from espalier.models.scpn import SCPN, SCPNConfig
+from espalier.syntax.constituency import read_tree
+
+ROWS_OF_TEXT = [
+    ("The lamp does not glow .", "(S (NP (DT The) (NN lamp)) (VP (VBZ does) (RB not) (VP (VB glow))) (. .))",
+     "No lamp glows .", "(S (NP (DT No) (NN lamp)) (VP (VBZ glows)) (. .))"),
+    ("She sings low", "(S (NP (PRP She)) (VP (VBZ sings) (ADVP (RB low))))",
+     "Low she sings", "(SINV (ADVP (RB Low)) (NP (PRP she)) (VP (VBZ sings)))"),
+    ("Sing !", "(S (VP (VB Sing)) (. !))", "Sing low , <pad> !", "(S (VP (VB Sing) (ADVP (RB low))) (. !))"),
+    ("moss", "(NP (NN moss))", "the moss", ""),
+    ("moss", "(NP (NN moss))", "the QP", "(QP (CD one))"),
+]  # fmt: skip
+TREES = [text for row in ROWS_OF_TEXT[:3] for text in (row[1], row[3])]
+
+
+def pairs() -> list[Pair]:
+    return [
+        Pair(id=f"pair/{n}", origin="made", language="en", source=one, source_tree=tree, target=other, target_tree=last)
+        for n, (one, tree, other, last) in enumerate(ROWS_OF_TEXT)
+    ]
+
+
+def rows_of(data: PairData) -> Any:
+    return [data.ids, {name: [ragged.flat.tolist(), ragged.offsets.tolist()] for name, ragged in data.columns.items()}]
+
+
+def paraphrase(folder: Path) -> Any:
+    rows = pairs()
+    voc = vocabulary_of(rows[:3], pieces=60, depth=4, lower=True)
+    voc.save(folder / "vocabulary.json")
+    voc = PairVocabulary.load(folder / "vocabulary.json")
+    found: list[Any] = [voc.trees.as_json(), voc.text_size, voc.decode_text([*range(voc.text_size)])]
+    limits: list[dict[str, Any]] = [{}, {"least": 3, "most": 9}, {"least": 4}]
+    for bounds in limits:
+        data, aside, places = linearize_pairs(rows + reversed_pairs(rows), voc, **bounds)
+        found.append([rows_of(data), [[each.id, each.reason, each.text] for each in aside], places])
+    guided, _, _ = linearize_pairs(rows[:3], voc, guides=[TREES[1], TREES[0], ""], templates=TREES[2:5])
+    guided.save(folder / "made.parquet")
+    again = PairData.load(folder / "made.parquet", voc)
+    views = [
+        PairView(ROWS), PairView(ROWS, "tree", "brackets", 2), PairView(("template",), "tree", "levels", 1, ends=True)
+    ]  # fmt: skip
+    for data in (guided, again):
+        batches = [data.batch(np.array([2, 0, 1]), view, grain=4) for view in views]
+        found += [{field.name: getattr(batch, field.name).tolist() for field in fields(batch)} for batch in batches]
+        found.append([data.sizes(views[0]).tolist(), [data.longest(view) for view in views]])
+    texts = ["low <pad> <eos>", "moss , glows ! xyz", ""]
+    return [*found, voc.encode_texts(texts), [voc.decode_text(ids) for ids in voc.encode_texts(texts)]]
+
+
+# --- Models -----------------------------------------------------------------------------------------------------------
+
+
+def data() -> PairData:
+    """Ids that no tokenizer made."""
+    symbols = TreeSymbols.build([read_tree(tree) for tree in TREES], 4)
+    voc = PairVocabulary.build(["the lamp glows low , she sings !"], symbols, "en", pieces=24, lower=True)
+    texts = [[(5 * n + 3 * k) % (voc.text_size - 4) + 4 for k in range(2 + 3 * n % 7)] for n in range(6)]
+    nodes = [symbols.encode(read_tree(tree)) for tree in TREES]
+    columns = {"source": texts[:3], "target": texts[3:], "source_tree": nodes[::2], "target_tree": nodes[1::2]}
+    return pairs_of(list("abc"), columns, voc)
+
+
+def wave(*shape: int, phase: float = 0.0) -> Tensor:
+    """Values between -1 and 1 that repeat nowhere nearby."""
+    return torch.from_numpy(np.sin(np.arange(int(np.prod(shape))) * 1.7 + phase)).float().reshape(shape)
+
+
+def values_of(model: Any, examples: PairData) -> list[Any]:
+    """What a model makes of three pairs when its weights are waves: losses, gradients, two steps; and its weights."""
+    with torch.no_grad():
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(0.5 * wave(*parameter.shape, phase=number))
+    batch = examples.batch(np.arange(3), model.eval().config.view)
+    losses, smoothed = model.token_losses(batch), model.loss(batch, 0.1)
+    smoothed.total.backward()
+    slopes = sum(float(parameter.grad.abs().sum()) for parameter in model.parameters() if parameter.grad is not None)
+    with torch.no_grad():
+        _, state = model.step(batch.inputs[:, 0], model.start(batch))
+        state = state.select(torch.tensor([0, 0, 2, 2]))
+        logs, _ = model.step(batch.target[[0, 0, 2, 2], 0], state)
+    shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    return [losses.sum(1).tolist(), smoothed.total.item(), slopes, logs[1, ::5].tolist(), shapes]
+
+
+def guig(_: Path) -> Any:
+    small: dict[str, Any] = {"layers": 2, "heads": 2, "width": 8, "inner": 10, "head_width": 3, "positions": 40}
+    text, tree = (
+        {"reads": ["source"], "layers": 1, "heads": 3},
+        {"reads": ["target_tree"], "layers": 1, "cross_heads": 1},
+    )
+    template = {"reads": ["template"], "layers": 1}
+    variants: list[dict[str, Any]] = [
+        {"encoders": [text, tree | {"attention": "path"}]},
+        {"encoders": [text, tree | {"attention": "path"}], "norm": "released", "residual": "inside", "ends": True,
+         "sharpness": 4.0},
+        {"encoders": [tree | {"attention": "path"}], "norm": "pre", "divide": "coverage", "passes": 1},
+        {"encoders": [tree | {"reads": ["target_tree", "source"]}]},
+        {"encoders": [tree | {"reads": ["source_tree"]}, template], "writes": "tree", "alpha": 0.3, "template": 2},
+    ]  # fmt: skip
+    examples = data()
+    found = [values_of(GuiG(GuiGConfig(**small, **changes), examples.vocabulary), examples) for changes in variants]
+    return [found, GuiGConfig().model_dump()]
+
+
+def scpn(_: Path) -> Any:
+    small: dict[str, Any] = {"width": 6, "word": 5, "label": 4, "tree_hidden": 3}
+    variants: list[dict[str, Any]] = [
+        {}, {"attention": "after", "layers": 1}, {"writes": "tree"},
+        {"writes": "tree", "mixture": "released", "template": 2},
+    ]  # fmt: skip
+    examples = data()
+    found = [values_of(SCPN(SCPNConfig(**small, **changes), examples.vocabulary), examples) for changes in variants]
+    return [found, SCPNConfig().model_dump()]
+
+
+# --- Scores -----------------------------------------------------------------------------------------------------------
+
+
+def metrics(_: Path) -> Any:
+    sources, references = ([row[side].lower() for row in ROWS_OF_TEXT[:3]] for side in (0, 2))
+    trees, tops = [row[3] for row in ROWS_OF_TEXT[:3]], ["(S (NP) (VP) (.))", "(SINV (ADVP) (NP) (VP))", "(S (VP) (.))"]
+    written = ["no lamp does not glow .", "she she sings", ""]
+    parsed = [ROWS_OF_TEXT[0][1], "(S (NP (PRP she)) (NP (PRP she)) (VP (VBZ sings)))", ""]
+    expanded = [trees[0], "(SINV (ADVP (RB)) (NP) (VP (VBZ)))", ""]
+    found = []
+    for templates, likelihood in ((None, None), (tops, ([9.5, 4.25, 7.0], [6, 4, 6]))):
+        texts = paraphrase_statistics(
+            sources, references, written, trees, parsed, templates=templates, likelihood=likelihood
+        )
+        nodes = expansion_statistics(trees, expanded, templates=templates, depth=4)
+        found += [
+            scores_json(paraphrase_scores(texts, seed=1, ids=["a", "b", "b"], resamples=20)),
+            scores_json(expansion_scores(nodes, seed=1, resamples=20)),
+        ]
+    # Signatures name the versions of what is compared with, which are not ours.
+    return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]
+
+
+COMPONENTS = {
+    "corpora.paraphrase": paraphrase,
+    "models.guig": guig,
+    "models.scpn": scpn,
+    "metrics.paraphrase": metrics,
+}
