@@ -60,7 +60,7 @@ def paraphrase(folder: Path) -> Any:
     for bounds in limits:
         data, aside, places = linearize_pairs(rows + reversed_pairs(rows), voc, **bounds)
         found.append([rows_of(data), [[each.id, each.reason, each.text] for each in aside], places])
-    guided, _, _ = linearize_pairs(rows[:3], voc, guides=[TREES[1], TREES[0], ""], templates=TREES[2:5])
+    guided, _, _ = linearize_pairs(rows[:3], voc, guides=[TREES[1], TREES[0], TREES[1]], templates=TREES[2:5])
     guided.save(folder / "made.parquet")
     again = PairData.load(folder / "made.parquet", voc)
     views = [
