@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from espalier.corpora.records import Row, records_of
 from espalier.io.errors import EspalierError
 from espalier.io.hashing import file_sha256
-from espalier.io.tables import read_table
-from pipeline import layout
 from pipeline.layout import ROOT
 
 if TYPE_CHECKING:
@@ -80,11 +77,6 @@ def followed(items: Iterable[T], total: int, what: str) -> Iterator[T]:
 def of_form(form: str, stage: str) -> Any:
     """What a stage does for one form of data: `pipeline/<form>/<stage>.py`, whose `run` is given the entry."""
     return importlib.import_module(f"pipeline.{form}.{stage}")
-
-
-def read_split(corpus: str, split: str, kind: type[Row]) -> list[Row]:
-    """The records of one split of a corpus."""
-    return records_of(read_table(layout.corpus(corpus) / f"{split}.parquet"), kind)
 
 
 def device() -> torch.device:

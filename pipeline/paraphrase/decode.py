@@ -20,10 +20,11 @@ from espalier.io.files import read_json
 from espalier.io.tables import read_table, write_table
 from espalier.models.contract import ChainModel
 from espalier.models.registry import load_model
-from espalier.syntax.constituency import cut, read_tree, write_tree
+from espalier.syntax.constituency import read_tree, template
 from pipeline import layout
+from pipeline.artifacts import fits_none, read_split
 from pipeline.params import Params, Run, validated
-from pipeline.stage import device, followed, read_split, say
+from pipeline.stage import device, followed, say
 
 #: Sources decoded together. It changes the speed, never the text.
 BATCH = 32
@@ -61,11 +62,7 @@ def run(key: str, wanted: Run, params: Params) -> None:
                 templates=templates if decoder.template == "frequent" else None, stage="decode",
             )  # fmt: skip
             if not len(data):
-                raise DataError(
-                    f"model {wanted.model} fits none of {len(records)} pairs",
-                    file=layout.corpus(wanted.corpus) / f"{wanted.split}.parquet",
-                    remedy="choose a corpus of its kind",
-                )
+                raise fits_none(wanted, len(records), "pairs")
             unfit += len(aside)
             written = _written(model, data, decoder)
             table = pd.DataFrame([_row(records[place], vocabulary) for place in places])
@@ -100,7 +97,7 @@ def _guides(
         return None
     if decoder.guide == "target":
         return [record.target_tree for record in records]
-    cuts = [write_tree(cut(read_tree(record.target_tree, words=False), view.template)) for record in records]
+    cuts = _tops(records, view.template)
     if decoder.guide == "template":
         return cuts
     if wanted.guidance == layout.NONE:
@@ -125,7 +122,11 @@ def _templates(
         return [str(found[sample]["template"])] * len(records)
     if "template" not in view.reads:
         return [""] * len(records)
-    return [write_tree(cut(read_tree(record.target_tree, words=False), view.template)) for record in records]
+    return _tops(records, view.template)
+
+
+def _tops(records: list[Pair], levels: int) -> list[str]:
+    return [template(read_tree(record.target_tree, words=False), levels) for record in records]
 
 
 def _written(model: Any, data: PairData, decoder: PairDecoder) -> pd.DataFrame:

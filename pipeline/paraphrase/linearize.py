@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.pairs import linearize_pairs, reversed_pairs, vocabulary_of
-from espalier.corpora.records import Pair, Quarantined, table_of
+from espalier.corpora.records import Pair
 from espalier.corpora.vocabulary import UNK
-from espalier.io.files import atomic_folder, write_json
-from espalier.io.tables import write_table
+from espalier.io.files import write_json
 from espalier.syntax.constituency import frequent_templates, read_tree
 from pipeline import layout
+from pipeline.artifacts import read_split, write_ready
 from pipeline.filter import SPLITS
 from pipeline.params import PairDataset, Params
-from pipeline.stage import counted, read_split, say
+from pipeline.stage import counted, say
 
 #: How many of the most frequent templates are kept, and their levels (GuiG, section 2 and table 5).
 TEMPLATES, LEVELS = 100, 3
@@ -33,12 +33,8 @@ def run(key: str, dataset: PairDataset, params: Params) -> None:
     splits = {name: data for name, (data, _, _) in made.items()}
     trees = (read_tree(row.target_tree, words=False) for row in rows["train"] if row.target_tree)
     templates = frequent_templates(trees, LEVELS, TEMPLATES)
-    with atomic_folder(layout.ready(key)) as folder:
-        vocabulary.save(folder / "vocabulary.json")
-        write_json(folder / "templates.json", [{"template": text, "count": count} for text, count in templates])
-        for name, data in splits.items():
-            data.save(folder / f"{name}.parquet")
-        write_table(folder / "quarantine.parquet", table_of(aside, Quarantined))
+    listed = [{"template": text, "count": count} for text, count in templates]
+    write_ready(key, vocabulary, splits, aside, templates=listed)
     counts = {name: len(data) for name, data in splits.items()}
     sizes = {"pieces": vocabulary.text_size, "labels": len(vocabulary.trees.labels), "levels": vocabulary.trees.levels}
     write_json(

@@ -16,14 +16,14 @@ from espalier.corpora.records import Verse
 from espalier.corpora.verse_data import VerseData
 from espalier.corpora.vocabulary import EOS, PAD, SEP
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
-from espalier.io.errors import DataError
 from espalier.io.hashing import seed_from
 from espalier.io.tables import write_table
 from espalier.models.registry import load_model
 from espalier.verse.format import format_of
 from pipeline import layout
+from pipeline.artifacts import fits_none, read_split
 from pipeline.params import Params, Run, validated
-from pipeline.stage import device, followed, read_split, say
+from pipeline.stage import device, followed, say
 
 if TYPE_CHECKING:
     from espalier.models.songnet import SongNet
@@ -47,11 +47,7 @@ def run(key: str, wanted: Run, params: Params) -> None:
         longest = model.config.positions - decoder.slack
         data, aside = linearize(records, vocabulary, longest, stage="decode")
         if not len(data):
-            raise DataError(
-                f"model {wanted.model} fits none of {len(records)} poems",
-                file=layout.corpus(wanted.corpus) / f"{wanted.split}.parquet",
-                remedy="choose a corpus of its kind",
-            )
+            raise fits_none(wanted, len(records), "poems")
         unfit += len(aside)
         fitting = {row.id: row for row in records}
         table = _written(model, data, [fitting[each] for each in data.ids], wanted, decoder, seed)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from espalier.corpora.linearize import linearize as to_frames
-from espalier.corpora.records import Quarantined, Verse, table_of
+from espalier.corpora.records import Verse
 from espalier.corpora.vocabulary import UNK, Vocabulary
-from espalier.io.files import atomic_folder, write_json
-from espalier.io.tables import write_table
+from espalier.io.files import write_json
 from espalier.verse.text import Language, tokens_of, units_of
 from pipeline import layout
+from pipeline.artifacts import read_split, write_ready
 from pipeline.filter import SPLITS
 from pipeline.params import Params, VerseDataset
-from pipeline.stage import counted, read_split, say
+from pipeline.stage import counted, say
 
 
 def run(key: str, dataset: VerseDataset, params: Params) -> None:
@@ -21,11 +21,7 @@ def run(key: str, dataset: VerseDataset, params: Params) -> None:
     made = {name: to_frames(rows[name], vocabulary, dataset.max_tokens) for name in SPLITS}
     aside = [row for _, dropped in made.values() for row in dropped]
     splits = {name: data for name, (data, _) in made.items()}
-    with atomic_folder(layout.ready(key)) as folder:
-        vocabulary.save(folder / "vocabulary.json")
-        for name, data in splits.items():
-            data.save(folder / f"{name}.parquet")
-        write_table(folder / "quarantine.parquet", table_of(aside, Quarantined))
+    write_ready(key, vocabulary, splits, aside)
     counts = {name: len(data) for name, data in splits.items()}
     write_json(
         layout.dataset_metrics(key),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from espalier.corpora.batch import Batch
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.corpora.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
@@ -45,7 +46,7 @@ class PairView:
 
 
 @dataclass(frozen=True)
-class PairBatch:
+class PairBatch(Batch):
     """One batch. Every row is right-padded with `PAD`; rows that the view does not read have width 0.
 
     Attributes:
@@ -61,24 +62,6 @@ class PairBatch:
     template: Tensor
     inputs: Tensor
     target: Tensor
-
-    def to(self, device: torch.device | str) -> PairBatch:
-        """The same batch on another device."""
-        moved = {field.name: getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)}
-        return PairBatch(**moved)
-
-    @property
-    def real(self) -> Tensor:
-        """(batch, time) bool: True where there is a target, not padding."""
-        return self.target != PAD
-
-    @property
-    def device(self) -> torch.device:
-        """Where the batch lies."""
-        return self.target.device
-
-    def __len__(self) -> int:
-        return len(self.target)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from espalier.corpora.pair_data import PairData, pairs_of
 from espalier.corpora.pair_vocabulary import PairVocabulary
@@ -48,7 +49,11 @@ def linearize_pairs(
         templates: for each row a tree to be expanded, in place of the top of its target's.
         stage: what the quarantine table calls the one who puts rows aside.
     """
-    symbols = vocabulary.trees
+
+    @cache
+    def encoded(tree: str) -> list[int]:  # a pair and its reverse, and all rows under one template, share trees
+        return vocabulary.trees.encode(read_tree(tree, words=False))
+
     texts = {side: vocabulary.encode_texts([vocabulary.text_of(words_of(row, side)) for row in rows]) for side in SIDES}
     columns: dict[str, list[list[int]]] = {name: [] for name in ("source", "target", "source_tree", "target_tree")}
     ids, places, given = list[str](), list[int](), list[list[int]]()
@@ -63,7 +68,7 @@ def linearize_pairs(
         nodes = list[list[int]]()
         reason = None if all(trees) else "no tree"
         try:
-            nodes = [symbols.encode(read_tree(tree, words=False)) for tree in trees if tree]
+            nodes = [encoded(tree) for tree in trees if tree]
         except ConfigError:
             reason = "unknown label"
         reason = reason or _unfit(pieces, "word pieces", least, most) or _unfit(nodes[:2], "nodes", least, most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from espalier.corpora.batch import Batch
 from espalier.corpora.batches import GRAIN
 from espalier.corpora.frames import Frame
 from espalier.corpora.ragged import IntArray, Ragged, read_ragged, write_ragged
@@ -37,7 +38,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class VerseBatch:
+class VerseBatch(Batch):
     """One batch. Every row is right-padded with `PAD`.
 
     Attributes:
@@ -55,24 +56,6 @@ class VerseBatch:
     s: Tensor
     letter: Tensor
     title: Tensor
-
-    def to(self, device: torch.device | str) -> VerseBatch:
-        """The same batch on another device."""
-        moved = {field.name: getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)}
-        return VerseBatch(**moved)
-
-    @property
-    def real(self) -> Tensor:
-        """(batch, time) bool: True where there is a target, not padding."""
-        return self.target != PAD
-
-    @property
-    def device(self) -> torch.device:
-        """Where the batch lies."""
-        return self.c.device
-
-    def __len__(self) -> int:
-        return len(self.c)
 
 
 @dataclass(frozen=True)

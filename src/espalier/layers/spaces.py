@@ -19,7 +19,8 @@ class PieceSpace(nn.Module):
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
-        self.pieces = _embedding(size, width)
+        # Rows are scaled by sqrt(width) where they are read.
+        self.pieces = embedding(size, width, width**-0.5)
 
     def forward(self, row: Tensor) -> Tensor:
         """(batch, time) ids to (batch, time, width)."""
@@ -44,7 +45,7 @@ class TreeSpace(nn.Module):
     def __init__(self, symbols: TreeSymbols, width: int, alpha: float, beta: float) -> None:
         super().__init__()
         self.alpha, self.beta = alpha, beta
-        self.nodes, self.levels = _embedding(symbols.nodes, width), _embedding(symbols.levels, width)
+        self.nodes, self.levels = (embedding(each, width, width**-0.5) for each in (symbols.nodes, symbols.levels))
         self.node_of: Tensor
         self.level_of: Tensor
         self.register_buffer("node_of", torch.from_numpy(symbols.node_of), persistent=False)
@@ -85,10 +86,10 @@ def _sharpened(logits: Tensor, sharpness: float) -> Tensor:
     return logits.float() if sharpness == 1.0 else logits.float() * sharpness
 
 
-def _embedding(size: int, width: int) -> nn.Embedding:
-    """N(0, 1/width), the padding row 0; rows are scaled by sqrt(width) where they are read."""
-    embedding = nn.Embedding(size, width, padding_idx=PAD)
-    nn.init.normal_(embedding.weight, std=width**-0.5)
+def embedding(size: int, width: int, std: float) -> nn.Embedding:
+    """N(0, std), the padding row 0."""
+    made = nn.Embedding(size, width, padding_idx=PAD)
+    nn.init.normal_(made.weight, std=std)
     with torch.no_grad():
-        embedding.weight[PAD].zero_()
-    return embedding
+        made.weight[PAD].zero_()
+    return made

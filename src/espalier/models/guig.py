@@ -20,6 +20,7 @@ from espalier.layers.attention import KeyValues, padding_bias, select_all
 from espalier.layers.multi_encoder import Memory
 from espalier.layers.paths import paths_of
 from espalier.layers.positions import sinusoids
+from espalier.layers.sharing import owners_of
 from espalier.layers.spaces import PieceSpace, TreeSpace
 from espalier.models.contract import Loss
 from espalier.models.guig_blocks import DecoderBlock, Encoder
@@ -31,19 +32,21 @@ class GuiGState:
     """A batch of prefixes of length `time`; memories have a row a source, shared by its `beams` prefixes."""
 
     time: int
-    beams: int
     memories: list[list[Memory]]
     past: list[KeyValues]
 
+    @property
+    def beams(self) -> int:
+        """How many prefixes each source has."""
+        return len(self.past[0].keys) // max(1, len(self.memories[0][0].known.keys))
+
     def select(self, index: Tensor) -> GuiGState:
         """The rows `index`, in that order."""
-        owners, counts = torch.unique_consecutive(index // self.beams, return_counts=True)
-        beams = int(counts[0]) if len(counts) and bool((counts == counts[0]).all()) else 1
-        owners = owners if beams > 1 else index // self.beams
-        memories, sources = self.memories, len(self.memories[0][0].known.keys)
-        if len(owners) != sources or not torch.equal(owners, torch.arange(sources, device=index.device)):
+        memories = self.memories
+        owners = owners_of(index, len(self.past[0].keys), len(memories[0][0].known.keys))
+        if owners is not None:
             memories = [[memory.select(owners) for memory in layer] for layer in memories]
-        return GuiGState(self.time, beams, memories, select_all(self.past, index, self.time))
+        return GuiGState(self.time, memories, select_all(self.past, index, self.time))
 
 
 class GuiG(nn.Module):
@@ -90,7 +93,7 @@ class GuiG(nn.Module):
     def start(self, batch: PairBatch) -> GuiGState:
         """Before the first token; the encoders run once, and so do the decoder's keys and values of them."""
         past = [block.attention.empty(len(batch), 32, self.positions) for block in self._blocks]
-        return GuiGState(0, 1, self._memories(batch), past)
+        return GuiGState(0, self._memories(batch), past)
 
     def step(self, tokens: Tensor, state: GuiGState) -> tuple[Tensor, GuiGState]:
         """Read `tokens`, (batch,); give log-probabilities of the next, (batch, pieces or symbols)."""

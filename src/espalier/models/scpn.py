@@ -27,6 +27,8 @@ from espalier.corpora.vocabulary import PAD
 from espalier.layers.copy import Mixture, copied_all, copied_mass, mix
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import BilinearAttention, Recalled, RecurrentEncoder, lstm_step
+from espalier.layers.sharing import owners_of
+from espalier.layers.spaces import embedding
 from espalier.models.contract import Loss
 
 
@@ -77,13 +79,8 @@ class SCPNState:
 
     def select(self, index: Tensor) -> SCPNState:
         """The rows `index`, in that order."""
-        sources = len(self.memories[0].ids)
-        owner = index // max(1, self.hidden.shape[1] // sources)
-        owners, counts = torch.unique_consecutive(owner, return_counts=True)
-        if len(counts) and not bool((counts == counts[0]).all()):
-            owners = owner  # no longer as many prefixes for each source: a row for each prefix
-        same = len(owners) == sources and torch.equal(owners, torch.arange(sources, device=index.device))
-        memories = self.memories if same else [memory.select(owners) for memory in self.memories]
+        owners = owners_of(index, self.hidden.shape[1], len(self.memories[0].ids))
+        memories = self.memories if owners is None else [memory.select(owners) for memory in self.memories]
         return SCPNState(memories, self.hidden.index_select(1, index), self.cell.index_select(1, index))
 
 
@@ -101,7 +98,8 @@ class SCPN(nn.Module):
         sizes = {"tree": (vocabulary.trees.bracketed_size, config.label)}
         if config.writes == "text":
             sizes["text"] = vocabulary.text_size, config.word
-        self.embeddings = nn.ModuleDict({kind: _embedding(*size) for kind, size in sizes.items()})
+        # Of a size with the LSTM's own first weights.
+        self.embeddings = nn.ModuleDict({kind: embedding(*size, std=0.1) for kind, size in sizes.items()})
         self.kinds = ["text" if row == "source" else "tree" for row in rows]
         self.copies = [place for place, kind in enumerate(self.kinds) if kind == config.writes]
         size, inputs = sizes[config.writes]
@@ -235,12 +233,3 @@ class _Step:
     weights: list[Tensor]
     hidden: Tensor
     cell: Tensor
-
-
-def _embedding(size: int, width: int) -> nn.Embedding:
-    """N(0, 0.1), the padding row 0: of a size with the LSTM's own first weights."""
-    embedding = nn.Embedding(size, width, padding_idx=PAD)
-    nn.init.normal_(embedding.weight, std=0.1)
-    with torch.no_grad():
-        embedding.weight[PAD].zero_()
-    return embedding

@@ -1,0 +1,48 @@
+"""Artifacts that the stages of every form read and write in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from espalier.corpora.records import Quarantined, Row, records_of, table_of
+from espalier.io.errors import DataError
+from espalier.io.files import atomic_folder, write_json
+from espalier.io.tables import read_table, write_table
+from pipeline import layout
+from pipeline.params import Run
+
+
+class Saved(Protocol):
+    """What can be written to a file."""
+
+    def save(self, path: Path) -> None:
+        """Write it."""
+
+
+def read_split(corpus: str, split: str, kind: type[Row]) -> list[Row]:
+    """The records of one split of a corpus."""
+    return records_of(read_table(layout.corpus(corpus) / f"{split}.parquet"), kind)
+
+
+def write_ready(
+    key: str, vocabulary: Saved, splits: Mapping[str, Saved], aside: Iterable[Quarantined], **more: Any
+) -> None:
+    """Make `data/ready/<key>/` whole: the vocabulary, one table a split, what did not fit, and JSON files by name."""
+    with atomic_folder(layout.ready(key)) as folder:
+        vocabulary.save(folder / "vocabulary.json")
+        for name, data in splits.items():
+            data.save(folder / f"{name}.parquet")
+        write_table(folder / "quarantine.parquet", table_of(aside, Quarantined))
+        for name, value in more.items():
+            write_json(folder / f"{name}.json", value)
+
+
+def fits_none(run: Run, count: int, what: str) -> DataError:
+    """The error of a model that has ids for none of the `count` rows of a run's split."""
+    return DataError(
+        f"model {run.model} fits none of {count} {what}",
+        file=layout.corpus(run.corpus) / f"{run.split}.parquet",
+        remedy="choose a corpus of its kind",
+    )
