@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 import torch
+from nltk.tree import Tree
 
 from espalier.corpora.frames import frame_of, target_of
+from espalier.corpora.pair_data import PairData, pairs_of
+from espalier.corpora.pair_vocabulary import PairVocabulary
+from espalier.corpora.tree_symbols import TreeSymbols
 from espalier.corpora.verse_data import VerseData
 from espalier.corpora.vocabulary import Vocabulary
 from espalier.models.songnet import SongNet, SongNetConfig
@@ -43,3 +47,23 @@ def build() -> Callable[..., SongNet]:
         return model
 
     return built
+
+
+@pytest.fixture(scope="session")
+def linearized() -> Callable[..., PairData]:
+    """Pairs of (source, its tree, target, its tree), under a vocabulary of their own."""
+
+    def made(rows: list[tuple[str, str, str, str]], *, depth: int, pieces: int) -> PairData:
+        trees = [[Tree.fromstring(row[place]) for row in rows] for place in (1, 3)]
+        symbols = TreeSymbols.build([tree for both in zip(*trees, strict=True) for tree in both], depth)
+        texts = [text for row in rows for text in (row[0], row[2])]
+        voc = PairVocabulary.build(texts, symbols, "en", pieces=pieces, lower=True)
+        columns = {
+            "source": voc.encode_texts([row[0] for row in rows]),
+            "source_tree": [symbols.encode(tree) for tree in trees[0]],
+            "target": voc.encode_texts([row[2] for row in rows]),
+            "target_tree": [symbols.encode(tree) for tree in trees[1]],
+        }
+        return pairs_of([str(place) for place in range(len(rows))], columns, voc)
+
+    return made

@@ -14,9 +14,7 @@ from nltk.tree import Tree
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from espalier.corpora.pair_data import ROWS, PairBatch, PairData, pairs_of
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.tree_symbols import TreeSymbols
+from espalier.corpora.pair_data import ROWS, PairBatch, PairData
 from espalier.corpora.vocabulary import BOS, EOS, PAD
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
@@ -61,18 +59,8 @@ every_form = pytest.mark.parametrize("form", FORMS, ids=["post", "pre", "release
 
 
 @pytest.fixture(scope="module")
-def data() -> PairData:
-    trees = [Tree.fromstring(tree) for _, one, _, other in PAIRS for tree in (one, other)]
-    symbols = TreeSymbols.build(trees, 6)
-    voc = PairVocabulary.build([text for one, _, two, _ in PAIRS for text in (one, two)], symbols, "en",
-                               pieces=30, lower=True)  # fmt: skip
-    columns = {
-        "source": voc.encode_texts([row[0] for row in PAIRS]),
-        "source_tree": [symbols.encode(Tree.fromstring(row[1])) for row in PAIRS],
-        "target": voc.encode_texts([row[2] for row in PAIRS]),
-        "target_tree": [symbols.encode(Tree.fromstring(row[3])) for row in PAIRS],
-    }
-    return pairs_of([str(i) for i in range(len(PAIRS))], columns, voc)
+def data(linearized: Callable[..., PairData]) -> PairData:
+    return linearized(PAIRS, depth=6, pieces=30)
 
 
 @pytest.fixture

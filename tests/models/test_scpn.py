@@ -48,18 +48,8 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def data() -> PairData:
-    trees = [Tree.fromstring(tree) for _, one, _, other in PAIRS for tree in (one, other)]
-    symbols = TreeSymbols.build(trees, 8)
-    voc = PairVocabulary.build([text for one, _, two, _ in PAIRS for text in (one, two)], symbols, "en",
-                               pieces=40, lower=True)  # fmt: skip
-    columns = {
-        "source": voc.encode_texts([row[0] for row in PAIRS]),
-        "source_tree": [symbols.encode(Tree.fromstring(row[1])) for row in PAIRS],
-        "target": voc.encode_texts([row[2] for row in PAIRS]),
-        "target_tree": [symbols.encode(Tree.fromstring(row[3])) for row in PAIRS],
-    }
-    return pairs_of([str(i) for i in range(len(PAIRS))], columns, voc)
+def data(linearized: Callable[..., PairData]) -> PairData:
+    return linearized(PAIRS, depth=8, pieces=40)
 
 
 @pytest.fixture

@@ -20,6 +20,16 @@ from filelock import FileLock
 
 #: Without root, profile and what else stands at the head of a params.yaml: that is taken from the project's own.
 NURSERY = """
+.none: &none
+  source_1: none
+  source_2: none
+  source_3: none
+  source_4: none
+  source_5: none
+  source_6: none
+  source_7: none
+  source_8: none
+  source_9: none
 parsers:
   words: {language: zh, backend: jieba, model: none, treebank: none, seed: 1, options: {}, training: {}}
 corpora:
@@ -28,15 +38,7 @@ corpora:
     language: zh
     reader: verse_zh
     options: {count: 60, seed: 1}
-    source_1: none
-    source_2: none
-    source_3: none
-    source_4: none
-    source_5: none
-    source_6: none
-    source_7: none
-    source_8: none
-    source_9: none
+    <<: *none
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.5}
     split: {kind: random, seed: 1, dev: 8, test: 10}
@@ -45,15 +47,7 @@ corpora:
     language: en
     reader: paraphrase_en
     options: {count: 60, seed: 1}
-    source_1: none
-    source_2: none
-    source_3: none
-    source_4: none
-    source_5: none
-    source_6: none
-    source_7: none
-    source_8: none
-    source_9: none
+    <<: *none
     parser: none
     filters: {without_identical: true}
     split: {kind: group, seed: 1, dev: 6, test: 6, sides: false}
