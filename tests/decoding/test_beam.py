@@ -77,6 +77,18 @@ def test_the_constraint_is_obeyed_by_the_best_that_it_allows(toy: Any, sources: 
         assert len(row) == min(80, len(wanted))
 
 
+@pytest.mark.parametrize("shortest", [0, 1, 3])
+def test_no_sequence_is_shorter_than_asked_and_the_best_of_the_others_are_found(
+    toy: Any, sources: Any, shortest: int
+) -> None:
+    model = toy(SIZE)
+    found = search(model, sources([1, 2]), 700, min_ids=shortest)
+    for source, row in zip([1, 2], found, strict=True):
+        wanted = [tokens for tokens, _ in ranked(model, source, 0.0) if len(tokens) >= shortest]
+        assert [each.tokens for each in row] == wanted
+        assert min(len(tokens) for tokens in wanted) == shortest
+
+
 def test_no_sequence_is_longer_than_the_steps(toy: Any, sources: Any) -> None:
     model = toy(SIZE)
     never_ends = Never(torch.tensor([END]), SIZE)

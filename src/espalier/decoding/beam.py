@@ -34,6 +34,7 @@ def beam_search(
     steps: int,
     begin: int,
     end: int,
+    min_ids: int = 0,
     length_power: float = 0.0,
     constraint: Constraint | None = None,
 ) -> list[list[Hypothesis]]:
@@ -43,6 +44,7 @@ def beam_search(
 
     Args:
         steps: the longest sequence, the end mark counted; one that has not ended by then is taken as it stands.
+        min_ids: the fewest tokens before the end mark; 0 lets a sequence be empty.
         length_power: a sequence of n tokens, the end mark counted, is ranked by log-probability / n**length_power.
     """
     count = len(batch)
@@ -57,6 +59,8 @@ def beam_search(
             scores, state = model.step(open_.last.flatten(), state)
             if constraint:
                 scores = torch.where(constraint.mask(rule), scores, -torch.inf)
+            if step <= min_ids:
+                scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
             # Two beams' worth of candidates: at most one of each beam's can be the end mark.
             best, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (step == steps)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.pair_data import PairBatch, PairView
 from espalier.corpora.pair_vocabulary import PairVocabulary
@@ -31,6 +31,8 @@ class PairDecoder(BaseModel):
     #: sample (table 5).
     template: Literal["target", "frequent"] = "target"
     beam: int = Field(8, ge=1)
+    #: The shortest text, in ids before its end; 0 lets it be empty.
+    min_ids: int = Field(0, ge=0)
     #: A hypothesis of n ids is ranked by log-probability / n**length_power.
     length_power: float = Field(0.0, ge=0)
     #: The longest text or tree, its end counted, in ids.
@@ -39,6 +41,14 @@ class PairDecoder(BaseModel):
     constraint: Literal["none", "tree", "template"] = "none"
     #: Only so many rows, spread over the split; 0 means all.
     rows: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if self.min_ids >= self.steps:
+            raise ValueError(f"min_ids: {self.min_ids} and an end do not fit into {self.steps} steps")
+        if self.min_ids > 1 and self.constraint != "none":
+            raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint says itself when a tree may end")
+        return self
 
 
 def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:
@@ -63,7 +73,7 @@ def write_pairs(
 ) -> list[list[Hypothesis]]:
     """The `beam` best texts or trees, as ids without the end mark, for each row of `batch`."""
     return beam_search(
-        model, batch, beam=decoder.beam, steps=decoder.steps, begin=BOS, end=EOS,
+        model, batch, beam=decoder.beam, steps=decoder.steps, begin=BOS, end=EOS, min_ids=decoder.min_ids,
         length_power=decoder.length_power, constraint=constraint,
     )  # fmt: skip
 
