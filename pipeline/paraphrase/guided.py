@@ -136,7 +136,8 @@ def _written(jobs: Sequence[Job], trees: list[str], writer: Loaded, n: int, beam
     """The best texts for each job's source under its tree."""
     from espalier.decoding.paraphrase import PairDecoder, pair_constraint, write_pairs
 
-    decoder, view, vocabulary = PairDecoder(beam=beam, steps=writer.steps), writer.model.config.view, writer.vocabulary
+    decoder = PairDecoder(beam=beam, steps=writer.steps, min_ids=1)
+    view, vocabulary = writer.model.config.view, writer.vocabulary
     batch = _data(jobs, writer, guides=trees).batch(np.arange(len(jobs)), view).to(device())
     found = write_pairs(writer.model, batch, decoder, pair_constraint(decoder, view, vocabulary))
     for job, tree, hypotheses in zip(jobs, trees, found, strict=True):
