@@ -35,7 +35,7 @@ class Shape:
     @property
     def vocabulary(self) -> Vocabulary:
         """Made-up words."""
-        return Vocabulary(tuple(chr(0x4E00 + i) for i in range(self.words)), 4, 4, "zh")
+        return Vocabulary(tuple(chr(0x4E00 + i) for i in range(self.words)), "zh", 4, 4)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.layers} layers of {self.width}, {self.words:,} words"

@@ -34,7 +34,7 @@ def test_tokens_are_the_inverse_of_ids() -> None:
 
 def test_marks_are_known_by_their_ids() -> None:
     assert VOC.mark_ids.tolist() == [6, 8]
-    assert Vocabulary(("灯",), 1, 1, "zh").mark_ids.tolist() == []
+    assert Vocabulary(("灯",), "zh", 1, 1).mark_ids.tolist() == []
 
 
 def test_a_format_beyond_its_symbols_is_named() -> None:

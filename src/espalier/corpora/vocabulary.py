@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,25 +25,83 @@ SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "</s>")
 
 
 @dataclass(frozen=True)
-class Vocabulary:
-    """Words, and how many segment (`units`) and intra-position (`length`) symbols there are."""
+class WordVocabulary:
+    """The words that a corpus has most often.
+
+    Attributes:
+        words: the most frequent first, ties in code-point order; their ids follow on the specials.
+    """
 
     words: tuple[str, ...]
+    language: Language
+
+    @classmethod
+    def most_frequent(
+        cls, tokens: Iterable[str], language: Language, *, most: int, coverage: float = 1.0
+    ) -> WordVocabulary:
+        """The `most` most frequent words, or as many as cover the share `coverage` of the tokens, if they are fewer."""
+        counts = Counter(tokens)
+        ranked = sorted(counts, key=lambda word: (-counts[word], word))
+        covered = np.cumsum([counts[word] for word in ranked])
+        needed = int(np.searchsorted(covered, coverage * covered[-1])) + 1 if ranked else 0
+        return cls(tuple(ranked[: min(most, needed)]), language)
+
+    @property
+    def text_size(self) -> int:
+        """How many ids can be written: specials, separator and words."""
+        return len(SPECIALS) + len(self.words)
+
+    def id_of(self, token: str) -> int:
+        """The id of a word or mark, `UNK` where it has none."""
+        return self._ids.get(token, UNK)
+
+    def encode(self, tokens: Sequence[str]) -> list[int]:
+        """Ids of words and marks."""
+        return [self._ids.get(token, UNK) for token in tokens]
+
+    def token(self, identity: int) -> str:
+        """The word, mark or special with this id."""
+        first = len(SPECIALS)
+        return self.words[identity - first] if identity >= first else SPECIALS[identity]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: index for index, word in enumerate(self.words, start=len(SPECIALS))}
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        write_json(path, {"language": self.language, "words": list(self.words)})
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ArtifactError: it is no vocabulary of this kind.
+        """
+        try:
+            return cls._of(read_json(path))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ArtifactError(f"not a vocabulary ({error!r})", where=path) from error
+
+    @classmethod
+    def _of(cls, value: Any) -> Self:
+        return cls(tuple(value["words"]), value["language"])
+
+
+@dataclass(frozen=True)
+class Vocabulary(WordVocabulary):
+    """Words of verse, and how many segment (`units`) and intra-position (`length`) symbols there are."""
+
     units: int
     length: int
-    language: Language
 
     @classmethod
     def build(cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int) -> Vocabulary:
         """Words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
         counts = Counter(tokens)
         kept = [word for word, count in counts.items() if count >= min_count]
-        return cls(tuple(sorted(kept, key=lambda word: (-counts[word], word))), units, length, language)
-
-    @property
-    def text_size(self) -> int:
-        """How many ids can be written: specials, separator and words."""
-        return len(SPECIALS) + len(self.words)
+        return cls(tuple(sorted(kept, key=lambda word: (-counts[word], word))), language, units, length)
 
     @property
     def size(self) -> int:
@@ -85,27 +144,10 @@ class Vocabulary:
             )
         return self.text_size + 4 + self.units + place
 
-    def id_of(self, token: str) -> int:
-        """The id of a word or mark, `UNK` where it has none."""
-        return self._ids.get(token, UNK)
-
-    def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Ids of words and marks."""
-        return [self._ids.get(token, UNK) for token in tokens]
-
-    def token(self, identity: int) -> str:
-        """The word, mark or special with this id."""
-        first = len(SPECIALS)
-        return self.words[identity - first] if identity >= first else SPECIALS[identity]
-
     @cached_property
     def mark_ids(self) -> npt.NDArray[np.int64]:
         """Ids of the punctuation marks."""
         return np.array([i for i, word in enumerate(self.words, start=len(SPECIALS)) if is_mark(word)], dtype=np.int64)
-
-    @cached_property
-    def _ids(self) -> dict[str, int]:
-        return {word: index for index, word in enumerate(self.words, start=len(SPECIALS))}
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
@@ -115,10 +157,5 @@ class Vocabulary:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Vocabulary:
-        """Read what `save` wrote."""
-        value = read_json(path)
-        try:
-            return cls(tuple(value["words"]), int(value["units"]), int(value["length"]), value["language"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ArtifactError(f"not a vocabulary ({error!r})", where=path) from error
+    def _of(cls, value: Any) -> Self:
+        return cls(tuple(value["words"]), value["language"], int(value["units"]), int(value["length"]))

@@ -45,3 +45,48 @@ class ChainModel(Protocol):
         The old state is used up: its caches may be written to. `select` gives copies.
         """
         ...
+
+
+class TreeNodes(State, Protocol):
+    """Nodes of trees that are about to have children.
+
+    Attributes:
+        handed: (nodes, K, width) the hidden state that each child of each node is handed down.
+    """
+
+    handed: Tensor
+
+
+class TreeModel(Protocol):
+    """A model that grows a K-ary tree from the root down: each node's K children at once, given its ancestors.
+
+    Attributes:
+        arity: K.
+    """
+
+    arity: int
+
+    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood in nats over the batch's roots and children."""
+        ...
+
+    def start(self, batch: Any) -> Any:
+        """What is known of each source, a row each; `select` gives some of them, or one for each node."""
+        ...
+
+    def roots(self, state: Any) -> Tensor:
+        """(sources, vocabulary) log-probabilities of the root."""
+        ...
+
+    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Any) -> Any:
+        """Nodes of these `tokens`, (nodes,), as `TreeNodes`.
+
+        Args:
+            handed: (nodes, width) from their parents' `TreeNodes.handed`; None for roots.
+            state: a row for each node.
+        """
+        ...
+
+    def child(self, k: int, nodes: Any, earlier: Tensor) -> Tensor:
+        """(nodes, vocabulary) log-probabilities of child k, from 0, given the children before it, (nodes, k)."""
+        ...
