@@ -6,10 +6,24 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
+
+from espalier.layers.linear import linear
 
 #: Rows a slice; its logits stay in cache instead of going to memory and back four times.
 ROWS = 512
+
+
+class Readout(nn.Linear):
+    """A softmax over a vocabulary of words: (rows, width) features to (rows, words)."""
+
+    def loss(self, x: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
+        """Summed cross entropy against `target`, (rows,), as `readout_loss` has it."""
+        return readout_loss(x, self.weight, self.bias, target, smoothing)
+
+    def log_probabilities(self, x: Tensor) -> Tensor:
+        """(rows, words)."""
+        return F.log_softmax(linear(x, self.weight, self.bias), dim=-1)
 
 
 def readout_loss(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:

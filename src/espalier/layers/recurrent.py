@@ -1,4 +1,4 @@
-"""Recurrent encoders whose padding changes nothing, attention over what they read, and an LSTM one step at a time."""
+"""Recurrent encoders whose padding changes nothing, attention over what they read, and cells one step at a time."""
 
 from __future__ import annotations
 
@@ -34,10 +34,16 @@ class RecurrentEncoder(nn.Module):
         Returns:
             (batch, time, out) states, 0 at padding; (batch, out) the last state of each direction.
         """
-        packed = pack_padded_sequence(x, real.sum(1).clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
-        states, (last, _) = self.lstm(packed)
-        padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
-        return padded, last.transpose(0, 1).flatten(1)
+        return read_rows(self.lstm, x, real)
+
+
+def read_rows(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    """What `RecurrentEncoder` does, for any one layer whose batches come first."""
+    packed = pack_padded_sequence(x, real.sum(1).clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
+    states, last = layer(packed)
+    padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
+    last = last[0] if isinstance(layer, nn.LSTM) else last
+    return padded, last.transpose(0, 1).flatten(1)
 
 
 @dataclass
@@ -113,3 +119,47 @@ def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[T
         hiddens.append(leave.sigmoid() * cells[-1].tanh())
         x = F.dropout(hiddens[-1], lstm.dropout, lstm.training) if lstm.dropout else hiddens[-1]
     return torch.stack(hiddens), torch.stack(cells)
+
+
+def gru_update(into: Tensor, over: Tensor, hidden: Tensor) -> Tensor:
+    """A gated recurrent unit (Cho et al. 2014), given the projections of its input and of its state.
+
+    As in `nn.GRU`, the reset gate is applied to the projected state, where Cho et al. apply it to the state before.
+
+    Args:
+        into: (..., 3 width) W x + b, for the reset gate, the update gate and the new state.
+        over: (..., 3 width) U h + b, for the same.
+        hidden: (..., width) h.
+    """
+    width = hidden.shape[-1]
+    gates = (into[..., : 2 * width] + over[..., : 2 * width]).sigmoid()
+    new = torch.tanh(into[..., 2 * width :] + gates[..., :width] * over[..., 2 * width :])
+    return torch.lerp(new, hidden, gates[..., width:])
+
+
+class AdditiveAttention(nn.Module):
+    """v . tanh(W q + U s_j), through a softmax over j: Bahdanau et al. (2015), appendix A.1.2.
+
+    Args:
+        query, states: widths of what looks and of what is looked at.
+        width: of the space in which they meet.
+    """
+
+    def __init__(self, query: int, states: int, width: int) -> None:
+        super().__init__()
+        self.query, self.key = nn.Linear(query, width), nn.Linear(states, width, bias=False)
+        self.score = nn.Linear(width, 1, bias=False)
+
+    def forward(self, query: Tensor, keys: Tensor, states: Tensor, real: Tensor) -> Tensor:
+        """What each query sees.
+
+        Args:
+            query: (n, query width).
+            keys: (n, length, width), `self.key` of the states.
+            states: (n, length, states' width).
+            real: (n, length) bool; a row without anything real is seen as a whole.
+        """
+        met = torch.tanh(keys + linear(query, self.query.weight, self.query.bias)[:, None])
+        hidden = ~real & real.any(1, keepdim=True)
+        weights = self.score(met)[..., 0].masked_fill(hidden, -torch.inf).softmax(-1)
+        return torch.bmm(weights[:, None], states)[:, 0]

@@ -1,0 +1,159 @@
+"""The chain decoders that X2Tree is compared with: a GRU writes the response from left to right.
+
+They differ in what they see of the post. SEQ2SEQ (Sutskever et al. 2014) begins with the encoder's last state and sees
+no more of it; ENCDEC (Cho et al. 2014) sees it in every cell and before every softmax; ATT (Bahdanau et al. 2015) sees
+an average of the encoder's states, weighted anew at each step; NRM (Shang et al. 2015) sees both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from espalier.corpora.dialogue_data import DialogueBatch, DialogueView
+from espalier.corpora.vocabulary import WordVocabulary
+from espalier.layers.linear import linear
+from espalier.layers.readout import Readout
+from espalier.layers.recurrent import gru_update
+from espalier.models.contract import Loss
+from espalier.models.posts import Context, Post, Reader
+
+
+class ResponderConfig(BaseModel):
+    """The architecture's numbers and protocols; defaults are the paper's for ENCDEC."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.
+    context: Literal["initial"] | Context = "last"
+    #: Of hidden states, the encoder's and the decoder's.
+    width: int = Field(1024, ge=1)
+    #: Of the embeddings of words, the encoder's and the decoder's own.
+    word: int = Field(128, ge=1)
+    #: Of the layer of tanh before the softmax.
+    readout: int = Field(512, ge=1)
+    #: Whether the encoder reads both ways (Bahdanau et al.).
+    both_ways: bool = False
+    dropout: float = Field(0.0, ge=0, lt=1)
+    #: Parameters start evenly between -scale and scale.
+    scale: float = Field(0.01, gt=0)
+    #: The longest post or response, its end counted.
+    positions: int = Field(64, ge=2)
+
+    @property
+    def view(self) -> DialogueView:
+        """What this model reads and writes."""
+        return DialogueView("chain")
+
+
+@dataclass
+class ResponderState:
+    """A batch of prefixes.
+
+    Attributes:
+        rows: (prefixes,) whose post each answers.
+        hidden: (prefixes, width).
+    """
+
+    post: Post
+    rows: Tensor
+    hidden: Tensor
+
+    def select(self, index: Tensor) -> ResponderState:
+        """The rows `index`; posts are never copied."""
+        return replace(self, rows=self.rows[index], hidden=self.hidden[index])
+
+
+class Responder(nn.Module):
+    """The model over the chain contract."""
+
+    def __init__(self, config: ResponderConfig, vocabulary: WordVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        words, width, word, inner = vocabulary.text_size, config.width, config.word, config.readout
+        seen: Context = "last" if config.context == "initial" else config.context
+        self.reader = Reader(words, word, width, seen, both_ways=config.both_ways)
+        self.embedding = nn.Embedding(words, word)
+        self.feeds = config.context != "initial"
+        context = self.reader.out if self.feeds else 0
+        self.initial = nn.Linear(self.reader.final, width)
+        self.decoder = nn.GRU(word + context, width, batch_first=True)
+        # SEQ2SEQ reads words out of its state alone.
+        self.features = nn.Linear(width + word + context if self.feeds else width, inner)
+        self.readout = Readout(inner, words)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -config.scale, config.scale)
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood of the responses' words and ends."""
+        real = batch.real
+        return Loss(self.readout.loss(self._features(batch)[real], batch.target[real], smoothing), real.sum())
+
+    def token_losses(self, batch: DialogueBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        real = batch.real
+        found = self.readout.log_probabilities(self._features(batch)[real]).gather(1, batch.target[real][:, None])
+        return found.new_zeros(real.shape).masked_scatter(real, -found)
+
+    def start(self, batch: DialogueBatch) -> ResponderState:
+        """Read the posts; h_0 = tanh(V x + b), for SEQ2SEQ as well, whose x is nowhere else."""
+        post = self.reader(batch.source, self.config.dropout)
+        return ResponderState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
+
+    def step(self, tokens: Tensor, state: ResponderState) -> tuple[Tensor, ResponderState]:
+        """Read `tokens`, (batch,); give log-probabilities of the next, (batch, words)."""
+        x = self.embedding(tokens)
+        hidden, context = self._advance(self._into(x), state)
+        return self.readout.log_probabilities(self._joined(hidden, x, context)), replace(state, hidden=hidden)
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    def _features(self, batch: DialogueBatch) -> Tensor:
+        """(batch, time, readout) of every place."""
+        state, x = self.start(batch), self._drop(self.embedding(batch.inputs))
+        if self.reader.context == "last":
+            context = state.post.last[:, None].expand(-1, x.shape[1], -1)
+            fed = torch.cat([x, context], dim=-1) if self.feeds else x
+            hidden, _ = self.decoder(fed, state.hidden[None])
+        else:
+            hiddens, contexts = list[Tensor](), list[Tensor]()
+            for into in self._into(x).unbind(1):
+                made, seen = self._advance(into, state)
+                hiddens.append(made)
+                contexts.append(seen)
+                state = replace(state, hidden=made)
+            hidden, context = torch.stack(hiddens, dim=1), torch.stack(contexts, dim=1)
+        return self._drop(self._joined(hidden, x, context))
+
+    def _into(self, x: Tensor) -> Tensor:
+        """(..., 3 width): the cell's input from its words (..., word)."""
+        weight, _, bias, _ = self.decoder.all_weights[0]
+        return F.linear(x, weight[:, : self.config.word], bias)
+
+    def _advance(self, into: Tensor, state: ResponderState) -> tuple[Tensor, Tensor]:
+        """One place further: (n, width) hidden states, and the (n, out) contexts that led there."""
+        weight, recurrent, _, bias = self.decoder.all_weights[0]
+        context = self.reader.look(state.post, state.rows, state.hidden)
+        if self.feeds:
+            into = into + F.linear(context, weight[:, self.config.word :])
+        over = linear(state.hidden, recurrent, bias)
+        return gru_update(into, over, state.hidden), context
+
+    def _joined(self, hidden: Tensor, x: Tensor, context: Tensor) -> Tensor:
+        """tanh(U [h; y; x]), what the softmax reads."""
+        read = torch.cat([hidden, x, context], dim=-1) if self.feeds else hidden
+        return linear(read, self.features.weight, self.features.bias).tanh()
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
