@@ -164,4 +164,4 @@ def decoding(_: Path) -> Any:
     return found
 
 
-COMPONENTS = {"layers": layers, "models.songnet": songnet, "training": training, "decoding": decoding}
+COMPONENTS = {"layers": layers, "models.songnet": songnet, "training": training, "decoding.verse": decoding}

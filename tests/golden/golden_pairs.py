@@ -1,10 +1,10 @@
-"""Golden values of pairs with trees: how they are linearized, what models make of them, and how they are scored."""
+"""Golden values of pairs with trees: how they are linearized, what models make of them, what is written and scored."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -15,6 +15,8 @@ from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.pairs import linearize_pairs, reversed_pairs, vocabulary_of
 from espalier.corpora.records import Pair
 from espalier.corpora.tree_symbols import TreeSymbols
+from espalier.corpora.vocabulary import EOS
+from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from espalier.metrics.metric import scores_json
 from espalier.metrics.paraphrase import (
     expansion_scores,
@@ -22,6 +24,7 @@ from espalier.metrics.paraphrase import (
     paraphrase_scores,
     paraphrase_statistics,
 )
+from espalier.models.contract import ChainModel
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn import SCPN, SCPNConfig
@@ -140,6 +143,57 @@ def scpn(_: Path) -> Any:
     return [found, SCPNConfig().model_dump()]
 
 
+# --- Decoding ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class WaveState:
+    rows: Tensor
+    time: int
+
+    def select(self, index: Tensor) -> WaveState:
+        return WaveState(self.rows[index], self.time)
+
+
+@dataclass
+class WaveModel:
+    """Log-probabilities from the row, the last id and the time alone."""
+
+    size: int
+
+    def start(self, batch: Any) -> WaveState:
+        return WaveState(torch.arange(len(batch)), 0)
+
+    def step(self, tokens: Tensor, state: WaveState) -> tuple[Tensor, WaveState]:
+        place = torch.arange(self.size)[None] * 2.3 + (tokens * 1.9 + state.rows * 0.7 + state.time * 1.1)[:, None]
+        scores = 1.5 * torch.sin(place.double()).float()
+        scores[:, EOS] += 0.5 * state.time
+        return scores.log_softmax(1), WaveState(state.rows, state.time + 1)
+
+
+def decoding(_: Path) -> Any:
+    examples = data()
+    voc, symbols = examples.vocabulary, examples.vocabulary.trees
+    found = []
+    for writes, form, size in (
+        ("text", "levels", voc.text_size),
+        ("tree", "levels", symbols.size),
+        ("tree", "brackets", symbols.bracketed_size),
+    ):
+        view = PairView(("template",), writes, form, 2)  # type: ignore[arg-type]
+        batch, model = examples.batch(np.arange(3), view), cast(ChainModel, WaveModel(size))
+        settings: list[dict[str, Any]] = [{"steps": 7}, {"steps": 7, "min_ids": 3, "length_power": 0.6}]
+        if writes == "tree":
+            settings += [{"steps": 45, "constraint": "tree"}, {"steps": 45, "constraint": "template"}]
+        for changes in settings:
+            decoder = PairDecoder.model_validate({"beam": 3, **changes})
+            rows = write_pairs(model, batch, decoder, pair_constraint(decoder, view, voc))
+            found.append(
+                [[[each.tokens, each.score, tree_text(each.tokens, view, voc)] for each in row] for row in rows]
+            )
+    return [found, PairDecoder().model_dump()]
+
+
 # --- Scores -----------------------------------------------------------------------------------------------------------
 
 
@@ -167,5 +221,6 @@ COMPONENTS = {
     "corpora.paraphrase": paraphrase,
     "models.guig": guig,
     "models.scpn": scpn,
+    "decoding.paraphrase": decoding,
     "metrics.paraphrase": metrics,
 }

@@ -9,10 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.bleu import METRICS, SOURCE_METRICS, bleu_statistics, matches
+from espalier.metrics.bleu import (
+    METRICS,
+    SOURCE_METRICS,
+    bleu_metric,
+    bleu_statistics,
+    bleu_statistics_all,
+    matches,
+    sentence_bleu,
+)
 from espalier.metrics.metric import scores, segment_scores
 
 TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "sat", "mat", ",", "."]), max_size=9).map(" ".join)
+SEVERAL = st.lists(st.tuples(st.lists(TEXTS.filter(bool), min_size=2, max_size=2), TEXTS), min_size=1, max_size=5)
 PAIRS = st.lists(st.tuples(TEXTS.filter(bool), TEXTS), min_size=1, max_size=5)
 
 
@@ -58,6 +67,39 @@ def test_corpus_and_segments_equal_sacrebleu(pairs: list[tuple[str, str]]) -> No
         assert value == pytest.approx(other.score, abs=1e-9)
 
 
+@given(SEVERAL)
+@settings(deadline=None)
+def test_several_references_equal_sacrebleu(pairs: list[tuple[list[str], str]]) -> None:
+    references, hypotheses = [own for own, _ in pairs], [text for _, text in pairs]
+    ranked = [list(rank) for rank in zip(*references, strict=True)]
+    expected = sacrebleu.corpus_bleu(hypotheses, ranked, tokenize="none", force=True).score
+    found = bleu_statistics_all(references, hypotheses)
+    assert METRICS[0].aggregate(found.sum(axis=0)) == pytest.approx(expected, abs=1e-9)
+    for value, own, hypothesis in zip(sentence_bleu(found), references, hypotheses, strict=True):
+        other = sacrebleu.sentence_bleu(hypothesis, own, tokenize="none", use_effective_order=True)
+        assert value == pytest.approx(other.score, abs=1e-9)
+
+
+def test_an_ngram_matches_as_often_as_in_the_reference_that_has_it_most_often() -> None:
+    # Each reference has "a" twice, one of them "a a" once: nothing adds up. Lengths 2 and 4 are as close to 3, and the
+    # shorter counts.
+    found = bleu_statistics_all([["a a", "a b c a"]], ["a a a"])
+    assert found.tolist() == [[3, 2, 2, 1, 0, 0, 3, 2, 1, 0]]
+    assert bleu_statistics_all([["a b c a", "a a"]], ["a a a"]).tolist() == found.tolist()
+
+
+def test_a_sentence_is_judged_by_the_orders_it_is_long_enough_for() -> None:
+    short = bleu_statistics(["a b", "a b", "a b", "a b c"], ["a b", "b a", "", "a b"])
+    assert METRICS[0].aggregate(short).tolist() == [0.0] * 4
+    assert sentence_bleu(short) == pytest.approx([100.0, 100 * 0.5**0.5, 0.0, 100 * np.exp(-0.5)])
+
+
+def test_a_key_of_ones_own_says_what_is_its_own() -> None:
+    metric = bleu_metric("bleu_all", refs="all", replies="first")
+    assert metric.name == "bleu_all" and "|refs:all|" in metric.signature
+    assert metric.signature.endswith("|smooth:exp|replies:first")
+
+
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
 def test_matches_are_the_sum_of_lesser_counts(one: list[str], other: list[str]) -> None:
     assert matches(one, other) == sum(min(one.count(each), other.count(each)) for each in set(one))
@@ -75,3 +117,5 @@ def test_copying_has_a_key_of_its_own() -> None:
 def test_lists_of_different_lengths_are_refused() -> None:
     with pytest.raises(EspalierError, match="1 hypotheses for 2 references"):
         bleu_statistics(["a", "b"], ["a"])
+    with pytest.raises(EspalierError, match="row 2: no reference; leave the row out"):
+        bleu_statistics_all([["a"], []], ["a", "b"])

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.metrics.distinct import MACRO, MICRO, distinct_statistics, ngrams, pooled_statistics
+from espalier.metrics.distinct import (
+    MACRO,
+    MICRO,
+    WORDS_MACRO,
+    WORDS_POOLED,
+    Text,
+    distinct_statistics,
+    ngrams,
+    pooled_shares,
+    pooled_statistics,
+)
 from espalier.metrics.metric import scores, whole_score
 from espalier.verse.text import Language
 
@@ -76,3 +89,53 @@ def test_values_are_percentages_and_ignore_the_order_of_texts(texts: list[str]) 
     for key, value in found.items():
         assert value is not None and 0 <= value <= 100
         assert reverse[key] == pytest.approx(value)
+
+
+# --- Words -----------------------------------------------------------------------------------------------------------
+
+
+def of_words(texts: Sequence[Text]) -> dict[str, float | None]:
+    macro = scores(WORDS_MACRO, distinct_statistics(texts), seed=0, resamples=0)
+    shares = pooled_shares(texts).sum(axis=0)
+    pooled = {metric.name: whole_score(metric, shares, segments=len(texts)) for metric in WORDS_POOLED}
+    return {key: score.value for key, score in {**macro, **pooled}.items()}
+
+
+@pytest.mark.parametrize("split", [str, str.split], ids=["joined", "listed"])
+def test_words_are_words_however_long_and_however_given(split: Callable[[str], Text]) -> None:
+    # 下雨 了 下雨: 2 of 3, 2 of 2; 下雨 了 。: 3 of 3, 2 of 2. Pooled: {下雨 了 。} of 6; {下雨了 了下雨 了。} of 4.
+    found = of_words([split(text) for text in ("下雨 了 下雨", "下雨 了 。")])
+    assert found == {
+        "distinct_1_macro": pytest.approx(500 / 6),
+        "distinct_2_macro": pytest.approx(100.0),
+        "distinct_1": pytest.approx(50.0),
+        "distinct_2": pytest.approx(75.0),
+    }
+    assert list(ngrams(split("下雨 了 。"), 2)) == [("下雨", "了"), ("了", "。")]
+
+
+def test_words_without_ngrams_have_0_and_no_texts_have_no_value() -> None:
+    assert of_words([["好"], []]) == {
+        "distinct_1_macro": 50.0, "distinct_2_macro": 0.0, "distinct_1": 100.0, "distinct_2": 0.0
+    }  # fmt: skip
+    assert set(of_words([]).values()) == {None}
+
+
+def test_an_ngram_is_shared_among_all_its_places() -> None:
+    # 下雨 stands three times, 了 and 啊 once each; 下雨下雨, 下雨了 and 下雨啊 once each.
+    found = pooled_shares([["下雨", "下雨", "了"], ["下雨", "啊"], []])
+    assert found == pytest.approx(np.array([[5 / 3, 3, 2, 2, 1], [4 / 3, 2, 1, 1, 1], [0, 0, 0, 0, 1]]))
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "bb", "ab", "b"]), max_size=6), min_size=1, max_size=6))
+def test_shares_sum_to_what_the_pool_has(texts: list[list[str]]) -> None:
+    pool = pooled_statistics(texts)
+    assert of_words(texts)["distinct_1"] == pytest.approx(100 * pool[0])
+    assert of_words(texts)["distinct_2"] == pytest.approx(100 * pool[1])
+
+
+def test_keys_and_signatures_of_words_are_their_own() -> None:
+    verse, words = ({metric.signature for metric in metrics} for metrics in (MACRO + MICRO, WORDS_MACRO + WORDS_POOLED))
+    assert not verse & words
+    assert all("tokens:words+marks" in signature for signature in verse)
+    assert all("tokens:words|" in signature for signature in words)

@@ -4,6 +4,9 @@ The texts are words joined by single spaces; case and punctuation stay as they a
 `exp`): the k-th order without a match counts as one match in 2^k times its n-grams. A corpus without any match, or
 without a 4-gram, has 0, as in sacreBLEU; so does a single segment of less than four words.
 
+A text may have several references: an n-gram matches as often as it is in the one that has it most often, and the
+length that counts is that of the reference closest in length, the shorter of two that are equally close.
+
 Against the source instead of the reference the same number tells how much was copied: `bleu_source`, self-BLEU.
 """
 
@@ -15,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, require_lengths, signature_of
 
@@ -31,8 +35,23 @@ def bleu_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Arr
     Raises:
         EspalierError: lists of different lengths.
     """
+    return bleu_statistics_all([(reference,) for reference in references], hypotheses)
+
+
+def bleu_statistics_all(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> Array:
+    """The same against several references a segment, however many each has.
+
+    Raises:
+        EspalierError: lists of different lengths, a segment without references.
+    """
     require_lengths("references", len(references), hypotheses=hypotheses)
-    rows = [_row(wanted.split(), given.split()) for wanted, given in zip(references, hypotheses, strict=True)]
+    for row, wanted in enumerate(references, start=1):
+        if not wanted:
+            raise EspalierError("no reference", where=f"scoring, row {row}", remedy="leave the row out")
+    rows = [
+        _row([text.split() for text in wanted], given.split())
+        for wanted, given in zip(references, hypotheses, strict=True)
+    ]
     return np.array(rows, dtype=np.float64).reshape(-1, 2 + 2 * ORDER)
 
 
@@ -51,36 +70,65 @@ def ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[start:] for start in range(n)), strict=False))
 
 
-def _row(reference: list[str], hypothesis: list[str]) -> list[int]:
+def _row(references: list[list[str]], hypothesis: list[str]) -> list[int]:
     size = len(hypothesis)
-    correct = [matches(hypothesis, reference)]
-    for n in range(2, ORDER + 1):
+    correct: list[int] = []
+    for n in range(1, ORDER + 1):
         # An n-gram that matches holds one of n - 1 that does.
-        correct.append(matches(ngrams(hypothesis, n), ngrams(reference, n)) if correct[-1] else 0)
-    return [size, len(reference), *correct, *(max(size - n, 0) for n in range(ORDER))]
+        wanted = [ngrams(reference, n) for reference in references] if all(correct) else []
+        correct.append(_most_matches(ngrams(hypothesis, n), wanted) if wanted else 0)
+    closest = min(map(len, references), key=lambda words: (abs(words - size), words))
+    return [size, closest, *correct, *(max(size - n, 0) for n in range(ORDER))]
 
 
-def _bleu(sums: Array) -> Array:
+def _most_matches(given: list[tuple[str, ...]], wanted: list[list[tuple[str, ...]]]) -> int:
+    if len(wanted) == 1:
+        return matches(given, wanted[0])
+    most = Counter[tuple[str, ...]]()
+    for grams in wanted:
+        most |= Counter(grams)
+    return (Counter(given) & most).total()
+
+
+def sentence_bleu(statistics: Array) -> Array:
+    """(segments, 10) -> (segments,): BLEU of each by itself, over the orders that it is long enough for.
+
+    That is sacreBLEU's `sentence_bleu` with its effective order: two words are judged by words and pairs alone.
+    """
+    return _bleu(statistics, effective=True)
+
+
+def _bleu(sums: Array, effective: bool = False) -> Array:
     length, reference = sums[..., _LENGTH], sums[..., _REFERENCE]
     correct, total = sums[..., _CORRECT], sums[..., _TOTAL]
-    missed = correct == 0
+    missed, orders = correct == 0, np.count_nonzero(total, axis=-1)
     # A match where there was none: the first such order counts half of one, the next a quarter, and so on.
     smoothed = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), correct)
     with np.errstate(divide="ignore", invalid="ignore"):
         brevity = np.exp(np.minimum(0.0, 1.0 - reference / length))
-        value = 100.0 * brevity * np.exp(np.log(smoothed / total).mean(axis=-1))
-    value = np.where(correct.any(axis=-1) & total.all(axis=-1), value, 0.0)
+        precisions = np.where(total > 0, np.log(smoothed / total), 0.0)
+        value = 100.0 * brevity * np.exp(precisions.sum(axis=-1) / orders)
+    value = np.where(correct.any(axis=-1) & (effective | (orders == ORDER)), value, 0.0)
     return np.where(reference > 0, value, np.nan)
 
 
-def _metric(key: str, against: str) -> Metric:
+def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **more: object) -> Metric:
+    """BLEU under a key of its own.
+
+    Args:
+        key: the metric's name.
+        against: what the hypotheses were held against.
+        refs: how many references a segment has.
+        more: what else the signature has to say.
+    """
     signature = signature_of(
-        "bleu", order=ORDER, against=against, refs=1, mean="corpus", case="mixed", eff="no", tok="none", smooth="exp"
-    )
+        "bleu", order=ORDER, against=against, refs=refs, mean="corpus", case="mixed", eff="no", tok="none",
+        smooth="exp", **more,
+    )  # fmt: skip
     return Metric(key, _bleu, signature)
 
 
 #: Over `bleu_statistics(references, hypotheses)`.
-METRICS: Final = (_metric("bleu", "reference"),)
+METRICS: Final = (bleu_metric("bleu"),)
 #: Over `bleu_statistics(sources, hypotheses)`.
-SOURCE_METRICS: Final = (_metric("bleu_source", "source"),)
+SOURCE_METRICS: Final = (bleu_metric("bleu_source", against="source"),)

@@ -1,0 +1,238 @@
+"""All metrics of replies to posts (X2Tree, "Evaluation Methods"): a fixed set of keys, whatever the decoder writes.
+
+A row is a pair of the test data: a post and the reply that somebody gave, the reference. A post may stand in several
+rows. What is measured against one reference, `bleu` and the perplexity, is measured row by row; all else is measured
+once for each post, at the first of its rows, and its other rows are zeros there. So the rows are those of the data, and
+a post that many have answered has no more weight than another.
+
+Texts are words joined by single spaces, as they were segmented; nothing splits them any further. Two texts are the same
+if their letters are: how they were split does not matter.
+
+The perplexity is exp(Σ -log p / Σ words) of the references, where p is the probability of what the model writes: of the
+words and EOS in a chain, of the root and all children, 3n + 1 decisions for n words, in a tree. Both are divided by the
+same words, so that they can be compared. But a sentence has many trees, of which only the parser's is asked for:
+p(tree) <= p(sentence), and a tree's value is an upper bound of the perplexity that its model has of the sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+import numpy as np
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, sentence_bleu
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
+from espalier.metrics.metric import Metric, Score, ratio, require_lengths, scores, signature_of, whole_score
+from espalier.metrics.perplexity import METRICS as PERPLEXITY
+from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.syntax.ternary import EOB, Nodes
+
+#: What a decoder writes, and so what its likelihoods are of: the words and EOS, or a tree's 3n + 1 decisions.
+Writes = Literal["chain", "tree"]
+
+#: The keys of `dialogue_scores`, always all of them, in this order.
+KEYS: Final = (
+    "bleu", "bleu_all", "bleu_list", "bleu_best", "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
+    "perplexity_per_word", "tree_whole", "grammatical", "copied", "commonest", "empty", "words",
+)  # fmt: skip
+
+_FAMILIES: Final = (
+    "bleu", "bleu_all", "bleu_list:5", "bleu_best:5", "distinct", "distinct:pooled", "perplexity:chain",
+    "perplexity:tree", "replies",
+)  # fmt: skip
+_WHOLE, _TREES, _GRAMMATICAL, _JUDGED, _COPIED, _COMMONEST, _EMPTY, _WORDS, _POSTS = range(9)
+
+
+def metrics_of(family: str) -> tuple[Metric, ...]:
+    """The metrics over the statistics of one family. After the colon stands its setting.
+
+    Raises:
+        ConfigError: there is no such family.
+    """
+    match family.partition(":")[::2]:
+        case "bleu", "":
+            return (bleu_metric("bleu", tokens="words", replies="first"),)
+        case "bleu_all", "":
+            return (_multi_bleu("bleu_all", replies="first"),)
+        case "bleu_list", most if most.isdecimal():
+            return (_multi_bleu("bleu_list", replies=f"each-of-{most}"),)
+        case "bleu_best", most if most.isdecimal():
+            return (_multi_bleu("bleu_best", replies=f"oracle-of-{most}", by="sentence-bleu"),)
+        case "distinct", "":
+            return WORDS_MACRO
+        case "distinct", "pooled":
+            return WORDS_POOLED
+        case "perplexity", "chain" | "tree" as writes:
+            decisions = {"nll": "words+eos"} if writes == "chain" else {"nll": "words+eobs", "bound": "upper"}
+            signature = signature_of("perplexity", object=writes, per="words", **decisions, base="e", mean="pooled")
+            return (replace(PERPLEXITY[0], name="perplexity_per_word", signature=signature),)
+        case "replies", "":
+            return _REPLIES
+    raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of dialogue")
+
+
+def dialogue_statistics(
+    posts: Sequence[str],
+    references: Sequence[str],
+    replies: Sequence[Sequence[str]],
+    *,
+    writes: Writes,
+    likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
+    whole: Sequence[bool] | None = None,
+    grammatical: Sequence[bool] | None = None,
+) -> dict[str, Array]:
+    """What every row contributes, by family: (rows, columns of the family).
+
+    Args:
+        posts: words joined by single spaces, as all texts are. Rows of one post need not be neighbours.
+        references: what was replied; never empty.
+        replies: the model's, best first. An empty reply, or none, is kept and counts as wrong. Rows of one post have
+            the same; the first row's are taken.
+        writes: what the model writes.
+        likelihood: of each reference under the model, and its number of words: -log p in nats of all that the model
+            decides in writing it, end marks included. End marks are no words. Without it the perplexity is undefined.
+        whole: for each row whether the first reply's tree is whole (`whole_tree`); only where trees are written.
+        grammatical: for each row whether the first reply is grammatical, where there is a grammar to ask.
+
+    Raises:
+        EspalierError: lists of different lengths, an empty reference, a text in place of a list of replies, `whole`
+            where chains are written.
+    """
+    count = len(posts)
+    require_lengths("posts", count, references=references, replies=replies)
+    for row, (reference, listed) in enumerate(zip(references, replies, strict=True), start=1):
+        where = f"scoring, row {row}"
+        if not reference.strip():
+            raise EspalierError("the reference is empty", where=where, remedy="filter it out before")
+        if isinstance(listed, str):
+            raise EspalierError("the replies are one text", where=where, remedy="give a list of them, best first")
+    if whole is not None and writes == "chain":
+        raise EspalierError("chains have no trees to be whole", where="scoring", remedy="leave `whole` out")
+    rows: dict[str, list[int]] = {}
+    for row, post in enumerate(posts):
+        rows.setdefault(_letters(post), []).append(row)
+    once = [own[0] for own in rows.values()]
+    wanted = [[references[row] for row in own] for own in rows.values()]
+    lists = [tuple(replies[row]) or ("",) for row in once]
+    first = [found[0] for found in lists]
+    every, best = _list_statistics(wanted, lists)
+    most = max(map(len, lists), default=0)
+    of_posts = {
+        "bleu_all": bleu_statistics_all(wanted, first),
+        f"bleu_list:{most}": every,
+        f"bleu_best:{most}": best,
+        "distinct": distinct_statistics(first),
+        "distinct:pooled": pooled_shares(first),
+        "replies": _reply_statistics([posts[row] for row in once], first),
+    }
+    found = {family: _at_rows(statistics, once, count) for family, statistics in of_posts.items()}
+    for name, judged, (yes, asked) in (
+        ("whole", whole, (_WHOLE, _TREES)),
+        ("grammatical", grammatical, (_GRAMMATICAL, _JUDGED)),
+    ):
+        if judged is not None:
+            require_lengths("posts", count, **{name: judged})
+            found["replies"][once, yes] = np.asarray(judged, dtype=np.float64)[once]
+            found["replies"][once, asked] = 1.0
+    nll, words = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
+    require_lengths("posts", count, likelihood=nll, words=words)
+    return {
+        "bleu": bleu_statistics(references, [(*own, "")[0] for own in replies]),
+        **found,
+        f"perplexity:{writes}": perplexity_statistics(Likelihood(nll, words, [0.0] * count, [0] * count)),
+    }
+
+
+def dialogue_scores(
+    statistics: Mapping[str, Array], *, seed: int, ids: Sequence[Hashable], resamples: int = 1000
+) -> dict[str, Score]:
+    """The scores of `dialogue_statistics`, by `KEYS`.
+
+    Args:
+        statistics: by family.
+        seed: of the bootstrap.
+        ids: one per row: the post, or the cluster of posts that belong together; resampled as one.
+        resamples: of the bootstrap; 0 for no intervals.
+
+    Raises:
+        EspalierError: a family is missing.
+    """
+    found: dict[str, Score] = {}
+    for family, rows in statistics.items():
+        metrics = metrics_of(family)
+        if family == "distinct:pooled":
+            found |= {metric.name: whole_score(metric, rows.sum(axis=0), segments=len(rows)) for metric in metrics}
+        else:
+            found |= scores(metrics, rows, seed=seed, resamples=resamples, groups=ids)
+    if missing := [key for key in KEYS if key not in found]:
+        raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
+    return {key: found[key] for key in KEYS}
+
+
+def whole_tree(nodes: Nodes, *, capped: bool) -> bool:
+    """Whether a generated tree, (n, 3), is some sentence's: no cap cut it short, and its root has no right child."""
+    return not capped and len(nodes) > 0 and bool(nodes[0, -1] == EOB)
+
+
+# --- Families --------------------------------------------------------------------------------------------------------
+
+
+def _multi_bleu(key: str, **more: str) -> Metric:
+    return bleu_metric(key, refs="all", tokens="words", posts="once", **more)
+
+
+def _list_statistics(references: Sequence[Sequence[str]], lists: Sequence[Sequence[str]]) -> tuple[Array, Array]:
+    """Of each post: BLEU's statistics of all its replies together, and of the one with the best sentence BLEU."""
+    sizes = [len(replies) for replies in lists]
+    rows = bleu_statistics_all(
+        [wanted for wanted, size in zip(references, sizes, strict=True) for _ in range(size)],
+        [reply for replies in lists for reply in replies],
+    )
+    every = np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
+    # The first of the best: of equals, but for the last bits, the one that the model ranks higher.
+    best = [own[np.argmax(sentence_bleu(own).round(9))] for own in every]
+    width = rows.shape[1]
+    return np.array([own.sum(axis=0) for own in every]).reshape(-1, width), np.array(best).reshape(-1, width)
+
+
+def _reply_statistics(posts: Sequence[str], first: Sequence[str]) -> Array:
+    found = np.zeros((len(posts), _POSTS + 1))
+    letters = [_letters(reply) for reply in first]
+    commonest = {reply for reply, _ in Counter(letters).most_common(1)}
+    found[:, _COPIED] = [reply == _letters(post) for reply, post in zip(letters, posts, strict=True)]
+    found[:, _COMMONEST] = [reply in commonest for reply in letters]
+    found[:, _EMPTY] = [not reply for reply in letters]
+    found[:, _WORDS] = [len(reply.split()) for reply in first]
+    found[:, _POSTS] = 1.0
+    return found
+
+
+def _at_rows(statistics: Array, rows: Sequence[int], count: int) -> Array:
+    """(posts, k) -> (count, k), each at its row, zeros elsewhere."""
+    found = np.zeros((count, statistics.shape[1]))
+    found[rows] = statistics
+    return found
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _reply_metric(key: str, column: int, given: int = _POSTS, undefined: str = "no posts", *, mean: str) -> Metric:
+    signature = signature_of("replies", counts=key, mean=mean, replies="first", posts="once")
+    return Metric(key, ratio(column, given, scale=100.0 if mean == "share" else 1.0), signature, undefined)
+
+
+_REPLIES: Final = (
+    _reply_metric("tree_whole", _WHOLE, _TREES, "no trees", mean="share"),
+    _reply_metric("grammatical", _GRAMMATICAL, _JUDGED, "no grammar was asked", mean="share"),
+    _reply_metric("copied", _COPIED, mean="share"),
+    _reply_metric("commonest", _COMMONEST, mean="share"),
+    _reply_metric("empty", _EMPTY, mean="share"),
+    _reply_metric("words", _WORDS, mean="mean"),
+)

@@ -1,0 +1,121 @@
+"""Golden values of dialogue: how pairs become trees, what models make of them, and how replies are scored."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from espalier.corpora.dialogue_data import DialogueData, DialogueView
+from espalier.corpora.dialogues import canonicalize, words_known
+from espalier.corpora.records import Pair
+from espalier.corpora.vocabulary import WordVocabulary
+from espalier.metrics.dialogue import Writes, dialogue_scores, dialogue_statistics
+from espalier.metrics.metric import scores_json
+from espalier.models.responder import Responder, ResponderConfig
+from espalier.models.x2tree import X2Tree, X2TreeConfig
+
+PAIRS = [
+    ("the lamp glows", "it glows low , she says", "2 6 2 2 6 0"),
+    ("who sings ?", "she", "0"),
+    ("moss and stone", "stone moss and stone moss", "3 4 0 3 4"),
+    ("who sings ?", "the moss sings low", "2 3 0 3"),
+    ("who", "moss moss", "2 1"),
+    ("a b c d e f g h", "the stone", "2 0"),
+]
+
+
+def pairs() -> list[Pair]:
+    return [
+        Pair(id=f"d{n}", origin="made", language="en", source=post, source_words=post,
+             target=reply, target_words=reply, target_heads=heads)
+        for n, (post, reply, heads) in enumerate(PAIRS)
+    ]  # fmt: skip
+
+
+def rows_of(data: DialogueData) -> Any:
+    return [data.ids, {name: [ragged.flat.tolist(), ragged.offsets.tolist()] for name, ragged in data.columns.items()}]
+
+
+def dialogue(folder: Path) -> Any:
+    rows = pairs()
+    words_known(rows, most=20, coverage=0.9).save(folder / "vocabulary.json")
+    voc = WordVocabulary.load(folder / "vocabulary.json")
+    found: list[Any] = [list(voc.words)]
+    limits: list[dict[str, Any]] = [{}, {"least": 2, "most": 5, "unknown": 0.2}, {"lift": False}]
+    for bounds in limits:
+        data, aside, lifted = canonicalize(rows, voc, **bounds)
+        found.append([rows_of(data), [[each.id, each.reason, each.text] for each in aside], lifted])
+    data, _, _ = canonicalize(rows, voc)
+    data.save(folder / "made.parquet")
+    for each in (data, DialogueData.load(folder / "made.parquet", voc)):
+        for view in (DialogueView("chain"), DialogueView("tree"), DialogueView("tree", 1)):
+            batch = each.batch(np.array([2, 0, 1]), view, grain=4)
+            found.append({field.name: getattr(batch, field.name).tolist() for field in fields(batch)})
+            found.append([each.sizes(view).tolist(), each.longest(view)])
+    return found
+
+
+def wave(*shape: int, phase: float = 0.0) -> Tensor:
+    """Values between -1 and 1 that repeat nowhere nearby."""
+    return torch.from_numpy(np.sin(np.arange(int(np.prod(shape))) * 1.7 + phase)).float().reshape(shape)
+
+
+def values_of(model: Any) -> list[Any]:
+    """What a model makes of the pairs when its weights are waves: losses, gradients and shapes."""
+    with torch.no_grad():
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(0.5 * wave(*parameter.shape, phase=number))
+    data, _, _ = canonicalize(pairs(), model.vocabulary)
+    batch = data.batch(np.arange(len(data)), model.eval().config.view)
+    nats = model.tree_losses(batch) if isinstance(model, X2Tree) else model.token_losses(batch).sum(1)
+    smoothed = model.loss(batch, 0.1)
+    smoothed.total.backward()
+    slopes = sum(float(parameter.grad.abs().sum()) for parameter in model.parameters() if parameter.grad is not None)
+    shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    return [nats.tolist(), smoothed.total.item(), int(smoothed.targets), slopes, shapes]
+
+
+def _models(kind: Any, config: Any, variants: list[dict[str, Any]]) -> Any:
+    voc = words_known(pairs(), most=20, coverage=1.0)
+    small: dict[str, Any] = {"width": 6, "word": 4, "readout": 5}
+    return [[values_of(kind(config(**small, **changes), voc)) for changes in variants], config().model_dump()]
+
+
+def x2tree(_: Path) -> Any:
+    return _models(X2Tree, X2TreeConfig, [
+        {}, {"arity": 1, "context": "attention"}, {"context": "nrm", "both_ways": True}, {"shared": True},
+    ])  # fmt: skip
+
+
+def responder(_: Path) -> Any:
+    return _models(Responder, ResponderConfig, [
+        {}, {"context": "initial"}, {"context": "attention", "both_ways": True}, {"context": "nrm"},
+    ])  # fmt: skip
+
+
+def metrics(_: Path) -> Any:
+    posts, references = ([row[side] for row in PAIRS[:4]] for side in (0, 1))
+    replies = [["it glows", "she says"], ["she", "who sings ?"], ["moss and stone"], ["she", "who sings ?"]]
+    found = []
+    judged = {"whole": [True, False, True, False], "grammatical": [True, True, False, True]}
+    cases: list[tuple[Writes, dict[str, Any]]] = [("chain", {}), ("tree", judged)]
+    for writes, more in cases:
+        statistics = dialogue_statistics(
+            posts, references, replies, writes=writes, likelihood=([9.5, 1.25, 7.0, 8.0], [6, 1, 5, 4]), **more
+        )
+        found.append(scores_json(dialogue_scores(statistics, seed=1, ids=["a", "b", "c", "b"], resamples=20)))
+    # Signatures name the versions of what is compared with, which are not ours.
+    return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]
+
+
+COMPONENTS = {
+    "corpora.dialogue": dialogue,
+    "models.x2tree": x2tree,
+    "models.responder": responder,
+    "metrics.dialogue": metrics,
+}
