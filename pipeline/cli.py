@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.errors import EspalierError
 from pipeline import layout
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ STAGES = {
     "score": ("run", "Score a run."),
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
-#: A stage whose backends are still to come: its map in params.yaml is empty, so no key can name an entry.
-RESERVED = ("canonicalize",)
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -98,11 +96,6 @@ def _stage(name: str, kind: str, text: str) -> None:
 
     def run(key: str, profile: Profile | None) -> None:
         _enter(profile.value if profile else None)
-        if name in RESERVED:
-            from pipeline.params import load_params
-
-            load_params()
-            raise ConfigError.unknown(kind, key, [])
         from pipeline.stage import unchanged_code
 
         module = importlib.import_module(f"pipeline.{name}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
@@ -28,16 +28,6 @@ class Strict(BaseModel):
     """Unknown keys are mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _none_yet(value: object) -> object:
-    if value:
-        raise ValueError("nothing can stand here yet: no backend of this kind is built in")
-    return value
-
-
-#: A map whose place is fixed and whose backends are still to come.
-Reserved = Annotated[dict[str, Any], BeforeValidator(_none_yet)]
 
 
 class ParserEntry(Strict):
@@ -123,16 +113,46 @@ class PairDataset(Strict):
     both_directions: bool = True
 
 
-Dataset = Annotated[VerseDataset | PairDataset, Field(discriminator="form")]
+class DialogueDataset(Strict):
+    """Posts and responses as words, and responses as canonical trees of words (X2Tree)."""
+
+    form: Literal["dialogue"]
+    corpus: str
+    #: A dataset whose vocabulary this one shares.
+    vocab_from: str
+    #: The words of the vocabulary: at most so many, and no more than cover this share of all that are said.
+    words: int = Field(28_000, ge=1)
+    coverage: float = Field(1.0, gt=0, le=1)
+    #: A pair is put aside if a side has fewer or more words than these.
+    least: int = Field(1, ge=1)
+    most: int = Field(50, ge=1)
+    #: Or if a larger share of a side is unknown.
+    unknown: float = Field(1.0, ge=0, le=1)
+    #: Whether trees that are not projective are made so, or put aside.
+    lift: bool = True
+
+
+Dataset = VerseDataset | PairDataset | DialogueDataset
 #: The task of the corpora that each form is made of.
-TASKS = {"verse": "verse", "paraphrase": "pairs"}
+TASKS = {"verse": "verse", "paraphrase": "pairs", "dialogue": "pairs"}
 
 
 class Datasets(Strict):
-    """Two ways to make a corpus ready: as sequences, or as canonical trees."""
+    """Two ways to make a corpus ready: as sequences, or as canonical trees. A key stands under one of them."""
 
-    linearize: dict[str, Dataset]
-    canonicalize: Reserved
+    linearize: dict[str, Annotated[VerseDataset | PairDataset, Field(discriminator="form")]]
+    canonicalize: dict[str, DialogueDataset]
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if twice := sorted(self.linearize.keys() & self.canonicalize.keys()):
+            raise ValueError(f"{', '.join(twice)} stands under linearize and under canonicalize; rename one")
+        return self
+
+    @property
+    def every(self) -> dict[str, Dataset]:
+        """All of them, by key."""
+        return {**self.linearize, **self.canonicalize}
 
 
 class Model(Strict):
@@ -157,7 +177,7 @@ class Run(Strict):
     paper: str
     title: str = ""
     #: What is decoded and scored: `pipeline/<form>/`.
-    form: Literal["verse", "paraphrase"]
+    form: Literal["verse", "paraphrase", "dialogue"]
     model: str
     corpus: str
     split: Literal["dev", "test"]
@@ -219,17 +239,11 @@ class Params(Strict):
                 _meets(f"corpora.{key}.{slot}", source, self.sources)
             _meets(f"corpora.{key}.parser", corpus.parser, self.parsers)
             corpus.filters.check(KINDS[corpus.task], where=f"corpora.{key}.filters")
-        for key, dataset in self.datasets.linearize.items():
-            _meets(f"datasets.linearize.{key}.corpus", dataset.corpus, self.corpora, optional=False)
-            if (task := self.corpora[dataset.corpus].task) != TASKS[dataset.form]:
-                raise ConfigError(
-                    f"corpus {dataset.corpus} is of task {task}",
-                    where=f"datasets.linearize.{key}.corpus",
-                    remedy=f"a corpus of task {TASKS[dataset.form]}",
-                )
-            _meets(f"datasets.linearize.{key}.vocab_from", dataset.vocab_from, self.datasets.linearize)
+        for way, datasets in (("linearize", self.datasets.linearize), ("canonicalize", self.datasets.canonicalize)):
+            for key, dataset in datasets.items():
+                _check_dataset(f"datasets.{way}.{key}", dataset, self.corpora, datasets)
         for key, model in self.models.items():
-            _meets(f"models.{key}.dataset", model.dataset, self.datasets.linearize, optional=False)
+            _meets(f"models.{key}.dataset", model.dataset, self.datasets.every, optional=False)
             _meets(f"models.{key}.init", model.init, self.models)
             validated(TrainingConfig, model.training, f"models.{key}.training")
         for key, run in self.runs.items():
@@ -247,6 +261,18 @@ class Params(Strict):
                     f"run {annotation.run} is of paper {paper}", where=f"annotations.{key}.paper", remedy=paper
                 )
         return self
+
+
+def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
+    """A corpus of its task, and a vocabulary of its kind."""
+    _meets(f"{path}.corpus", dataset.corpus, corpora, optional=False)
+    if (task := corpora[dataset.corpus].task) != TASKS[dataset.form]:
+        raise ConfigError(
+            f"corpus {dataset.corpus} is of task {task}",
+            where=f"{path}.corpus",
+            remedy=f"a corpus of task {TASKS[dataset.form]}",
+        )
+    _meets(f"{path}.vocab_from", dataset.vocab_from, others)
 
 
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:

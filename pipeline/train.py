@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from espalier.corpora.pair_data import PairBatch, PairData
-from espalier.corpora.verse_data import VerseBatch, VerseData
+from espalier.corpora.batch import Batch
+from espalier.corpora.dialogue_data import DialogueData
+from espalier.corpora.pair_data import PairData
+from espalier.corpora.verse_data import VerseData
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
@@ -38,11 +40,11 @@ if TYPE_CHECKING:
 class Examples:
     """A split as a model with this view reads it."""
 
-    data: VerseData | PairData
+    data: VerseData | PairData | DialogueData
     view: Any
     lengths: npt.NDArray[np.int64]
 
-    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> VerseBatch | PairBatch:
+    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Batch:
         """The batch of these examples."""
         return self.data.batch(indices, self.view, rng, grain=self.data.GRAIN)
 

@@ -64,6 +64,8 @@ PARSER = {
     "training": {},
 }
 
+TALK: dict[str, Any] = {"form": "dialogue", "corpus": "said", "vocab_from": "none"}
+
 MISTAKES: list[tuple[str, Any, str]] = [
     # an unknown key, at each level; the keys that are allowed are listed
     ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, corpora"),
@@ -165,8 +167,20 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: lines, said, tiny"),
     ("runs/songnet_free/annotation", "moon", r"runs\.songnet_free\.annotation: .*allowed: again, none"),
     ("runs/songnet_free/lm", "moon", r"runs\.songnet_free\.lm: .*allowed: expander, none, songnet"),
-    # something where nothing can stand yet
-    ("datasets/canonicalize", {"trees": {}}, r"datasets\.canonicalize: nothing can stand here yet"),
+    # a dataset of trees
+    ("datasets/canonicalize", {"talk": {}}, r"datasets\.canonicalize\.talk\.form: Field required"),
+    (
+        "datasets/canonicalize",
+        {"talk": TALK | {"corpus": "tiny"}},
+        r"corpus tiny is of task verse; a corpus of task pairs",
+    ),
+    (
+        "datasets/canonicalize",
+        {"talk": TALK | {"vocab_from": "tiny"}},
+        r"canonicalize\.talk\.vocab_from: .*allowed: none",
+    ),
+    ("datasets/canonicalize", {"talk": TALK | {"coverage": 0}}, r"canonicalize\.talk\.coverage: .*greater than 0"),
+    ("datasets/canonicalize", {"said": TALK}, r"said stands under linearize and under canonicalize; rename one"),
 ]
 
 

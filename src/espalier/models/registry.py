@@ -16,18 +16,21 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from espalier.corpora.dialogue_data import DialogueData
 from espalier.corpora.pair_data import PairData
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.verse_data import VerseData
-from espalier.corpora.vocabulary import Vocabulary
+from espalier.corpora.vocabulary import Vocabulary, WordVocabulary
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
+from espalier.models.responder import Responder, ResponderConfig
 from espalier.models.scpn import SCPN, SCPNConfig
 from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.x2tree import X2Tree, X2TreeConfig
 
-AnyVocabulary = Vocabulary | PairVocabulary
+AnyVocabulary = WordVocabulary | PairVocabulary
 
 
 @dataclass(frozen=True)
@@ -36,14 +39,16 @@ class Architecture:
 
     config: type[BaseModel]
     build: Callable[[Any, Any], nn.Module]
-    vocabulary: type[Vocabulary] | type[PairVocabulary]
-    data: type[VerseData] | type[PairData]
+    vocabulary: type[WordVocabulary] | type[PairVocabulary]
+    data: type[VerseData] | type[PairData] | type[DialogueData]
 
 
 ARCHITECTURES = {
     "songnet": Architecture(SongNetConfig, SongNet, Vocabulary, VerseData),
     "guig": Architecture(GuiGConfig, GuiG, PairVocabulary, PairData),
     "scpn": Architecture(SCPNConfig, SCPN, PairVocabulary, PairData),
+    "x2tree": Architecture(X2TreeConfig, X2Tree, WordVocabulary, DialogueData),
+    "responder": Architecture(ResponderConfig, Responder, WordVocabulary, DialogueData),
 }
 
 

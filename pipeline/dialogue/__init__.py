@@ -1,0 +1,1 @@
+"""The stages of dialogue: X2Tree's."""
