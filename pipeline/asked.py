@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TypeVar
 
 from espalier.io.errors import ConfigError, DataError
 from pipeline import layout
-from pipeline.params import Params
+from pipeline.params import DialogueDataset, PairDataset, Params, VerseDataset, entry
+
+Kind = TypeVar("Kind", VerseDataset, PairDataset, DialogueDataset)
 
 
 def lines_asked(file: Path | None, given: bool, *, nothing: ConfigError, remedy: str) -> list[str]:
@@ -57,6 +60,21 @@ def model_asked(params: Params, given: str | None, wanted: str, option: str, fit
             remedy=f"name one: {', '.join(fitting)}" if fitting else "another --profile",
         )
     return defaults[0] if given is None else given
+
+
+def dataset_of(params: Params, key: str, kind: type[Kind], what: str, option: str) -> Kind:
+    """The dataset of a model, which is of the kind that a command writes.
+
+    Args:
+        what: what the command writes, for people.
+
+    Raises:
+        ConfigError: there is no such model, or it is of another kind.
+    """
+    dataset = params.datasets.every[entry("model", params.models, key).dataset]
+    if not isinstance(dataset, kind):
+        raise ConfigError(f"model {key} writes {dataset.form}, no {what}", where=option)
+    return dataset
 
 
 def require_trained(key: str) -> None:

@@ -147,7 +147,7 @@ def _corpus(params: Params, key: str) -> CorpusResult:
     from espalier.report import CorpusResult
 
     found = read_json(layout.corpus_metrics(key))
-    datasets = [name for name, dataset in params.datasets.linearize.items() if dataset.corpus == key]
+    datasets = [name for name, dataset in params.datasets.every.items() if dataset.corpus == key]
     words = read_json(layout.dataset_metrics(datasets[0]))["vocabulary"] if datasets else {}
     return CorpusResult(
         key=key,

@@ -10,8 +10,8 @@ from espalier.io.errors import ConfigError, DataError
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
-from pipeline.asked import model_asked, require_trained
-from pipeline.params import PairDataset, Params, entry
+from pipeline.asked import dataset_of, model_asked, require_trained
+from pipeline.params import PairDataset, Params
 from pipeline.stage import device
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SORTS = {"text": ("--model", "paraphrase"), "tree": ("--expander", "expand")}
 #: What the command reads and writes.
 LANGUAGE = "en"
+WRITTEN = "paraphrases"
 
 
 @dataclass(frozen=True)
@@ -52,26 +53,14 @@ def chosen(params: Params, given: str | None, writes: str) -> str:
         ConfigError: there is none, it is of another task or language, or it is not trained.
     """
     option, command = SORTS[writes]
-    datasets = params.datasets.linearize
+    datasets = params.datasets.every
     fitting = [key for key, model in params.models.items() if isinstance(datasets[model.dataset], PairDataset)]
     key = model_asked(params, given, f"{command}.{LANGUAGE}", option, fitting)
-    language = params.corpora[dataset_of(params, key, option).corpus].language
+    language = params.corpora[dataset_of(params, key, PairDataset, WRITTEN, option).corpus].language
     if language != LANGUAGE:
         raise ConfigError(f"model {key} writes {language}, not {LANGUAGE}", where=option)
     require_trained(key)
     return key
-
-
-def dataset_of(params: Params, key: str, option: str) -> PairDataset:
-    """The dataset of a model of pairs.
-
-    Raises:
-        ConfigError: there is no such model, or it is of another task.
-    """
-    dataset = params.datasets.linearize[entry("model", params.models, key).dataset]
-    if not isinstance(dataset, PairDataset):
-        raise ConfigError(f"model {key} writes {dataset.form}, no paraphrases", where=option)
-    return dataset
 
 
 def loaded(params: Params, key: str, writes: str) -> Loaded:
@@ -92,7 +81,7 @@ def loaded(params: Params, key: str, writes: str) -> Loaded:
         raise ConfigError(
             f"model {key} reads no tree: no template guides it", where=option, remedy="name one that reads target_tree"
         )
-    most = min(dataset_of(params, key, option).most, model.config.positions - 2)
+    most = min(dataset_of(params, key, PairDataset, WRITTEN, option).most, model.config.positions - 2)
     return Loaded(key, params.models[key].dataset, model.to(device()), vocabulary, most)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ConfigError, DataError
-from pipeline.asked import lines_asked
-from pipeline.params import Params, load_params
+from pipeline.asked import dataset_of, lines_asked
+from pipeline.params import PairDataset, Params, load_params
 from pipeline.paraphrase import loading, templates
 from pipeline.paraphrase.guided import Job, Text, check_room, paraphrases, source_of
 from pipeline.paraphrase.loading import Loaded
@@ -120,7 +120,7 @@ def _system(params: Params, options: Options, requests: list[Request]) -> tuple[
     """The text generator, the expander unless the guide is whole, and the parser's key; texts are looked at first."""
     first = loading.chosen(params, options.model, "text")
     second = None if options.full else loading.chosen(params, options.expander, "tree")
-    dataset = loading.dataset_of(params, first, "--model")
+    dataset = dataset_of(params, first, PairDataset, loading.WRITTEN, "--model")
     parser = loading.parser_of(params, dataset.corpus)
     for name, text in _texts(requests, options):
         _readable(text, name, dataset.most)

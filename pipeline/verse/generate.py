@@ -12,8 +12,8 @@ from espalier.io.errors import ConfigError
 from espalier.verse.format import Format, parse_format
 from espalier.verse.text import tokens_of, units_of
 from pipeline import layout
-from pipeline.asked import lines_asked, model_asked, require_trained
-from pipeline.params import entry, load_params
+from pipeline.asked import dataset_of, lines_asked, model_asked, require_trained
+from pipeline.params import VerseDataset, load_params
 from pipeline.stage import device, say
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def write(command: str, requests: list[Request], options: Options) -> None:
     _check(options, len(requests))
     params = load_params()
     key = model_asked(params, options.model, f"{command}.{options.language}", "--model", list(params.models))
-    language = params.corpora[params.datasets.linearize[entry("model", params.models, key).dataset].corpus].language
+    language = params.corpora[dataset_of(params, key, VerseDataset, "verse", "--model").corpus].language
     if language != options.language:
         raise ConfigError(
             f"model {key} writes {language}, not {options.language}",
