@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import pandas as pd
+
 from espalier.corpora.records import Quarantined, Row, records_of, table_of
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.tables import read_table, write_table
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Score, scores_json
 from pipeline import layout
 from pipeline.params import Run
 
@@ -37,6 +41,25 @@ def write_ready(
         write_table(folder / "quarantine.parquet", table_of(aside, Quarantined))
         for name, value in more.items():
             write_json(folder / f"{name}.json", value)
+
+
+def write_scores(
+    key: str,
+    run: Run,
+    rows: pd.DataFrame,
+    statistics: Mapping[str, Array],
+    found: Mapping[str, Score],
+    counts: Mapping[str, int],
+) -> None:
+    """The scores of a run as JSON, and the statistics that they are made of beside the ids of their rows."""
+    columns = {
+        f"{family}.{place}": values[:, place]
+        for family, values in statistics.items()
+        for place in range(values.shape[1])
+    }
+    segments = pd.concat([rows[["id", "cluster", "seed", "sample"]], pd.DataFrame(columns)], axis=1)
+    write_table(layout.segments(run.paper, key), segments)
+    write_json(layout.metrics(run.paper, key), {**scores_json(found), "counts": counts})
 
 
 def fits_none(run: Run, count: int, what: str) -> DataError:

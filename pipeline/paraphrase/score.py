@@ -5,9 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.files import write_json
-from espalier.io.tables import read_table, table_metadata, write_table
-from espalier.metrics.metric import scores_json
+from espalier.io.tables import read_table, table_metadata
 from espalier.metrics.paraphrase import (
     expansion_scores,
     expansion_statistics,
@@ -15,6 +13,7 @@ from espalier.metrics.paraphrase import (
     paraphrase_statistics,
 )
 from pipeline import layout
+from pipeline.artifacts import write_scores
 from pipeline.params import Params, Run
 
 
@@ -48,12 +47,7 @@ def run(key: str, wanted: Run, params: Params) -> None:
         )
         found = paraphrase_scores(statistics, seed=wanted.seed, ids=table["cluster"].tolist())
         counts["not parsed"] = int((parsed["reason"] != "").sum())
-    columns = {
-        f"{family}.{place}": rows[:, place] for family, rows in statistics.items() for place in range(rows.shape[1])
-    }
-    segments = pd.concat([table[["id", "cluster", "seed", "sample"]], pd.DataFrame(columns)], axis=1)
-    write_table(layout.segments(wanted.paper, key), segments)
-    write_json(layout.metrics(wanted.paper, key), {**scores_json(found), "counts": counts})
+    write_scores(key, wanted, table, statistics, found, counts)
 
 
 def _parsed(key: str, wanted: Run, table: pd.DataFrame) -> pd.DataFrame:

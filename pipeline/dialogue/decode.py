@@ -1,0 +1,132 @@
+"""decode dialogues: the best replies to each post, and how probable a model finds the reply that was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from espalier.corpora.batches import length_batches
+from espalier.corpora.dialogue_data import DialogueData
+from espalier.corpora.dialogues import canonicalize
+from espalier.corpora.records import Pair
+from espalier.corpora.rules import words_of
+from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
+from espalier.io.errors import ConfigError
+from espalier.io.tables import write_table
+from espalier.models.registry import load_model
+from espalier.syntax.ternary import heads_of
+from pipeline import layout
+from pipeline.artifacts import fits_none, read_split
+from pipeline.params import Params, Run, validated
+from pipeline.stage import device, followed, say
+
+#: Beams that are searched together. It changes the speed and the memory, never the reply.
+BEAMS = 800
+
+
+def run(key: str, wanted: Run, params: Params) -> None:
+    """`samples` rows for each pair, the best reply first.
+
+    Columns: id, cluster (the first pair of its post), seed, sample (the reply's rank), source, reference, text (words
+    joined by spaces), heads (of its tree), cut (the cap that stopped it), score (its log-probability), and nll and
+    words of the reference. The table's metadata holds under "unfit" how many pairs the model has no ids or trees for.
+    """
+    decoder = validated(DialogueDecoder, wanted.decoder, f"params.yaml: runs.{key}.decoder")
+    if wanted.samples > decoder.beam:
+        raise ConfigError(
+            f"{wanted.samples} replies of {decoder.beam} beams", where=f"params.yaml: runs.{key}.samples",
+            remedy=f"at most {decoder.beam}",
+        )  # fmt: skip
+    records = _chosen(read_split(wanted.corpus, wanted.split, Pair), decoder)
+    tables, unfit = [], 0
+    for seed in params.models[wanted.model].seeds:
+        loaded, vocabulary = load_model(layout.model(wanted.model), seed)
+        model: Any = loaded.to(device())
+        data, aside, _ = canonicalize(records, vocabulary, most=model.config.positions - 1, stage="decode")
+        if not len(data):
+            raise fits_none(wanted, len(records), "pairs")
+        unfit += len(aside)
+        fitting = {row.id: row for row in records}
+        rows = [fitting[each] for each in data.ids]
+        first: dict[str, int] = {}
+        for place, row in enumerate(rows):
+            first.setdefault(_post(row), place)
+        said = dict(zip(first, _replies(model, data, [*first.values()], decoder, wanted.samples), strict=True))
+        surprise = _surprise(model, data)
+        tables.append(
+            pd.DataFrame(
+                [
+                    {
+                        "id": row.id, "cluster": data.ids[first[_post(row)]], "seed": seed, "sample": rank,
+                        "source": _post(row), "reference": " ".join(words_of(row, "target")),
+                        **_columns(reply), **known,
+                    }
+                    for row, known in zip(rows, surprise, strict=True)
+                    for rank, reply in enumerate(said[_post(row)])
+                ]
+            )
+        )  # fmt: skip
+    made = pd.concat(tables, ignore_index=True)
+    write_table(layout.output(wanted.paper, key), made, {"unfit": str(unfit)})
+    say(f"{key}: {len(made):,} replies" + (f", {unfit} pairs unfit for the model" if unfit else ""))
+
+
+def _post(row: Pair) -> str:
+    return " ".join(words_of(row, "source"))
+
+
+def _chosen(records: list[Pair], decoder: DialogueDecoder) -> list[Pair]:
+    """The pairs of the posts that are asked for, in the order of the split."""
+    posts = list(dict.fromkeys(map(_post, records)))
+    kept = posts[decoder.skip :][: decoder.posts or None]
+    if not kept:
+        raise ConfigError(f"{decoder.skip} posts are skipped of {len(posts)}", where="decoder.skip", remedy="lower it")
+    chosen = set(kept)
+    return [record for record in records if _post(record) in chosen]
+
+
+def _columns(reply: Reply | None) -> dict[str, Any]:
+    """A reply as columns; where a search found too few, an empty one."""
+    if reply is None:
+        return {"text": "", "heads": "", "cut": "", "score": float("nan")}
+    return {
+        "text": " ".join(reply.words), "heads": " ".join(map(str, heads_in(reply))), "cut": reply.cut,
+        "score": round(reply.log_probability, 6),
+    }  # fmt: skip
+
+
+def heads_in(reply: Reply) -> tuple[int, ...]:
+    """The head of each word, from 1; none for a chain, and where the root has a right child, a second root."""
+    nodes = reply.nodes
+    return heads_of(nodes) if nodes is not None and nodes[0, -1] < 0 else ()
+
+
+def _replies(
+    model: Any, data: DialogueData, places: list[int], decoder: DialogueDecoder, most: int
+) -> list[list[Reply | None]]:
+    """The `most` best replies to the posts at these places."""
+    order = np.array(places)[np.argsort(data.columns["source"].lengths[places], kind="stable")]
+    size = max(1, BEAMS // decoder.beam)
+    parts = [order[start : start + size] for start in range(0, len(order), size)]
+    found: dict[int, list[Reply | None]] = {}
+    for part in followed(parts, len(parts), "decode"):
+        batch = data.batch(part, model.config.view).to(device())
+        for place, made in zip(part, replies(model, batch, decoder, data.vocabulary), strict=True):
+            found[int(place)] = [*made[:most], *[None] * (most - len(made))]
+    return [found[place] for place in places]
+
+
+def _surprise(model: Any, data: DialogueData) -> list[dict[str, Any]]:
+    """Nats of each reference: of its words and end, or of all choices of its tree; and its words."""
+    view, nll = model.config.view, np.zeros(len(data))
+    with torch.inference_mode():
+        batches = length_batches(data.sizes(view), budget=8192)
+        for indices in followed(batches, len(batches), "likelihood"):
+            batch = data.batch(indices, view).to(device())
+            nats = model.tree_losses(batch) if view.shape == "tree" else model.token_losses(batch).sum(1)
+            nll[indices] = nats.double().cpu().numpy()
+    lengths = data.columns["target"].lengths.tolist()
+    return [{"nll": round(nats, 6), "words": words} for nats, words in zip(nll.tolist(), lengths, strict=True)]
