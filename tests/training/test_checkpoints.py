@@ -116,11 +116,12 @@ def test_a_full_disk_is_one_line_and_leaves_the_checkpoint_before(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000000001.json", "step-000000001.safetensors"]
 
 
-def test_an_optimizer_comes_back_with_all_of_its_moments() -> None:
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.Adadelta])
+def test_an_optimizer_comes_back_with_all_of_its_moments(kind: type[torch.optim.Optimizer]) -> None:
     def made() -> tuple[nn.Linear, torch.optim.Optimizer]:
         torch.manual_seed(1)
         model = nn.Linear(3, 2)
-        return model, torch.optim.AdamW(model.parameters(), lr=0.1)
+        return model, kind(model.parameters(), lr=0.1)  # type: ignore[call-arg]
 
     def step(model: nn.Linear, optimizer: torch.optim.Optimizer) -> None:
         optimizer.zero_grad()

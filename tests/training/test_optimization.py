@@ -67,6 +67,25 @@ def test_the_optimizer_is_the_one_named_fused_with_its_own_numbers(name: str, ki
     assert (group["betas"], group["eps"], group["fused"]) == ((0.8, 0.9), 1e-6, True)
 
 
+def test_adadelta_takes_the_steps_that_its_paper_has() -> None:
+    weight = nn.Parameter(torch.zeros(1))
+    layer = nn.Module()
+    layer.weight = weight
+    optimizer = optimizer_of(layer, config(optimizer="adadelta", rho=0.9, epsilon=1e-6))
+    squares = steps = 0.0
+    at = 0.0
+    for slope in (1.0, -0.5, 2.0):
+        squares = 0.9 * squares + 0.1 * slope**2
+        step = -(((steps + 1e-6) / (squares + 1e-6)) ** 0.5) * slope
+        steps = 0.9 * steps + 0.1 * step**2
+        at += 0.5 * step
+        weight.grad = torch.tensor([slope])
+        for group in optimizer.param_groups:
+            group["lr"] = 0.5
+        optimizer.step()
+        assert weight.item() == pytest.approx(at, rel=1e-5)
+
+
 def test_precision_is_what_is_asked_for_and_auto_never_emulates() -> None:
     cpu = torch.device("cpu")
     assert precision_of(config(precision="bf16"), cpu) == "bf16"
@@ -88,6 +107,7 @@ def test_precision_is_what_is_asked_for_and_auto_never_emulates() -> None:
         {"patience": -1},
         {"schedule": "cosine"},
         {"optimizer": "sgd"},
+        {"rho": 1.0},
         {"precision": "fp16"},
         {"betas": (0.9,)},
         {"epochs": 3},

@@ -16,8 +16,10 @@ class TrainingConfig(BaseModel):
     steps: int = Field(ge=1)
     #: Tokens a batch, padding counted.
     batch_tokens: int = Field(4096, ge=1)
-    optimizer: Literal["adam", "adamw"] = "adamw"
+    optimizer: Literal["adam", "adamw", "adadelta"] = "adamw"
     betas: tuple[float, float] = (0.9, 0.98)
+    #: Adadelta's decay (Zeiler 2012, who also has an epsilon of 1e-6 and, in effect, a rate of 1).
+    rho: float = Field(0.95, ge=0, lt=1)
     epsilon: float = Field(1e-9, gt=0)
     weight_decay: float = Field(0.0, ge=0)
     schedule: Literal["noam", "linear", "constant"] = "noam"

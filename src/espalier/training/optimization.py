@@ -9,16 +9,17 @@ from espalier.training.config import TrainingConfig
 
 
 def optimizer_of(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """Fused Adam or AdamW; biases, norms and embeddings' single rows are not decayed (tensors of one dimension)."""
+    """Fused Adam or AdamW, or Adadelta; what has one dimension (biases, norms, single rows) does not decay."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
     ]
+    groups = [group for group in groups if group["params"]]
+    if config.optimizer == "adadelta":
+        return torch.optim.Adadelta(groups, lr=0.0, rho=config.rho, eps=config.epsilon)
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    return kind(
-        [group for group in groups if group["params"]], lr=0.0, betas=config.betas, eps=config.epsilon, fused=True
-    )
+    return kind(groups, lr=0.0, betas=config.betas, eps=config.epsilon, fused=True)
 
 
 def rate_at(step: int, config: TrainingConfig, width: int) -> float:
