@@ -93,9 +93,11 @@ def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:
 
 
 def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
-    with pytest.raises(ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: guig, scpn, songnet$"):
+    with pytest.raises(
+        ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: guig, responder, scpn, songnet, x2tree$"
+    ):
         architecture("gru", where="models.x.arch")
-    assert set(ARCHITECTURES) == {"guig", "scpn", "songnet"}
+    assert set(ARCHITECTURES) == {"guig", "responder", "scpn", "songnet", "x2tree"}
 
 
 def test_weights_load_into_a_model_of_their_shape_alone(saved: Path, build: Build) -> None:

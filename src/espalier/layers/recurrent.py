@@ -134,7 +134,8 @@ def gru_update(into: Tensor, over: Tensor, hidden: Tensor) -> Tensor:
     width = hidden.shape[-1]
     gates = (into[..., : 2 * width] + over[..., : 2 * width]).sigmoid()
     new = torch.tanh(into[..., 2 * width :] + gates[..., :width] * over[..., 2 * width :])
-    return torch.lerp(new, hidden, gates[..., width:])
+    # Under autocast the projections are short; what is carried on is not.
+    return torch.lerp(new.to(hidden.dtype), hidden, gates[..., width:].to(hidden.dtype))
 
 
 class AdditiveAttention(nn.Module):
