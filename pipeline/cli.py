@@ -36,7 +36,7 @@ class Profile(StrEnum):
 
 
 class Language(StrEnum):
-    """Of the verse that is written."""
+    """Of what is written."""
 
     zh = "zh"
     en = "en"
@@ -60,6 +60,8 @@ STAGES = {
     "score": ("run", "Score a run."),
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
+#: The other commands.
+OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "verify"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -77,6 +79,15 @@ FreeOption = Annotated[bool, typer.Option("--free", help="Predict separators and
 TopKOption = Annotated[int, typer.Option(help="Draw from the k most probable words.")]
 TemperatureOption = Annotated[float, typer.Option(help="Above 1 bolder, below 1 safer.")]
 BeamOption = Annotated[int, typer.Option(help="Search with this many beams instead of drawing; 0 draws.")]
+RepliesOption = Annotated[int, typer.Option(help="How many replies, the best of the search.")]
+BeamsOption = Annotated[
+    int | None, typer.Option(help="Search with this many beams; else 6 of trees, or 50 of chains.", show_default=False)
+]
+LocalOption = Annotated[
+    int | None,
+    typer.Option(help="Groups of children that are looked at for each leaf of a tree; else 6.", show_default=False),
+]
+ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Below each reply the tree that it grew as.")]
 
 
 def _stage(name: str, kind: str, text: str) -> None:
@@ -200,6 +211,46 @@ def paraphrase(
 
 
 @app.command()
+def reply(
+    post: Annotated[str | None, typer.Argument(help="What somebody said.")] = None,
+    model: ModelOption = None,
+    language: LanguageOption = Language.zh,
+    profile: ProfileOption = None,
+    n: RepliesOption = 1,
+    beam: BeamsOption = None,
+    local: LocalOption = None,
+    file: Annotated[Path | None, typer.Option(help="One post a line, - for standard input.")] = None,
+    show_tree: ShownTreeOption = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object per reply.")] = False,
+) -> None:
+    """Answer a post. The best replies of a search come first; nothing is drawn: a call repeated writes the same."""
+    from pipeline.dialogue.reply import Options, posts_of, write
+
+    posts = [post] if post is not None else []
+    posts += posts_of(file, posts)  # before entering another folder: --file is a path in this one
+    _enter(profile.value if profile else "nursery")
+    write(posts, Options(model, language.value, n, beam, local, show_tree, json))
+
+
+@app.command()
+def chat(
+    model: ModelOption = None,
+    language: LanguageOption = Language.zh,
+    profile: ProfileOption = None,
+    n: RepliesOption = 1,
+    beam: BeamsOption = None,
+    local: LocalOption = None,
+    show_tree: ShownTreeOption = False,
+) -> None:
+    """Answer posts, one line after another, until their end; each by itself: the model reads one post at a time."""
+    from pipeline.dialogue.chat import chat as converse
+    from pipeline.dialogue.reply import Options
+
+    _enter(profile.value if profile else "nursery")
+    converse(Options(model, language.value, n, beam, local, show_tree, False))
+
+
+@app.command()
 def verify(profile: ProfileOption = None) -> None:
     """Hash again what dvc.lock names, in the workspace and in DVC's cache; DVC itself trusts read-only files."""
     from pipeline.verify import verify as check
@@ -228,7 +279,7 @@ def _enter(profile: str | None) -> None:
 
 def _command() -> str:
     """The command that was given, if it is one, and a space."""
-    known = {command.name for command in app.registered_commands} | {"generate", "polish", "paraphrase", "verify"}
+    known = {command.name for command in app.registered_commands} | OTHERS
     return f"{sys.argv[1]} " if sys.argv[1] in known else ""
 
 

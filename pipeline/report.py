@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,16 +40,20 @@ def run(key: str) -> None:
     printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
     runs = {name: each for name, each in params.runs.items() if each.paper == key}
     shown = {run_ for each in printed.examples for run_ in each.written}
+    shown |= set(printed.sheet.runs) if printed.sheet else set()
     made = build(
         printed,
         [_result(params, name, each, shown) for name, each in runs.items()],
         _curves(params, key),
         [_corpus(params, name) for name in sorted({each.corpus for each in runs.values()})],
-        _comparisons(printed, key, runs, params.profile),
+        _comparisons(printed, key, {name: each.form for name, each in runs.items()}, params.profile),
     )
     with atomic_folder(layout.report(key)) as folder:
         (folder / "index.html").write_text(render_html(made), encoding="utf-8")
         (folder / "tables.md").write_text(render_markdown(made), encoding="utf-8")
+        for name, text in made.sheet.files().items() if made.sheet else ():
+            # With a byte order mark, without which some spreadsheets guess another encoding.
+            (folder / name).write_text(text, encoding="utf-8-sig")
     render_console(made, Console())
 
 
@@ -57,19 +61,29 @@ def _result(params: Params, key: str, run_: Run, shown: Collection[str] = ()) ->
     from espalier.report import Provenance, RunResult
 
     elsewhere, written = layout.provenance(run_.model), layout.output(run_.paper, key)
-    verse = run_.form == "verse"
+    model = params.models[run_.model]
     return RunResult(
         key=key,
         model=run_.model,
         profile=params.profile,
-        title=run_.title or params.models[run_.model].title,
+        title=run_.title or model.title,
         language=params.corpora[run_.corpus].language,
-        settings=_verse_settings(run_) if verse else _pair_settings(run_, params.models[run_.model]),
+        settings=_settings(run_, model),
         metrics=read_json(layout.metrics(run_.paper, key)),
-        samples=_samples(written) if verse else (),
+        samples=_samples(written) if run_.form == "verse" else (),
         rows=_rows(written) if key in shown else (),
         provenance=Provenance(**read_json(elsewhere)) if elsewhere.exists() else None,
     )
+
+
+def _settings(run_: Run, model: Model) -> dict[str, Any]:
+    match run_.form:
+        case "verse":
+            return _verse_settings(run_)
+        case "paraphrase":
+            return _pair_settings(run_, model)
+        case "dialogue":
+            return _dialogue_settings(run_, model)
 
 
 def _verse_settings(run_: Run) -> dict[str, Any]:
@@ -102,6 +116,19 @@ def _pair_settings(run_: Run, model: Model) -> dict[str, Any]:
         "guidance": None if run_.guidance == layout.NONE else run_.guidance,
         **{name: value for name, value in decoder.items() if name not in ("guide", "constraint")},
         "samples": run_.samples if run_.samples > 1 else None,
+    }
+
+
+def _dialogue_settings(run_: Run, model: Model) -> dict[str, Any]:
+    """As the decoder has them; what is for trees alone is left out of a run that writes chains."""
+    grown = model.arch == "x2tree"
+    of_trees = () if grown else ("local", "depth", "order", "stop")
+    return {
+        "protocol": "tree beam" if grown else "chain beam",
+        "K": model.network.get("arity") if grown else None,
+        "context": model.network.get("context"),
+        **{name: value for name, value in run_.decoder.items() if name not in of_trees},
+        "replies": run_.samples,
     }
 
 
@@ -148,32 +175,52 @@ def _corpus(params: Params, key: str) -> CorpusResult:
 
     found = read_json(layout.corpus_metrics(key))
     datasets = [name for name, dataset in params.datasets.every.items() if dataset.corpus == key]
-    words = read_json(layout.dataset_metrics(datasets[0]))["vocabulary"] if datasets else {}
+    made = read_json(layout.dataset_metrics(datasets[0])) if datasets else {}
+    words = made.get("vocabulary", {})
+    of_dialogue = bool(datasets) and params.datasets.every[datasets[0]].form == "dialogue"
     return CorpusResult(
         key=key,
         profile=params.profile,
-        counts={**found["rows"], **(words if isinstance(words, dict) else {"vocabulary": words})},
-        quarantined=found["quarantined"],
+        counts={
+            **found["rows"],
+            **(words if isinstance(words, dict) else {"vocabulary": words}),
+            **(_dialogue_counts(made, params.corpora[key].parser) if of_dialogue else {}),
+        },
+        quarantined={**found["quarantined"], **(made["quarantined"] if of_dialogue else {})},
         origins=found["origins"] if params.corpora[key].task == "pairs" else {},
+        measures={"steps": made["steps"]} if of_dialogue else {},
     )
+
+
+def _dialogue_counts(made: Mapping[str, Any], parser: str) -> dict[str, float]:
+    """Words that the vocabulary has, in percent; trees made projective; and how good the parser was that made them."""
+    unknown = made["unknown"]["train"]
+    judged = read_json(layout.parser_metrics(parser))["scores"] if parser != layout.NONE else {}
+    return {
+        "unfit": made["rows"]["quarantined"],
+        "known posts": round(100 - unknown["source"], 2),
+        "known responses": round(100 - unknown["target"], 2),
+        "lifted": sum(made["lifted"].values()),
+        **{name: judged[name] for name in ("uas", "las") if name in judged},
+    }
 
 
 # --- Orderings -------------------------------------------------------------------------------------------------------
 
 
-def _comparisons(printed: Printed, paper: str, runs: Collection[str], profile: str) -> list[Comparison]:
-    """Of every ordering whose two runs were scored by its metric."""
+def _comparisons(printed: Printed, paper: str, forms: Mapping[str, str], profile: str) -> list[Comparison]:
+    """Of every ordering whose two runs were scored by its metric; `forms` has the form of each run that was made."""
     from espalier.metrics.paired import paired
     from espalier.report import Comparison
 
     made, held = [], dict[str, Statistics]()
     for ordering in printed.orderings:
         metric, pair = printed.columns[ordering.column].ours[0].metric, (ordering.better, ordering.worse)
-        if not all(key in runs and layout.segments(paper, key).exists() for key in pair):
+        if not all(key in forms and layout.segments(paper, key).exists() for key in pair):
             continue
         for key in pair:
             if key not in held:
-                held[key] = _statistics(layout.segments(paper, key))
+                held[key] = _statistics(layout.segments(paper, key), forms[key])
         one, other = (held[key].get(metric) for key in pair)
         if one is None or other is None or one[0].signature != other[0].signature:
             continue
@@ -199,10 +246,11 @@ def _comparisons(printed: Printed, paper: str, runs: Collection[str], profile: s
     return made
 
 
-def _statistics(path: Path) -> Statistics:
+def _statistics(path: Path, form: str) -> Statistics:
     """By metric: the metric, and its family's statistics summed over samples, a row for each id with its cluster."""
-    from espalier.metrics.paraphrase import metrics_of
+    from espalier.metrics import dialogue, paraphrase
 
+    metrics_of = dialogue.metrics_of if form == "dialogue" else paraphrase.metrics_of
     table = read_table(path)
     columns = [str(name) for name in table.columns if str(name) not in ("id", "cluster", "seed", "sample")]
     sums = table.groupby(["id", "cluster"], sort=True)[columns].sum()

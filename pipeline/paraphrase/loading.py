@@ -101,30 +101,6 @@ def agree(expander: Loaded, writer: Loaded) -> None:
         raise ConfigError(f"{names} depths of trees: {own.depth} and {other.depth}", where="--expander", remedy=remedy)
 
 
-def parser_of(params: Params, corpus: str) -> str:
-    """The parser that a corpus was parsed by, else the one that learned from its trees.
-
-    Raises:
-        ConfigError: there is none, or it is not made yet.
-    """
-    learned = [key for key, each in params.parsers.items() if each.treebank == corpus]
-    named = params.corpora[corpus].parser
-    keys = learned if named == layout.NONE else [named]
-    if not keys:
-        raise ConfigError(
-            f"no parser for the texts of corpus {corpus}",
-            where="params.yaml: parsers",
-            remedy=f"train one on it (treebank: {corpus}), or name one as the corpus's parser",
-        )
-    if not layout.parser(keys[0]).is_dir():
-        raise ConfigError(
-            f"parser {keys[0]} is not there",
-            where=f"parsers/{keys[0]}",
-            remedy=f"dvc repro train_parser@{keys[0]}, or another --profile",
-        )
-    return keys[0]
-
-
 def parsed(parser: str, texts: Sequence[str], names: Sequence[str]) -> list[Parse]:
     """The parses of texts, each with a tree.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ConfigError, DataError
-from pipeline.asked import dataset_of, lines_asked
+from pipeline.asked import dataset_of, lines_asked, parser_of, require_text
 from pipeline.params import PairDataset, Params, load_params
 from pipeline.paraphrase import loading, templates
 from pipeline.paraphrase.guided import Job, Text, check_room, paraphrases, source_of
@@ -121,7 +121,7 @@ def _system(params: Params, options: Options, requests: list[Request]) -> tuple[
     first = loading.chosen(params, options.model, "text")
     second = None if options.full else loading.chosen(params, options.expander, "tree")
     dataset = dataset_of(params, first, PairDataset, loading.WRITTEN, "--model")
-    parser = loading.parser_of(params, dataset.corpus)
+    parser = parser_of(params, dataset.corpus)
     for name, text in _texts(requests, options):
         _readable(text, name, dataset.most)
     writer = loading.loaded(params, first, "text")
@@ -142,15 +142,7 @@ def _texts(requests: list[Request], options: Options) -> list[tuple[str, str]]:
 
 def _readable(text: str, name: str, most: int) -> None:
     """Make sure that this looks like one English sentence of a length that models can read."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise DataError("not UTF-8", file=name) from error
-    if not any(character.isalnum() for character in text):
-        raise DataError("no words", file=name, remedy="give an English sentence")
-    letters = [character for character in text if character.isalpha()]
-    if 2 * sum(not character.isascii() for character in letters) > len(letters):
-        raise DataError("most of its letters are not English", file=name, remedy="the models read English alone")
+    require_text(text, loading.LANGUAGE, name)
     if (words := len(text.split())) > most:
         raise DataError(f"{words} words", file=name, remedy=f"at most {most} word pieces; give one sentence at a time")
 

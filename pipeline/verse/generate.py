@@ -12,7 +12,7 @@ from espalier.io.errors import ConfigError
 from espalier.verse.format import Format, parse_format
 from espalier.verse.text import tokens_of, units_of
 from pipeline import layout
-from pipeline.asked import dataset_of, lines_asked, model_asked, require_trained
+from pipeline.asked import lines_asked, writer_asked
 from pipeline.params import VerseDataset, load_params
 from pipeline.stage import device, say
 
@@ -76,16 +76,8 @@ def write(command: str, requests: list[Request], options: Options) -> None:
 
     _check(options, len(requests))
     params = load_params()
-    key = model_asked(params, options.model, f"{command}.{options.language}", "--model", list(params.models))
-    language = params.corpora[dataset_of(params, key, VerseDataset, "verse", "--model").corpus].language
-    if language != options.language:
-        raise ConfigError(
-            f"model {key} writes {language}, not {options.language}",
-            where="--language",
-            remedy=f"--language {language}",
-        )
+    key = writer_asked(params, options.model, command, options.language, VerseDataset, "verse")
     wanted = [_format(request, command, row, len(requests), options) for row, request in enumerate(requests, start=1)]
-    require_trained(key)
     model, _ = load_model(layout.model(key))
     texts = _texts(model, wanted, [request.tune for request in requests], options)  # type: ignore[arg-type]
     for text in texts:

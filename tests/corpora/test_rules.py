@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.corpora.records import Pair, Sentence
-from espalier.corpora.rules import folded, is_traditional, labels_of, levels_of, longest_run, words_of
+from espalier.corpora.rules import folded, is_traditional, labels_of, levels_of, longest_run, simplified, words_of
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,9 @@ def test_traditional_characters_are_seen() -> None:
     assert (
         is_traditional("石橋") and is_traditional("a 橋") and not is_traditional("石桥") and not is_traditional("a b")
     )
+
+
+def test_traditional_characters_become_simplified_and_nothing_else_changes() -> None:
+    pytest.importorskip("opencc")
+    assert simplified("石橋 a 燈，3！") == "石桥 a 灯，3！"
+    assert simplified("石桥 a 灯，3！") == "石桥 a 灯，3！" and simplified("") == ""

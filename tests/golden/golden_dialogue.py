@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from torch import Tensor
 from espalier.corpora.dialogue_data import DialogueData, DialogueView
 from espalier.corpora.dialogues import canonicalize, words_known
 from espalier.corpora.records import Pair
-from espalier.corpora.vocabulary import WordVocabulary
+from espalier.corpora.vocabulary import EOS, WordVocabulary
+from espalier.decoding.dialogue import DialogueDecoder, replies
 from espalier.metrics.dialogue import Writes, dialogue_scores, dialogue_statistics
 from espalier.metrics.metric import scores_json
 from espalier.models.responder import Responder, ResponderConfig
@@ -98,6 +99,76 @@ def responder(_: Path) -> Any:
     ])  # fmt: skip
 
 
+@dataclass
+class WaveState:
+    rows: Tensor
+    handed: Tensor
+
+    def select(self, index: Tensor) -> WaveState:
+        return WaveState(self.rows[index], self.handed[index])
+
+
+class WaveChain:
+    """Log-probabilities from the row, the last id and a trace of those before it."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def logs(self, rows: Tensor, past: Tensor) -> Tensor:
+        place = torch.arange(self.size)[None] * 2.3 + (past + rows * 0.7)[:, None]
+        scores = 1.5 * torch.sin(place.double()).float()
+        scores[:, EOS] += 1.5
+        return scores.log_softmax(1)
+
+    def start(self, batch: Any) -> WaveState:
+        return WaveState(torch.arange(len(batch)), torch.zeros(len(batch)))
+
+    def step(self, tokens: Tensor, state: WaveState) -> tuple[Tensor, WaveState]:
+        past = 0.6 * state.handed + 1.9 * tokens
+        return self.logs(state.rows, past), WaveState(state.rows, past)
+
+
+class WaveTrees(WaveChain):
+    """The same for children, from the row, their places, and the ids above and before them."""
+
+    def __init__(self, size: int, arity: int) -> None:
+        super().__init__(size)
+        self.arity = arity
+
+    def roots(self, state: WaveState) -> Tensor:
+        return self.logs(state.rows, state.handed)
+
+    def nodes(self, tokens: Tensor, handed: Tensor | None, state: WaveState) -> WaveState:
+        above = torch.zeros(len(tokens)) if handed is None else handed[:, 0]
+        below = (0.6 * above + 1.9 * tokens)[:, None] + 1.1 * torch.arange(self.arity)
+        return WaveState(state.rows, below[..., None])
+
+    def child(self, k: int, nodes: WaveState, earlier: Tensor) -> Tensor:
+        return self.logs(nodes.rows, nodes.handed[:, k, 0] + 1.3 * earlier.sum(1))
+
+
+def decoding(_: Path) -> Any:
+    voc = words_known(pairs(), most=20, coverage=1.0)
+    data = canonicalize(pairs(), voc)[0]
+    found = []
+    models: list[Any] = [WaveChain(voc.text_size), WaveTrees(voc.text_size, 1), WaveTrees(voc.text_size, 3)]
+    for model in models:
+        view = DialogueView("tree", model.arity) if hasattr(model, "arity") else DialogueView("chain")
+        batch = data.batch(np.arange(3), view)
+        settings: list[dict[str, Any]] = [{"beam": 3, "words": 12}, {"beam": 4, "local": 3, "words": 3}]
+        if view.shape == "tree":
+            settings += [{"beam": 5, "words": 9, "order": order, "stop": stop} for order, stop in
+                         (("first", "sure"), ("any", "paper"), ("first", "paper"))]  # fmt: skip
+            settings += [{"beam": 3, "words": 12, "depth": 2}]
+        for each in settings:
+            rows = replies(model, batch, DialogueDecoder.model_validate(each), voc)
+            found.append([[
+                [reply.words, reply.log_probability, reply.cut, reply.nodes.tolist() if reply.nodes is not None else []]
+                for reply in row
+            ] for row in rows])  # fmt: skip
+    return [found, DialogueDecoder().model_dump()]
+
+
 def metrics(_: Path) -> Any:
     posts, references = ([row[side] for row in PAIRS[:4]] for side in (0, 1))
     replies = [["it glows", "she says"], ["she", "who sings ?"], ["moss and stone"], ["she", "who sings ?"]]
@@ -117,5 +188,6 @@ COMPONENTS = {
     "corpora.dialogue": dialogue,
     "models.x2tree": x2tree,
     "models.responder": responder,
+    "decoding.dialogue": decoding,
     "metrics.dialogue": metrics,
 }

@@ -51,11 +51,21 @@ corpora:
     parser: none
     filters: {without_identical: true}
     split: {kind: group, seed: 1, dev: 6, test: 6, sides: false}
+  talk:
+    task: pairs
+    language: zh
+    reader: dialogue_zh
+    options: {count: 60, seed: 1}
+    <<: *none
+    parser: none
+    filters: {without_identical: true}
+    split: {kind: group, seed: 1, dev: 6, test: 8, sides: false}
 datasets:
   linearize:
     said: {form: paraphrase, corpus: said, vocab_from: none, pieces: 200, depth: 8}
     tiny: {form: verse, corpus: tiny, vocab_from: none, min_count: 1, units: 32, length: 32, max_tokens: 200}
-  canonicalize: {}
+  canonicalize:
+    talk: {form: dialogue, corpus: talk, vocab_from: none, words: 250, coverage: 1.0, least: 1, most: 24}
 models:
   songnet: &model
     title: SongNet
@@ -96,6 +106,16 @@ models:
       <<: *tree
       writes: text
       encoders: [{reads: [source], layers: 1}, {reads: [target_tree], layers: 1, cross_heads: 2, attention: path}]
+  grower:
+    <<: *model
+    title: Grower
+    paper: x2tree
+    arch: x2tree
+    dataset: talk
+    default_for: [reply.zh]
+    network: {width: 12, word: 8, readout: 8, scale: 0.1, positions: 32}
+    training:
+      {steps: 20, batch_tokens: 512, schedule: linear, rate: 0.01, warmup: 5, evaluate_every: 8, precision: fp32}
 runs:
   songnet_free: &run
     paper: songnet
@@ -121,6 +141,14 @@ runs:
     model: expander
     decoder: {beam: 2, constraint: template}
   written: {<<: *expanded, model: writer, guidance: guig/expanded, annotation: reread, decoder: {beam: 2, guide: run}}
+  grown:
+    <<: *expanded
+    paper: x2tree
+    form: dialogue
+    corpus: talk
+    model: grower
+    decoder: {beam: 3, local: 3, words: 12}
+    samples: 2
 annotations:
   again: {paper: songnet, run: songnet_free, parser: words}
   # No parser of English is trained here: its trees are none, and count as unparsed.

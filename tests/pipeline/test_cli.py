@@ -24,7 +24,7 @@ from espalier.corpora.vocabulary import Vocabulary
 from espalier.models.registry import save_model
 from espalier.models.songnet import SongNet, SongNetConfig
 from espalier.verse.rhyme import group_name
-from pipeline.cli import STAGES
+from pipeline.cli import OTHERS, STAGES
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -184,11 +184,11 @@ def test_a_model_of_another_language_is_named(english: Path, refused: Refused) -
 
 
 def test_every_command_has_help(cli: Cli, shared: Path) -> None:
-    for command in [*STAGES, "generate", "paraphrase", "polish", "verify"]:
+    for command in [*STAGES, *OTHERS]:
         answer = cli(shared, command, "--help")
         assert answer.status == 0 and answer.out.startswith(f"Usage: espalier {command}") and answer.err == ""
     assert cli(shared).out == cli(shared, "--help").out
-    assert all(name in cli(shared, "--help").out for name in [*STAGES, "generate", "paraphrase", "polish", "verify"])
+    assert all(name in cli(shared, "--help").out for name in [*STAGES, *OTHERS])
 
 
 # --- how it says no --------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", FORMAT, "--rhyme", "A1"], "more than letters and dots"),
     (["generate", "--format", "__#。___。", "--rhyme", "AA"], "has the rhyme letter A but no place"),
     (["generate", "--tune", "無此調"], "unknown tune '無此調'; allowed: "),
-    (["generate", "--format", FORMAT, "--model", "nosuch"], "unknown model 'nosuch'; allowed: expander, songnet"),
+    (["generate", "--format", FORMAT, "--model", "nosuch"], "unknown model 'nosuch'; allowed: expander, grower, songn"),
     (["generate", "--format", FORMAT, "--n", "0"], "--n: 0 is too small; at least 1"),
     (["generate", "--format", FORMAT, "--n", "-3"], "--n: -3 is too small; at least 1"),
     (["generate", "--format", FORMAT, "--n", "10001"], "at most 10,000"),
@@ -242,14 +242,14 @@ BAD: list[tuple[list[str], str]] = [
         for name, kind, allowed in [
             ("download", "source", "(none defined)"),
             ("train_parser", "parser", "words"),
-            ("parse", "corpus", "said, tiny"),
-            ("filter", "corpus", "said, tiny"),
+            ("parse", "corpus", "said, talk, tiny"),
+            ("filter", "corpus", "said, talk, tiny"),
             ("linearize", "dataset", "said, tiny"),
-            ("canonicalize", "dataset", "(none defined)"),
-            ("train", "model", "expander, songnet, songnet_no_s, writer"),
-            ("decode", "run", "expanded, songnet_free, songnet_no_s, written"),
+            ("canonicalize", "dataset", "talk"),
+            ("train", "model", "expander, grower, songnet, songnet_no_s, writer"),
+            ("decode", "run", "expanded, grown, songnet_free, songnet_no_s, written"),
             ("annotate", "annotation", "again, reread"),
-            ("score", "run", "expanded, songnet_free, songnet_no_s, written"),
+            ("score", "run", "expanded, grown, songnet_free, songnet_no_s, written"),
             ("report", "report", "guig, songnet"),
         ]
     ),
@@ -301,8 +301,11 @@ def test_weights_that_are_none_are_named(project: Path, refused: Refused, data: 
     [
         (["filter", "tiny"], "data/parsed/tiny"),
         (["linearize", "tiny"], "data/corpora/tiny"),
+        (["canonicalize", "talk"], "data/corpora/talk"),
+        (["decode", "grown"], "models/grower"),
         (["train", "songnet"], "data/ready/tiny"),
         (["score", "songnet_free"], "outputs/songnet"),
+        (["score", "grown"], "outputs/x2tree"),
         (["report", "songnet"], "metrics/songnet"),
     ],
 )
@@ -329,6 +332,12 @@ def test_an_unknown_reader_architecture_or_option_is_one_line(
         ("models.songnet.network.positions", 5, ["train", "songnet"], "models.songnet.network"),
         ("models.songnet.training.stepps", 3, ["train", "songnet"], "models.songnet.training: stepps: unknown key"),
         ("runs.songnet_free.decoder.top_p", 3, ["decode", "songnet_free"], "decoder: top_p: unknown key"),
+        ("models.grower.network.width", 0, ["train", "grower"], "models.grower.network: width"),
+        ("models.grower.network.positions", 9, ["train", "grower"], "models.grower.network.positions: the longest"),
+        ("runs.grown.decoder.beam", 0, ["decode", "grown"], "runs.grown.decoder: beam: "),
+        ("runs.grown.decoder.local", 999, ["decode", "grown"], "a local beam of 999 in a vocabulary of"),
+        ("runs.grown.decoder.top_k", 3, ["decode", "grown"], "decoder: top_k: unknown key"),
+        ("runs.grown.samples", 4, ["decode", "grown"], "runs.grown.samples: 4 replies of 3 beams; at most 3"),
         ("runs.songnet_free.model", "moon", ["score", "songnet_free"], "runs.songnet_free.model: unknown reference"),
         ("corpora.tiny.filters.min_units", 99, ["filter", "tiny"], "the corpus is empty"),
     ]:
@@ -356,8 +365,10 @@ def largest_file(size: int) -> Iterator[None]:
         (["parse", "tiny"], "data/parsed/tiny"),
         (["filter", "tiny"], "data/corpora/tiny"),
         (["linearize", "tiny"], "data/ready/tiny"),
+        (["canonicalize", "talk"], "data/ready/talk"),
         (["train", "songnet"], "models/songnet"),
         (["decode", "songnet_free"], "outputs/songnet/songnet_free.parquet"),
+        (["decode", "grown"], "outputs/x2tree/grown.parquet"),
         (["score", "songnet_free"], "metrics/songnet/songnet_free.json"),
         (["report", "songnet"], "reports/songnet"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from espalier.corpora.readers import READERS
 from espalier.io.errors import ConfigError
@@ -64,7 +64,7 @@ PARSER = {
     "training": {},
 }
 
-TALK: dict[str, Any] = {"form": "dialogue", "corpus": "said", "vocab_from": "none"}
+TALK: dict[str, Any] = {"form": "dialogue", "corpus": "talk", "vocab_from": "none"}
 
 MISTAKES: list[tuple[str, Any, str]] = [
     # an unknown key, at each level; the keys that are allowed are listed
@@ -138,35 +138,43 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "runs/songnet_free/guidance",
         "moon",
-        r"runs\.songnet_free\.guidance: .*allowed: guig/expanded, guig/written, none, songnet/songnet_free",
+        r"\.guidance: .*allowed: guig/expanded, guig/written, none, songnet/songnet_free, .*, x2tree/grown$",
     ),
     ("runs/songnet_free/guidance", "songnet/songnet_no_s", r"runs\.songnet_free\.guidance: run .* another"),
     ("runs/songnet_free/lexicon", "moon", r"runs\.songnet_free\.lexicon: unknown reference 'moon'"),
-    ("parsers/words/treebank", "moon", r"parsers\.words\.treebank: .*allowed: lines, none, said, tiny"),
+    ("parsers/words/treebank", "moon", r"parsers\.words\.treebank: .*allowed: lines, none, said, talk, tiny"),
     (
         "annotations/again/run",
         "moon",
-        r"annotations\.again\.run: .*allowed: expanded, songnet_free, songnet_no_s, written",
+        r"annotations\.again\.run: .*allowed: expanded, grown, songnet_free, songnet_no_s, written",
     ),
     ("annotations/again/run", "none", r"annotations\.again\.run: unknown reference 'none'"),
     ("annotations/again/parser", "moon", r"annotations\.again\.parser: .*allowed: words"),
-    ("datasets/linearize/tiny/corpus", "moon", r"datasets\.linearize\.tiny\.corpus: .*allowed: lines, said, tiny$"),
+    (
+        "datasets/linearize/tiny/corpus",
+        "moon",
+        r"datasets\.linearize\.tiny\.corpus: .*allowed: lines, said, talk, tiny$",
+    ),
     ("datasets/linearize/tiny/corpus", "none", r"datasets\.linearize\.tiny\.corpus: unknown reference 'none'"),
     (
         "datasets/linearize/tiny/vocab_from",
         "moon",
         r"datasets\.linearize\.tiny\.vocab_from: .*allowed: none, said, tiny",
     ),
-    ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: said, tiny"),
-    ("models/songnet/init", "moon", r"models\.songnet\.init: .*allowed: expander, none, songnet, songnet_no_s, writer"),
+    ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: said, talk, tiny"),
+    (
+        "models/songnet/init",
+        "moon",
+        r"models\.songnet\.init: .*allowed: expander, grower, none, songnet, songnet_no_s, writer",
+    ),
     (
         "runs/songnet_free/model",
         "moon",
-        r"runs\.songnet_free\.model: .*allowed: expander, songnet, songnet_no_s, writer",
+        r"runs\.songnet_free\.model: .*allowed: expander, grower, songnet, songnet_no_s, writer",
     ),
-    ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: lines, said, tiny"),
+    ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: lines, said, talk, tiny"),
     ("runs/songnet_free/annotation", "moon", r"runs\.songnet_free\.annotation: .*allowed: again, none"),
-    ("runs/songnet_free/lm", "moon", r"runs\.songnet_free\.lm: .*allowed: expander, none, songnet"),
+    ("runs/songnet_free/lm", "moon", r"runs\.songnet_free\.lm: .*allowed: expander, grower, none, songnet"),
     # a dataset of trees
     ("datasets/canonicalize", {"talk": {}}, r"datasets\.canonicalize\.talk\.form: Field required"),
     (
@@ -200,7 +208,7 @@ def test_a_mistake_names_its_path_and_what_is_allowed(
 def test_the_unspoiled_file_is_right(tmp_path: Path, nursery_text: str) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(changed(nursery_text, "root", ".")), encoding="utf-8")
-    assert list(load_params(path).models) == ["expander", "songnet", "songnet_no_s", "writer"]
+    assert list(load_params(path).models) == ["expander", "grower", "songnet", "songnet_no_s", "writer"]
 
 
 def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path, nursery_text: str) -> None:
@@ -257,23 +265,27 @@ def test_every_profile_is_right_and_is_the_one_that_its_folder_says(profile: tup
 
 
 def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: tuple[Path, Params]) -> None:
+    from espalier.decoding.dialogue import DialogueDecoder
     from espalier.decoding.paraphrase import PairDecoder
     from espalier.decoding.verse import VerseDecoder
     from espalier.models.registry import architecture
 
-    decoders = {"verse": VerseDecoder, "paraphrase": PairDecoder}
+    decoders: dict[str, type[BaseModel]] = {"verse": VerseDecoder, "paraphrase": PairDecoder}
+    decoders["dialogue"] = DialogueDecoder
     _, params = profile
     for key, model in params.models.items():
         kind = architecture(model.arch, where=f"models.{key}.arch")
         network: Any = validated(kind.config, model.network, f"models.{key}.network")
         validated(TrainingConfig, model.training, f"models.{key}.training")
-        dataset = params.datasets.linearize[model.dataset]
-        longest = dataset.max_tokens if dataset.form == "verse" else dataset.most + 2
+        dataset = params.datasets.every[model.dataset]
+        more = {"paraphrase": 2, "dialogue": 1}
+        longest = dataset.max_tokens if dataset.form == "verse" else dataset.most + more[dataset.form]
         longest *= 3 if model.arch == "scpn" else 1
         assert network.positions >= longest, f"models.{key}: {longest} tokens, {network.positions} positions"
     for key, run in params.runs.items():
-        validated(decoders[run.form], run.decoder, f"runs.{key}.decoder")
-        dataset = params.datasets.linearize[params.models[run.model].dataset]
+        decoder: Any = validated(decoders[run.form], run.decoder, f"runs.{key}.decoder")
+        assert run.form != "dialogue" or run.samples <= decoder.beam, key
+        dataset = params.datasets.every[params.models[run.model].dataset]
         assert dataset.form == run.form, key
         assert params.corpora[run.corpus].language == params.corpora[dataset.corpus].language, key
         assert run.paper == params.models[run.model].paper or run.paper in params.reports, key
@@ -290,14 +302,14 @@ def test_every_reader_report_and_default_of_a_profile_exists(profile: tuple[Path
         assert (ROOT / f"report/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]
     assert len(defaults) == len(set(defaults)), "two models are the default for one command"
-    commands = r"(generate|polish)\.(zh|en)|(paraphrase|expand)\.en"
+    commands = r"(generate|polish|reply)\.(zh|en)|(paraphrase|expand)\.en"
     assert {name for name in defaults if not re.fullmatch(commands, name)} == set()
 
 
 def test_the_nursery_has_a_default_for_each_command() -> None:
     params = load_params(ROOT / "params.yaml")
     defaults = {name for model in params.models.values() for name in model.default_for}
-    assert {"generate.zh", "polish.zh"} <= defaults
+    assert {"generate.zh", "polish.zh", "paraphrase.en", "reply.zh"} <= defaults
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,12 @@ STAGES = [
     "score@expanded",
     "score@written",
     "report@guig",
+    "parse@talk",
+    "filter@talk",
+    "canonicalize@talk",
+    "train@grower",
+    "decode@grown",
+    "score@grown",
 ]
 Run = Callable[..., Any]
 Edit = Callable[..., None]
@@ -150,7 +156,7 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
     assert (project / "models/songnet_no_s/seed1.safetensors").exists()
 
 
-TRAININGS = {"train@songnet", "train@songnet_no_s", "train@expander", "train@writer"}
+TRAININGS = {"train@songnet", "train@songnet_no_s", "train@expander", "train@writer", "train@grower"}
 EDITS: list[tuple[str, Any, set[str]]] = [
     ("corpora.tiny.options.count", 61, {"parse@tiny"}),
     ("corpora.tiny.filters.min_units", 3, {"filter@tiny"}),
@@ -173,6 +179,13 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("versions.corpora.verse", 9, {"linearize@tiny", "decode@songnet_free", "decode@songnet_no_s"}),
     ("versions.corpora.paraphrase", 9, {"linearize@said", "decode@expanded", "decode@written"}),
     ("versions.metrics.paraphrase", 9, {"score@expanded", "score@written"}),
+    ("datasets.canonicalize.talk.words", 249, {"canonicalize@talk"}),
+    ("models.grower.network.arity", 1, {"train@grower"}),
+    ("runs.grown.decoder.beam", 4, {"decode@grown"}),
+    ("versions.corpora.dialogue", 9, {"canonicalize@talk", "decode@grown"}),
+    ("versions.models.x2tree", 9, {"train@grower"}),
+    ("versions.decoding.dialogue", 9, {"decode@grown"}),
+    ("versions.metrics.dialogue", 9, {"score@grown"}),
     ("versions.corpora.download", 9, set()),
     ("versions.readers.verse_zh", 9, {"parse@tiny"}),
     ("versions.readers.brown", 9, set()),

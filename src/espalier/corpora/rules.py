@@ -55,7 +55,12 @@ def labels_of(tree: str) -> list[str]:
 
 def is_traditional(text: str) -> bool:
     """Whether OpenCC's conversion from Traditional to Simplified characters (t2s) would change a text."""
-    return str(_converter().convert(text)) != text
+    return simplified(text) != text
+
+
+def simplified(text: str) -> str:
+    """A text with its Traditional characters converted to Simplified ones (OpenCC, t2s)."""
+    return str(_converter().convert(text))
 
 
 @cache

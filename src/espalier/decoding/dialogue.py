@@ -31,7 +31,7 @@ class DialogueDecoder(BaseModel):
     beam: int = Field(6, ge=1)
     #: L: groups of children that are looked at for each leaf of a tree.
     local: int = Field(6, ge=1)
-    #: The longest reply, in words; what has not ended by then is taken as it stands.
+    #: The longest reply, in words; what has as many is taken as it stands.
     words: int = Field(50, ge=1)
     #: Levels of a tree; a word at the last is not opened.
     depth: int = Field(30, ge=1)
@@ -63,21 +63,30 @@ class Reply:
 def replies(
     model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[Reply]]:
-    """The `beam` best replies to each post of `batch`, the best first; no two trees of a post are the same.
+    """The best replies to each post of `batch`, `beam` at most, the best first; of those with the same words the best.
 
     Raises:
         ConfigError: beams that the vocabulary is too small for; trees that have no order of words (K = 2).
     """
-    if hasattr(model, "arity"):
-        return _grown(cast(TreeModel, model), batch, decoder, vocabulary)
-    never = Never(torch.tensor(NEVER), vocabulary.text_size)
+    found = (_grown if hasattr(model, "arity") else _chains)(cast(Any, model), batch, decoder, vocabulary)
+    best: list[dict[tuple[str, ...], Reply]] = [{} for _ in found]
+    for row, made in zip(best, found, strict=True):
+        for reply in made:  # trees differ where their words do not
+            row.setdefault(tuple(reply.words), reply)
+    return [list(row.values()) for row in best]
+
+
+def _chains(model: ChainModel, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
     found = beam_search(
-        model, batch, beam=decoder.beam, steps=decoder.words + 1, begin=BOS, end=EOS, min_ids=1,
-        constraint=never,
+        model, batch, beam=decoder.beam, steps=decoder.words, begin=BOS, end=EOS, min_ids=1,
+        constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
     )  # fmt: skip
     return [
-        [Reply(_words(each.tokens[: decoder.words], vocabulary), each.log_probability, None,
-               "words" if len(each.tokens) > decoder.words else "") for each in row]
+        [
+            Reply(_words(each.tokens, vocabulary), each.log_probability, None,
+                  "words" if len(each.tokens) == decoder.words else "")
+            for each in row
+        ]
         for row in found
     ]  # fmt: skip
 
@@ -87,16 +96,16 @@ def _grown(model: TreeModel, batch: Any, decoder: DialogueDecoder, vocabulary: W
         raise ConfigError(
             f"trees of {model.arity} children a node have no order of words", where="decoder", remedy="arity 3, or 1"
         )
+    chain = model.arity == 1
     found = tree_beam(
-        model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER,
-        depth=decoder.depth if model.arity > 1 else decoder.words, words=decoder.words,
-        rounds=decoder.words, order=decoder.order, stop=decoder.stop,
+        model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, words=decoder.words,
+        depth=decoder.words + 1 if chain else decoder.depth, rounds=decoder.words, order=decoder.order,
+        stop=decoder.stop,
     )  # fmt: skip
     rows = []
     for row in found:
         made = []
         for tree in row:
-            chain = model.arity == 1
             order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
             words = _words([tree.tokens[node] for node in order], vocabulary)
             made.append(Reply(words, tree.log_probability, None if chain else tree.children, tree.cut))

@@ -1,0 +1,459 @@
+"""espalier reply and espalier chat: what they write, and how they say no. The models were never trained."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.corpora.dialogues import canonicalize
+from espalier.corpora.records import Pair
+from espalier.corpora.vocabulary import EOS, WordVocabulary
+from espalier.decoding.dialogue import DialogueDecoder, replies
+from espalier.models.registry import ARCHITECTURES, load_model, save_model
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers import registry
+from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.ternary import spell, ternary
+from pipeline.dialogue.answering import known_parts
+
+Cli = Callable[..., Any]
+Refuse = Callable[..., str]
+
+WORDS = [*"真好你我也吗了伞带，。？", "今天", "天气", "喜欢", "下雨", "没有", "石桥"]
+ENGLISH = ["the", "lamp", "glows", "low", "who", "lit", "it", "?"]
+POST = "今天天气真好。"
+NUMBERS: dict[str, Any] = {"width": 8, "word": 6, "readout": 8, "positions": 13}
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tree": ("x2tree", {}),
+    "endless": ("x2tree", {}),
+    "single": ("x2tree", {"arity": 1}),
+    "binary": ("x2tree", {"arity": 2}),
+    "chain": ("responder", {"context": "attention"}),
+    "english": ("responder", {}),
+}
+
+
+class Stub:
+    """A parser that knows a few words, among them one that the models know as two; else each character is a word."""
+
+    signature = "stub"
+    known = ("今天天气", "喜欢", "下雨", "没有", "石桥")
+
+    def parse(self, sentences: Sequence[str]) -> list[Parse | Refused]:
+        return [self._one("".join(each.split()), each) for each in sentences]
+
+    def _one(self, text: str, spaced: str) -> Parse | Refused:
+        if "zzz" in text or len(text) > 600:
+            return Refused("no tree" if "zzz" in text else "too long")
+        if text.isascii():
+            return Parse(tuple(spaced.split()))
+        found, place = list[str](), 0
+        while place < len(text):
+            word = next((each for each in self.known if text.startswith(each, place)), text[place])
+            found.append(word)
+            place += len(word)
+        return Parse(tuple(found))
+
+
+@contextmanager
+def standard_input(text: str | bytes) -> Iterator[None]:
+    data = io.BytesIO(text) if isinstance(text, bytes) else None
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(data, "utf-8") if data else io.StringIO(str(text))
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+def model_of(key: str, vocabulary: WordVocabulary) -> torch.nn.Module:
+    arch, network = MODELS[key]
+    torch.manual_seed(1)
+    kind = ARCHITECTURES[arch]
+    model: Any = kind.build(kind.config.model_validate(NUMBERS | network), vocabulary).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.5)
+        for name, parameter in model.named_parameters():
+            if name.endswith("bias") and "readout" in name:
+                parameter[EOS] = -20.0 if key == "endless" else 2.0
+    return model
+
+
+def params_of() -> dict[str, Any]:
+    corpus: dict[str, Any] = {"task": "pairs", "language": "zh", "reader": "dialogue_zh", "options": {}}
+    corpus |= {"filters": {}, "parser": "none", "split": {"kind": "all_train"}}
+    corpus |= {f"source_{n}": "none" for n in range(1, 10)}
+    parser: dict[str, Any] = {"language": "zh", "backend": "spacy", "model": "none", "seed": 1}
+    parser |= {"options": {}, "training": {}}
+    model: dict[str, Any] = {"paper": "x2tree", "init": "none", "seeds": [1], "training": {"steps": 1}}
+    models: dict[str, Any] = {
+        key: {**model, "arch": arch, "network": NUMBERS | network, "dataset": "talk"}
+        for key, (arch, network) in MODELS.items()
+    }
+    models["tree"]["default_for"] = ["reply.zh"]
+    models["english"] |= {"dataset": "talk_en", "default_for": ["reply.en"]}
+    models["untrained"] = models["tree"] | {"default_for": []}
+    models["poet"] = {**model, "arch": "songnet", "dataset": "poems", "network": {}}
+    talk: dict[str, Any] = {"form": "dialogue", "vocab_from": "none", "most": 10}
+    verse: dict[str, Any] = {"form": "verse", "corpus": "poems", "vocab_from": "none"}
+    verse |= {"units": 8, "length": 16, "max_tokens": 64}
+    params: dict[str, Any] = {"root": ".", "profile": "nursery", "sources": {}, "runs": {}, "annotations": {}}
+    params |= {"parsers": {"own": parser | {"treebank": "talk"}, "english": parser | {"treebank": "talk_en"}}}
+    params |= {"corpora": {"talk": corpus, "talk_en": {**corpus, "language": "en"}}}
+    params["corpora"]["poems"] = {**corpus, "task": "verse", "reader": "verse_zh"}
+    datasets = {"linearize": {"poems": verse}, "canonicalize": {}}
+    datasets["canonicalize"] = {each: {**talk, "corpus": each} for each in ("talk", "talk_en")}
+    return params | {"datasets": datasets, "models": models, "reports": []}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("talk")
+    for key, (arch, _) in MODELS.items():
+        words = ENGLISH if key == "english" else WORDS
+        vocabulary = WordVocabulary(tuple(words), "en" if key == "english" else "zh")
+        (folder / "models" / key).mkdir(parents=True)
+        save_model(folder / "models" / key, arch, model_of(key, vocabulary), vocabulary, seed=1)
+    (folder / "params.yaml").write_text(yaml.safe_dump(params_of()), encoding="utf-8")
+    for key in ("own", "english"):
+        (folder / "parsers" / key).mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def talk(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of untrained models, with a parser that is a stub; tests leave it as they found it."""
+    pytest.importorskip("opencc")
+    monkeypatch.setattr(registry, "load_parser", lambda _: Stub())
+    return kept
+
+
+def objects(answer: Any) -> list[dict[str, Any]]:
+    assert answer.status == 0, answer.err
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+# --- what is written --------------------------------------------------------------------------------------------------
+
+
+def test_json_says_what_was_read_and_how_the_reply_grew(talk: Path, cli: Cli) -> None:
+    (found,) = objects(cli(talk, "reply", POST, "--json"))
+    assert list(found) == ["text", "words", "post", "post_words", "heads", "tree", "cut", "score", "model"]
+    assert (found["post"], found["model"], found["cut"]) == (POST, "tree", "")
+    # The parser's first word is unknown to the model, which knows its two parts.
+    assert found["post_words"] == ["今天", "天气", "真", "好", "。"]
+    assert found["text"] == "".join(found["words"]) and {*found["words"]} <= {*WORDS} and found["score"] < 0
+
+
+def test_replies_are_the_library_s_best_for_the_words_of_the_post(talk: Path, cli: Cli) -> None:
+    for key, decoder, more in (
+        ("tree", DialogueDecoder(beam=4, local=5, words=10), ("--beam", "4", "--local", "5")),
+        ("single", DialogueDecoder(beam=6, local=6, words=10), ()),
+        ("chain", DialogueDecoder(beam=50, words=10), ()),
+    ):
+        found = objects(cli(talk, "reply", POST, "--model", key, "--n", "4", "--json", *more))
+        model, vocabulary = load_model(talk / f"models/{key}")
+        words = "今天 天气 真 好 。"
+        row = Pair(id="a", origin="made", language="zh", source=POST, source_words=words, target="好",
+                   target_words="好", target_heads="0")  # fmt: skip
+        data, _, _ = canonicalize([row], vocabulary)
+        batch = data.batch(np.array([0]), model.config.view)  # type: ignore[arg-type]
+        (wanted,) = replies(model, batch, decoder, vocabulary)  # type: ignore[arg-type]
+        best: dict[str, float] = {}
+        for each in wanted:
+            best.setdefault("".join(each.words), round(each.log_probability, 4))
+        assert [each["text"] for each in found] == [*best][:4]
+        assert [each["score"] for each in found] == pytest.approx([*best.values()][:4], abs=1e-3)
+
+
+def test_n_replies_differ_and_fall_in_score(talk: Path, cli: Cli) -> None:
+    found = objects(cli(talk, "reply", POST, "--n", "5", "--beam", "12", "--json"))
+    assert len(found) == 5 == len({each["text"] for each in found})
+    scores = [each["score"] for each in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_the_tree_is_spelled_and_is_that_of_the_heads(talk: Path, cli: Cli) -> None:
+    found = objects(cli(talk, "reply", POST, "--n", "30", "--beam", "60", "--json"))
+    whole = [each for each in found if each["heads"]]
+    assert len(whole) > 2 and any(len(each["words"]) > 1 for each in whole)
+    for each in whole:
+        tree = ternary(each["heads"])
+        assert each["tree"] == spell(tree.children, [each["words"][word] for word in tree.words])
+
+
+def test_a_root_with_a_right_child_has_no_heads_but_its_tree_is_shown(talk: Path, cli: Cli) -> None:
+    found = objects(cli(talk, "reply", POST, "--n", "30", "--beam", "60", "--json"))
+    split = [each for each in found if not each["heads"]]
+    assert split and all(not each["tree"].endswith("E)") or each["cut"] for each in split)
+
+
+def test_chains_have_no_tree(talk: Path, cli: Cli) -> None:
+    for key in ("chain", "single"):
+        for each in objects(cli(talk, "reply", POST, "--model", key, "--n", "3", "--json")):
+            assert (each["heads"], each["tree"], each["model"]) == ([], "", key)
+
+
+def test_a_person_sees_replies_and_below_each_its_tree(talk: Path, cli: Cli) -> None:
+    found = objects(cli(talk, "reply", POST, "--n", "3", "--json"))
+    plain, shown = (cli(talk, "reply", POST, "--n", "3", *more) for more in ((), ("--show-tree",)))
+    assert plain.out.splitlines() == [each["text"] for each in found]
+    lines = shown.out.splitlines()
+    assert lines[::2] == plain.out.splitlines() and lines[1::2] == [f"  {each['tree']}" for each in found]
+
+
+def test_english_words_stand_apart(talk: Path, cli: Cli) -> None:
+    (found,) = objects(cli(talk, "reply", "the lamp glows", "--language", "en", "--json"))
+    assert found["text"] == " ".join(found["words"]) and found["post_words"] == ["the", "lamp", "glows"]
+
+
+def test_lines_are_posts_in_order_and_equal_ones_get_equal_replies(talk: Path, cli: Cli, tmp_path: Path) -> None:
+    lines = f"{POST}\n\n  下雨了，没有伞。 \n{POST}\n"
+    (tmp_path / "posts.txt").write_text(lines, encoding="utf-8-sig")
+    found = objects(cli(talk, "reply", "--file", "posts.txt", "--json", where=tmp_path))
+    assert [each["post"] for each in found] == [POST, "下雨了，没有伞。", POST]
+    assert found[0] == found[2] != found[1]
+    for more in ((), ("--file", "-")):
+        with standard_input(lines):
+            assert objects(cli(talk, "reply", "--json", *more)) == found
+    with standard_input(lines):
+        several = cli(talk, "reply", "--n", "2").out.split("\n\n")
+    assert len(several) == 3 and [each.splitlines()[0] for each in several] == [each["text"] for each in found]
+
+
+def test_a_batch_writes_what_each_line_does_alone(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [POST, "下雨了。", "你喜欢石桥吗？"]
+    for key in ("tree", "chain"):
+        command = ("reply", "--model", key, "--n", "2", "--json")
+        alone = [each for line in lines for each in objects(cli(talk, *command, line))]
+        with monkeypatch.context() as patch, standard_input("\n".join(lines)):
+            patch.setattr("pipeline.dialogue.decode.BEAMS", 12)
+            found = objects(cli(talk, *command))
+        for one, other in zip(found, alone, strict=True):
+            assert one.pop("score") == pytest.approx(other.pop("score"), abs=1e-3)
+            assert one == other
+
+
+def test_traditional_characters_are_read_as_simplified_ones(talk: Path, cli: Cli) -> None:
+    answer = cli(talk, "reply", "你喜歡石橋嗎？", "--json")
+    (found,) = objects(answer)
+    assert answer.err == "espalier: note: post: Traditional characters are read as Simplified ones\n"
+    assert found["post"] == "你喜歡石橋嗎？" and found["post_words"] == ["你", "喜欢", "石桥", "吗", "？"]
+    (plain,) = objects(cli(talk, "reply", "你喜欢石桥吗？", "--json"))
+    assert plain["words"] == found["words"]
+
+
+def test_a_reply_that_hits_a_cap_is_shown_with_a_note(talk: Path, cli: Cli) -> None:
+    answer = cli(talk, "reply", POST, "--model", "endless", "--json")
+    (found,) = objects(answer)
+    assert found["cut"] == "words" and len(found["words"]) >= 10
+    assert answer.err == "espalier: note: post, reply 1: cut at 10 words\n"
+    assert cli(talk, "reply", POST, "--model", "endless").out == found["text"] + "\n"
+
+
+def test_a_word_foreign_to_chinese_weighs_as_one_character(talk: Path, cli: Cli) -> None:
+    (found,) = objects(cli(talk, "reply", "你喜欢espalier吗", "--json"))
+    assert found["post_words"][:2] == ["你", "喜欢"]
+
+
+# --- words that a model knows ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("天气", ["天气"]),
+        ("今天天气", ["今天", "天气"]),
+        ("真好你", ["真", "好", "你"]),
+        ("今天鹤", ["今天鹤"]),
+        ("鹤", ["鹤"]),
+        ("好" * 17, ["好" * 17]),
+        ("", [""]),
+    ],
+)
+def test_an_unknown_word_is_parted_into_known_ones_if_nothing_is_left(word: str, parts: list[str]) -> None:
+    assert known_parts(word, WordVocabulary(tuple(WORDS), "zh")) == parts
+
+
+def test_the_fewest_parts_are_found_where_the_longest_first_lead_astray() -> None:
+    vocabulary = WordVocabulary(("一二", "一", "二三四", "三", "四"), "zh")
+    assert known_parts("一二三四", vocabulary) == ["一", "二三四"]
+
+
+@given(words=st.sets(st.text("一二三", min_size=1, max_size=3)), word=st.text("一二三", min_size=1, max_size=6))
+def test_parts_spell_the_word_and_are_known(words: set[str], word: str) -> None:
+    parts = known_parts(word, WordVocabulary(tuple(sorted(words)), "zh"))
+    assert "".join(parts) == word and (parts == [word] or {*parts} <= words)
+
+
+# --- chat -------------------------------------------------------------------------------------------------------------
+
+
+def chatted(talk: Path, cli: Cli, lines: str | bytes, *more: str) -> Any:
+    with standard_input(lines):
+        return cli(talk, "chat", *more)
+
+
+def test_chat_answers_line_by_line_as_reply_does(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = list[Path]()
+
+    def counted(folder: Path) -> Stub:
+        loads.append(folder)
+        return Stub()
+
+    monkeypatch.setattr(registry, "load_parser", counted)
+    answer = chatted(talk, cli, f"{POST}\n\n你喜欢吗？\n", "--n", "2", "--show-tree")
+    assert answer.status == 0 and len(loads) == 1
+    wanted = "".join(cli(talk, "reply", each, "--n", "2", "--show-tree").out for each in (POST, "你喜欢吗？"))
+    assert answer.out == wanted
+
+
+def test_chat_goes_on_after_a_line_that_it_cannot_read(talk: Path, cli: Cli) -> None:
+    lines = f"？！\n{'好' * 500}\n鹤舞\nhello there\nzzz\n{POST}".encode()
+    answer = chatted(talk, cli, b"\xff\xfe\n" + lines)
+    assert answer.status == 0 and answer.out == cli(talk, "reply", POST).out
+    found = answer.err.splitlines()
+    for line, part in zip(
+        found,
+        [
+            "not UTF-8",
+            "no words",
+            "500 words; at most 12 words",
+            "knows none of its words",
+            "not Chinese",
+            "not Chinese",
+        ],
+        strict=True,
+    ):
+        assert line.startswith("espalier: post: ") and part in line
+
+
+def test_chat_of_nothing_is_no_error(talk: Path, cli: Cli) -> None:
+    answer = chatted(talk, cli, "")
+    assert (answer.status, answer.out, answer.err) == (0, "", "")
+
+
+def test_ctrl_c_ends_a_chat_cleanly(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupted)
+    answer = cli(talk, "chat")
+    assert (answer.status, answer.out, answer.err) == (0, "", "")
+
+
+def test_a_terminal_is_given_a_prompt(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+
+    def line(prompt: str) -> str:
+        asked.append(prompt)
+        if len(asked) > 1:
+            raise EOFError
+        return POST
+
+    monkeypatch.setattr("builtins.input", line)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    answer = cli(talk, "chat")
+    assert asked == ["> ", "> "] and answer.out.endswith("\n\n") and answer.err == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--n", "0"], "--n: 0 is too small"),
+        (["--model", "poet"], "--model: model poet writes verse, no replies"),
+        (["--model", "chain", "--show-tree"], "--show-tree: model chain writes chains, which have no tree"),
+        (["--file", "a"], "No such option"),
+    ],
+)
+def test_chat_says_no_before_it_reads(talk: Path, refused: Refuse, more: list[str], message: str) -> None:
+    with standard_input(POST):
+        assert message in refused(talk, "chat", *more)
+
+
+# --- how it says no ---------------------------------------------------------------------------------------------------
+
+BAD: list[tuple[list[str], str]] = [
+    ([""], "post: no words; give a Chinese sentence"),
+    (["  \t "], "post: no words"),
+    (["？！……"], "post: no words"),
+    (["鹤鸣"], "post: model tree knows none of its words (鹤 鸣); word it otherwise"),
+    (["鹤，鸣。"], "post: model tree knows none of its words (鹤 ， 鸣 。)"),
+    (["鹤" * 12], "knows none of its words (鹤 鹤 鹤"),
+    (["好" * 500], "post: 500 words; at most 12 words; give one sentence at a time"),
+    (["好" * 700], "post: parser own refuses its 700 characters (too long); at most 12 words; give one sentence"),
+    (["zzz好"], "post: parser own refuses its 4 characters (no tree)"),
+    (["what a lovely day"], "post: most of its words are not Chinese; the models read Chinese alone"),
+    (["Повар чистит лук (厨师)."], "post: most of its words are not Chinese"),
+    (["下雨了", "--language", "en"], "post: most of its letters are not English"),
+    (["ca\udcff"], "post: not UTF-8"),
+    ([POST, "--beam", "0"], "--beam: 0 is too small; at least 1"),
+    ([POST, "--local", "0"], "--local: 0 is too small; at least 1"),
+    ([POST, "--n", "0"], "--n: 0 is too small; at least 1"),
+    ([POST, "--n", "-2"], "--n: -2 is too small"),
+    ([POST, "--n", "7"], "--n: 7 replies of 6 beams; --beam 7, or more"),
+    ([POST, "--n", "51", "--model", "chain"], "--n: 51 replies of 50 beams"),
+    ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; --beam 4, or more"),
+    ([POST, "--n", "10001"], "--n: 10,001 replies at once; at most 10,000"),
+    ([POST, "--beam", "1001"], "--beam: 1001 is too large; at most 1000"),
+    ([POST, "--local", "20"], "--local: 20 groups of children, where a child is one of 19; at most 19"),
+    ([POST, "--model", "chain", "--local", "3"], "--local: model chain writes chains, which have no children"),
+    ([POST, "--model", "chain", "--show-tree"], "--show-tree: model chain writes chains, which have no tree"),
+    ([POST, "--model", "single", "--show-tree"], "--show-tree: model single writes chains"),
+    ([POST, "--model", "binary"], "--model: model binary grows trees of 2 children a node, which have no order of w"),
+    ([POST, "--model", "nosuch"], "unknown model 'nosuch'; allowed: binary, chain, endless, english"),
+    ([POST, "--model", "poet"], "--model: model poet writes verse, no replies"),
+    ([POST, "--model", "english"], "--language: model english writes en, not zh; --language en"),
+    ([POST, "--model", "untrained"], "models/untrained: model untrained is not trained; dvc repro train@untrained"),
+    ([POST, "--language", "fr"], "'zh', 'en'"),
+    (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
+    (["--file", "models/tree/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
+    ([POST, "--seed", "1"], "No such option"),
+    ([POST, POST], "unexpected extra argument"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), BAD, ids=[ascii(" ".join(each))[:50] for each, _ in BAD])
+def test_bad_input_is_one_line(talk: Path, refused: Refuse, command: list[str], message: str) -> None:
+    assert message in refused(talk, "reply", *command)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_nothing_asked_for_is_one_line(talk: Path, refused: Refuse, text: str) -> None:
+    with standard_input(text):
+        assert "standard input: no requests; one post a line" in refused(talk, "reply")
+
+
+def test_a_bad_line_is_named_before_anything_is_written(talk: Path, refused: Refuse) -> None:
+    for line, message in (("？", "post 2: no words"), ("鹤", "post 2: model tree knows none of its words")):
+        with standard_input(f"{POST}\n{line}\n{POST}\n"):
+            assert message in refused(talk, "reply", "--json")
+
+
+def test_a_parser_or_a_default_that_is_missing_is_named(
+    kept: Path, tmp_path: Path, refused: Refuse, edit: Callable[..., None]
+) -> None:
+    folder = tmp_path / "talk"
+    shutil.copytree(kept, folder)
+    shutil.rmtree(folder / "parsers/own")
+    assert "parsers/own: parser own is not there; dvc repro train_parser@own" in refused(folder, "reply", POST)
+    edit(folder / "params.yaml", "parsers.own.treebank", "talk_en")
+    assert "params.yaml: parsers: no parser for the texts of corpus talk;" in refused(folder, "reply", POST)
+    edit(folder / "params.yaml", "models.tree.default_for", [])
+    line = refused(folder, "reply", POST)
+    assert "--model: no model of profile nursery is the default for reply.zh; name one: " in line
+    assert "poet" not in line and "chain" in line
