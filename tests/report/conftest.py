@@ -12,6 +12,7 @@ from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult,
 
 SONGNET = Path(__file__).parents[2] / "report" / "printed" / "songnet.yaml"
 GUIG = SONGNET.with_name("guig.yaml")
+X2TREE = SONGNET.with_name("x2tree.yaml")
 
 TOY = """
 paper: {key: toy, title: A toy paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/toy"}
@@ -66,6 +67,23 @@ examples:
 """
 
 
+REPLIES = """
+paper: {key: replies, title: A paper of replies, authors: A. Nobody, venue: Nowhere 2022, url: "https://example.org/talk"}
+columns: {human: {group: Human, name: Level}, bleu: {group: "", name: BLEU, better: higher, ours: [{metric: bleu}]}}
+tables: [{id: table-1, title: Table 1, caption: A, columns: [human, bleu], rows: [{label: Tree, runs: [{run: tree}]}]}]
+figures:
+  - id: figure-1
+    title: Figure 1
+    caption: By length
+    setting: words
+    measured: {name: steps, lines: {chain: a chain, tree: a tree}, count: sentences}
+examples:
+  - {id: lists, title: Lists, caption: Side by side, given: {source: post}, written: {chain: Chain, tree: Tree},
+     one: cluster, best: 2, count: 1}
+sheet: {given: source, runs: [chain, tree], one: cluster, best: 2, seed: 3, note: Say how good each is.}
+"""
+
+
 @pytest.fixture(scope="session")
 def songnet() -> Printed:
     return load_printed(SONGNET)
@@ -74,6 +92,11 @@ def songnet() -> Printed:
 @pytest.fixture(scope="session")
 def guig() -> Printed:
     return load_printed(GUIG)
+
+
+@pytest.fixture(scope="session")
+def x2tree() -> Printed:
+    return load_printed(X2TREE)
 
 
 @pytest.fixture
@@ -98,6 +121,23 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     path = tmp_path_factory.mktemp("printed") / "pairs.yaml"
     path.write_text(PAIRS, encoding="utf-8")
     return load_printed(path)
+
+
+@pytest.fixture(scope="session")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    path = tmp_path_factory.mktemp("printed") / "toy.yaml"
+    path.write_text(REPLIES, encoding="utf-8")
+    return load_printed(path)
+
+
+@pytest.fixture(scope="session")
+def talk_text() -> str:
+    return REPLIES
+
+
+@pytest.fixture(scope="session")
+def talk_runs() -> list[RunResult]:
+    return [_talk_run("chain", ["好 。", "不 好 。", "走"]), _talk_run("tree", ["好 。", "", "来"])]
 
 
 @pytest.fixture(scope="session")
@@ -173,3 +213,14 @@ def _pair_run(key: str, shift: float, templates: list[str] | None = None) -> Run
         metrics={"scores": scores, "intervals": {name: [value - 1, value + 1] for name, value in scores.items()}},
         rows=rows,
     )
+
+
+def _talk_run(key: str, replies: list[str]) -> RunResult:
+    """Three posts, the second of which two pairs share, each under two seeds; the first seed's lists are `replies`."""
+    rows = [
+        {"id": id_, "cluster": cluster, "seed": seed, "sample": str(rank), "source": f"今天 {cluster} 吗", "text": text}
+        for id_, cluster in (("p1", "p1"), ("p2", "p2"), ("p3", "p2"), ("p4", "p4"))
+        for seed in ("1", "2")
+        for rank, text in enumerate(replies if seed == "1" else ["又"] * len(replies))
+    ]
+    return RunResult(key=key, model=key, profile="nursery", language="zh", rows=rows)

@@ -78,6 +78,20 @@ def test_a_template_that_is_no_tree_is_shown_as_it_is(pairs: Printed, pair_runs:
     assert (group.nodes, group.levels) == (("(S (NP",), ())
 
 
+def test_lists_show_the_best_of_one_seed_and_what_is_about_one_thing_is_one_example(
+    talk: Printed, talk_runs: list[RunResult]
+) -> None:
+    (group,) = examples_of(talk.examples[0].model_copy(update={"count": 3}), talk_runs).groups
+    assert [example.id for example in group.examples] == ["p1", "p2", "p4"]
+    assert [line[:2] for line in _lines(group.examples[1])] == [
+        ("post", "今天 p2 吗"),
+        ("Chain 1", "好 。"),
+        ("Chain 2", "不 好 。"),
+        ("Tree 1", "好 。"),
+        ("Tree 2", ""),
+    ]
+
+
 @given(st.integers(0, 40), st.integers(1, 12))
 def test_as_many_examples_as_asked_for_are_chosen_if_there_are_so_many(rows: int, count: int) -> None:
     wanted = PrintedExamples(id="x", title="X", caption="", given={}, written={"one": "One"}, count=count)

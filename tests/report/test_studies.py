@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import Printed, RunResult, build, load_printed
+from espalier.report import CorpusResult, Printed, RunResult, build, load_printed, render_html
 from espalier.report.studies import Study
 from espalier.report.tables import Reading
 
@@ -51,7 +52,7 @@ def test_missing_runs_are_named(pairs: Printed, pair_runs: list[RunResult]) -> N
     [
         ("runs: [plain, guided]", "runs: [plain]\n    beside: guided", "beside: only a figure against a setting"),
         ('{"3": ted_3, "4": ted_4, full: ted_full}', '{"3": ted_3}', "figures.0.points.0.metrics"),
-        ("points: [{name", "panels: [bleu]\n    points: [{name", "panels or points: give one of the two"),
+        ("points: [{name", "panels: [bleu]\n    points: [{name", "panels, points or measured: give one of the three"),
     ],
 )
 def test_a_figure_that_cannot_be_drawn_is_refused(
@@ -60,4 +61,67 @@ def test_a_figure_that_cannot_be_drawn_is_refused(
     assert old in pairs_text
     with pytest.raises(ConfigError) as caught:
         load_printed(write(pairs_text.replace(old, new, 1)))
+    assert said in str(caught.value)
+
+
+# --- What is measured of corpora -------------------------------------------------------------------------------------
+
+STEPS = {
+    "10": {"chain": 5.5, "tree": 3.0, "sentences": 2.0},
+    "2": {"chain": 1.5, "tree": 1.5, "sentences": 40.0},
+    "3": {"chain": 2.0, "tree": 1.75, "sentences": 7.0},
+}
+
+
+def _corpora(**steps: object) -> list[CorpusResult]:
+    return [CorpusResult(key=key, profile="nursery", measures={"steps": found}) for key, found in steps.items()]  # type: ignore[dict-item]
+
+
+def test_what_corpora_measure_of_themselves_is_a_panel_each_and_numbers_stand_in_their_own_order(talk: Printed) -> None:
+    (study,) = build(talk, [], corpora=[*_corpora(posts=STEPS), CorpusResult(key="other", profile="nursery")]).studies
+    (panel,) = study.panels
+    assert panel.lines == (
+        ("a chain", ((2.0, Reading(1.5)), (3.0, Reading(2.0)), (10.0, Reading(5.5)))),
+        ("a tree", ((2.0, Reading(1.5)), (3.0, Reading(1.75)), (10.0, Reading(3.0)))),
+    )
+    assert (panel.heading, panel.rows) == ("posts · nursery", ((2.0, 40.0), (3.0, 7.0), (10.0, 2.0)))
+    assert (study.sampled, study.missing) == (False, ())
+
+
+def test_a_column_that_is_not_measured_everywhere_leaves_a_gap_and_one_point_draws_no_line(talk: Printed) -> None:
+    some = {"1": {"chain": 1.0}, "2": {"chain": 1.5, "tree": 1.5}}
+    (panel,) = build(talk, [], corpora=_corpora(posts=some)).studies[0].panels
+    assert [name for name, _ in panel.lines] == ["a chain"]
+    assert panel.rows == ((1.0, None), (2.0, None))
+    assert build(talk, [], corpora=_corpora(posts={})).studies[0].panels == ()
+
+
+def test_a_measured_figure_is_drawn_and_its_numbers_can_be_read(talk: Printed) -> None:
+    html = render_html(build(talk, [], corpora=_corpora(posts=STEPS, more=STEPS)))
+    figure = html[html.index('id="figure-1"') :]
+    assert "95 %" not in figure[: figure.index("</figcaption>")]
+    assert "a chain</text>" in figure and "posts · nursery</text>" in figure
+    words = " ".join(re.sub(r"<[^>]*>", " ", figure[figure.index("its numbers") :]).split())
+    assert "posts · nursery words a chain a tree mean of 2 1.500 1.500 40 3 2.000 1.750 7 10 5.500 3.000 2" in words
+
+
+def test_a_figure_of_which_nothing_is_measured_says_so(talk: Printed) -> None:
+    assert "Nothing has been measured for it yet." in render_html(build(talk, []))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("setting: words\n", "setting: words\n    runs: [tree]\n", "a measured figure has none"),
+        ("setting: words\n", "setting: words\n    panels: [bleu]\n", "give one of the three"),
+        ("    measured: {name", "    points: [{name: B, metrics: {a: b, c: d}}]\n    #", "runs: a figure needs some"),
+        ("lines: {chain: a chain, tree: a tree}", "lines: {}", "figures.0.measured.lines"),
+    ],
+)
+def test_a_measured_figure_that_cannot_be_is_refused(
+    write: Callable[[str], Path], talk_text: str, old: str, new: str, said: str
+) -> None:
+    assert old in talk_text
+    with pytest.raises(ConfigError) as caught:
+        load_printed(write(talk_text.replace(old, new, 1)))
     assert said in str(caught.value)

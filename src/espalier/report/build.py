@@ -10,6 +10,7 @@ from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult
+from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, table_of, tags_of
 
@@ -74,6 +75,7 @@ class Report:
     orderings: tuple[Ordering, ...]
     studies: tuple[Study, ...]
     examples: tuple[Examples, ...]
+    sheet: Sheet | None
     curves: tuple[Curve, ...]
     poems: tuple[PoemGroup, ...]
     runs: tuple[RunLine, ...]
@@ -111,8 +113,9 @@ def build(
         protocols=_explained(printed.protocols, _protocols(runs, tables)),
         tables=tables,
         orderings=orderings_of(printed, runs, comparisons),
-        studies=tuple(study_of(figure, printed, runs) for figure in printed.figures),
+        studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),
         examples=tuple(examples_of(each, runs) for each in printed.examples),
+        sheet=sheet_of(printed.sheet, runs) if printed.sheet else None,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
         runs=tuple(_run_line(run) for run in runs),

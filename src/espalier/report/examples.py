@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from espalier.io.errors import EspalierError
@@ -66,25 +66,41 @@ def examples_of(wanted: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
 
 
 def _groups(wanted: PrintedExamples, runs: Sequence[RunResult]) -> list[ExampleGroup]:
-    # The first row of each id under each tree is shown: of several samples or seeds, one.
-    found: list[tuple[RunResult, dict[str, dict[str, Row]]]] = []
+    found: list[tuple[RunResult, dict[str, dict[str, list[Row]]]]] = []
     for run in runs:
-        trees: dict[str, dict[str, Row]] = {}
+        trees: dict[str, list[Row]] = {}
         for row in run.rows:
-            trees.setdefault(row.get(wanted.by, "") if wanted.by else "", {}).setdefault(row["id"], row)
-        found.append((run, trees))
+            trees.setdefault(row.get(wanted.by, "") if wanted.by else "", []).append(row)
+        found.append((run, {tree: best_of(rows, wanted.one, wanted.best) for tree, rows in trees.items()}))
     groups = []
     for tree, first in found[0][1].items():
         shared = [id_ for id_ in first if all(id_ in trees.get(tree, {}) for _, trees in found)]
         chosen = shared[:: max(1, len(shared) // wanted.count)][: wanted.count]
         examples = []
         for id_ in chosen:
-            given = [Said(label, first[id_].get(column, ""), False) for column, label in wanted.given.items()]
-            written = [Said(wanted.written[run.key], trees[tree][id_]["text"], True) for run, trees in found]
+            given = [Said(label, first[id_][0].get(column, ""), False) for column, label in wanted.given.items()]
+            written = [
+                Said(wanted.written[run.key] + (f" {rank}" if wanted.best > 1 else ""), row["text"], True)
+                for run, trees in found
+                for rank, row in enumerate(trees[tree][id_], start=1)
+            ]
             examples.append(Example(id_, (*(line for line in given if line.text), *written)))
         if examples:
             groups.append(ExampleGroup(runs[0].profile, *_node_level(tree), tuple(examples)))
     return groups
+
+
+def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
+    """By what rows have in column `one`: the first `count` of the first id and seed that stand there.
+
+    A run's samples stand in their order, the best first.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        mine = found.setdefault(row[one], [])
+        if len(mine) < count and (not mine or all(row.get(name) == mine[0].get(name) for name in ("id", "seed"))):
+            mine.append(row)
+    return found
 
 
 def _node_level(tree: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -55,14 +55,16 @@ def loss_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
 
 
 def study_figure(study: Study) -> str:
-    """A panel per metric against the study's setting, a line per profile or run; "" if there is nothing to draw."""
+    """A panel per metric or corpus, a line per profile, run or column; "" if there is nothing to draw."""
     if not study.panels:
         return ""
-    names = list(dict.fromkeys(name for panel in study.panels if panel.ticks for name, _ in panel.lines))
+    names = list(dict.fromkeys(name for panel in study.panels if panel.ticks or panel.rows for name, _ in panel.lines))
     with _drawing(len(study.panels), across=3, height=2.6 if names else 2.3) as (figure, panels):
         for axes, panel in zip(panels, study.panels, strict=True):
             if panel.ticks:
                 _by_ticks(axes, panel, study, names)
+            elif panel.rows:
+                _measured(axes, panel, study, names)
             else:
                 _against_setting(axes, panel, study)
         if names:
@@ -117,6 +119,16 @@ def _by_ticks(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> N
             if reading.low is not None and reading.high is not None:
                 axes.plot([x, x], [reading.low, reading.high], color=style["color"], linewidth=0.8)
     axes.set_xticks(range(len(panel.ticks)), list(panel.ticks))
+    axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
+
+
+def _measured(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> None:
+    axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+    for name, points in panel.lines:
+        style = _style(names.index(name)) | {"markersize": 2.2}
+        axes.plot([x for x, _ in points], [reading.value or 0.0 for _, reading in points], label=name, **style)
+    axes.locator_params(axis="x", nbins=8, integer=True)
+    axes.set_ylim(bottom=0)
     axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
 
 

@@ -92,11 +92,23 @@ class Points(_Strict):
     metrics: dict[str, str] = Field(min_length=2)
 
 
-class PrintedFigure(_Strict):
-    """A figure of the paper.
+class Measured(_Strict):
+    """What corpora say of their own texts: the measure's name, its columns with their labels, a line each.
 
-    Either `panels` are columns against one numeric setting of several runs, a line per profile, with one more run
-    `beside` them as a level. Or `points` are the panels, a line per run, and `setting` says what their places count.
+    `count` is a column that says how many texts a point is the mean of; it stands in the table, and is no line.
+    """
+
+    name: str
+    lines: dict[str, str] = Field(min_length=1)
+    count: str | None = None
+
+
+class PrintedFigure(_Strict):
+    """A figure of the paper, of one of three kinds.
+
+    `panels` are columns against one numeric setting of several runs, a line per profile, with one more run `beside`
+    them as a level. `points` are the panels, a line per run, and `setting` says what their places count. `measured` is
+    a fact of corpora, no run's: a panel per corpus that has it, and `setting` says what it stands against.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -106,14 +118,17 @@ class PrintedFigure(_Strict):
     note: str = ""
     panels: tuple[str, ...] = ()
     points: tuple[Points, ...] = ()
-    runs: tuple[str, ...] = Field(min_length=1)
+    measured: Measured | None = None
+    runs: tuple[str, ...] = ()
     beside: str | None = None
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> PrintedFigure:
-        if bool(self.panels) == bool(self.points):
-            raise ValueError("panels or points: give one of the two")
-        if self.beside and self.points:
+        if sum(map(bool, (self.panels, self.points, self.measured))) != 1:
+            raise ValueError("panels, points or measured: give one of the three")
+        if bool(self.runs) == bool(self.measured):
+            raise ValueError("runs: a figure needs some" if not self.runs else "runs: a measured figure has none")
+        if self.beside and not self.panels:
             raise ValueError("beside: only a figure against a setting has a run beside it")
         return self
 
@@ -122,7 +137,8 @@ class PrintedExamples(_Strict):
     """Outputs side by side, a few of each run.
 
     `given` names the columns of the outputs that are shown once (source, reference), `written` the runs whose texts
-    follow, each with its label. `by` is a column of trees: the examples then stand in a group for each tree.
+    follow, each with its label. `by` is a column of trees: the examples then stand in a group for each tree. Rows with
+    the same value in the column `one` are about one thing: one example. `best` is how many texts of each run to show.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -132,7 +148,24 @@ class PrintedExamples(_Strict):
     given: dict[str, str]
     written: dict[str, str] = Field(min_length=1)
     by: str | None = None
+    one: str = "id"
+    best: int = Field(default=1, ge=1)
     count: int = Field(default=6, ge=1)
+
+
+class PrintedSheet(_Strict):
+    """Outputs for people to judge, who are not told whose they are.
+
+    `given` is the column that stands above them, `runs` are those that are judged, with the `best` texts of each.
+    `one` is as with examples. `seed` is that of the order in which they stand.
+    """
+
+    given: str
+    runs: tuple[str, ...] = Field(min_length=1)
+    one: str = "id"
+    best: int = Field(default=1, ge=1)
+    seed: int = 1
+    note: str = ""
 
 
 class PrintedOrdering(_Strict):
@@ -163,6 +196,7 @@ class Printed(_Strict):
     orderings: tuple[PrintedOrdering, ...] = ()
     figures: tuple[PrintedFigure, ...] = ()
     examples: tuple[PrintedExamples, ...] = ()
+    sheet: PrintedSheet | None = None
     profiles: dict[str, str] = {}
     protocols: dict[str, str] = {}
 

@@ -101,6 +101,7 @@ class CorpusResult:
     """What one corpus of one profile holds: `counts` by name (train, dev, ...), and what was put aside, by reason.
 
     Counts and reasons are shown in the order given. `origins` says for each split how many rows came from which source.
+    `measures` are what was measured of its texts against some quantity of theirs: {name: {quantity: {column: value}}}.
     """
 
     key: str
@@ -109,6 +110,7 @@ class CorpusResult:
     counts: Mapping[str, float] = field(default_factory=dict)
     quarantined: Mapping[str, int] = field(default_factory=dict)
     origins: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    measures: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
-"""A figure of the paper with our numbers, as data: a metric against a setting, or a run's metrics in a row."""
+"""A figure of the paper with our numbers, as data: a metric against a setting, a run's metrics in a row, or texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from espalier.report.printed import Points, Printed, PrintedFigure
-from espalier.report.results import RunResult
+from espalier.report.printed import Measured, Points, Printed, PrintedFigure
+from espalier.report.results import CorpusResult, RunResult
 from espalier.report.tables import Reading, reading_of
 
 #: (x, reading) from left to right.
@@ -17,7 +17,9 @@ Line = tuple[tuple[float, Reading], ...]
 class Panel:
     """Lines with their names, and levels: a level runs across, beside the line of its name.
 
-    A line is a profile where x is a setting. Where `ticks` name the places 0, 1, 2, ... of x, it is a run.
+    A line is a profile where x is a setting. Where `ticks` name the places 0, 1, 2, ... of x, it is a run. Where there
+    are `rows`, something was measured of a corpus, and a line is one column of that: `rows` has each x, and of how many
+    texts its points are the means, if that is known.
     """
 
     heading: str
@@ -25,6 +27,7 @@ class Panel:
     lines: tuple[tuple[str, Line], ...]
     levels: tuple[tuple[str, Reading], ...] = ()
     ticks: tuple[str, ...] = ()
+    rows: tuple[tuple[float, float | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,16 @@ class Study:
     panels: tuple[Panel, ...]
     missing: tuple[str, ...]
 
+    @property
+    def sampled(self) -> bool:
+        """Whether any of its numbers has an interval."""
+        lines = (line for panel in self.panels for _, line in panel.lines)
+        return any(reading.low is not None for line in lines for _, reading in line)
 
-def study_of(figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult]) -> Study:
+
+def study_of(
+    figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult], corpora: Sequence[CorpusResult] = ()
+) -> Study:
     """The panels that have a line to show; a line needs two points, and profiles never share one."""
     profiles = list(dict.fromkeys(run.profile for run in runs if run.key in figure.runs))
     panels = [_by_setting(name, figure, printed, runs, profiles) for name in figure.panels]
@@ -50,6 +61,8 @@ def study_of(figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult])
             own = [run for run in runs if run.key in figure.runs and run.profile == profile]
             heading = f"{points.name} · {profile}" if len(profiles) > 1 else points.name
             panels.append(_by_points(points, heading, figure, own))
+    if figure.measured:
+        panels += [_measured(figure.measured, corpus) for corpus in corpora if figure.measured.name in corpus.measures]
     wanted = (*figure.runs, *([figure.beside] if figure.beside else []))
     made = {run.key for run in runs}
     return Study(
@@ -92,6 +105,16 @@ def _by_points(points: Points, heading: str, figure: PrintedFigure, runs: Sequen
         if len(known) > 1:
             lines.append((run.key, known))
     return Panel(heading, points.better, tuple(lines), ticks=tuple(points.metrics))
+
+
+def _measured(wanted: Measured, corpus: CorpusResult) -> Panel:
+    points = sorted(((float(x), row) for x, row in corpus.measures[wanted.name].items()), key=lambda point: point[0])
+    lines = [
+        (label, tuple((x, Reading(row[name])) for x, row in points if name in row))
+        for name, label in wanted.lines.items()
+    ]
+    rows = tuple((x, row.get(wanted.count) if wanted.count else None) for x, row in points)
+    return Panel(f"{corpus.key} · {corpus.profile}", None, tuple(line for line in lines if len(line[1]) > 1), rows=rows)
 
 
 def _is_number(value: object) -> bool:

@@ -1,0 +1,94 @@
+"""Outputs for people to judge: under each input the texts of all runs, shuffled, so that nobody sees whose they are.
+
+Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for them; the key, which tells
+whose each text is, is for whoever counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from io import StringIO
+
+from espalier.corpora.readers.lines import joined
+from espalier.report.examples import best_of
+from espalier.report.printed import PrintedSheet
+from espalier.report.results import RunResult
+
+#: Where a cell begins with one of these, spreadsheets take it for a formula.
+_FORMULAS = ("=", "+", "-", "@")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A text to judge, and what it was written for; items count from 1. `level` is for the labeler to fill in."""
+
+    item: int
+    given: str
+    text: str
+    level: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote an item: a run, its `rank`-th best text for the input `one`. An empty text is no item, but 0."""
+
+    item: int
+    one: str
+    run: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What is judged, input by input, and by whom it is. The same text of several runs is one item, judged once."""
+
+    note: str
+    items: tuple[Item, ...]
+    key: tuple[Author, ...]
+    missing: tuple[str, ...]
+
+    def files(self) -> dict[str, str]:
+        """By file name: the sheet, and its key."""
+        return {"nbest.csv": _csv(self.items, Item), "nbest_key.csv": _csv(self.key, Author)}
+
+
+def sheet_of(wanted: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
+    """The sheet of all inputs that every made run has written for. The same seed gives the same order."""
+    made = {run.key: run for key in wanted.runs for run in runs if run.key == key and run.rows}
+    found = {key: best_of(run.rows, wanted.one, wanted.best) for key, run in made.items()}
+    missing = tuple(key for key in wanted.runs if key not in made)
+    if not found:
+        return Sheet(wanted.note, (), (), missing)
+    language = next(iter(made.values())).language
+    items, authors = list[Item](), list[Author]()
+    for one, first in next(iter(found.values())).items():
+        if not all(one in lists for lists in found.values()):
+            continue
+        whose: dict[str, list[tuple[str, int]]] = {}
+        for key, lists in found.items():
+            for rank, row in enumerate(lists[one], start=1):
+                whose.setdefault(joined(row["text"].split(), language), []).append((key, rank))
+        texts = sorted(text for text in whose if text)
+        random.Random(f"{wanted.seed} {one}").shuffle(texts)
+        given = joined(first[0][wanted.given].split(), language)
+        numbers = {"": 0} | {text: len(items) + place for place, text in enumerate(texts, start=1)}
+        items += [Item(numbers[text], _plain(given), _plain(text)) for text in texts]
+        authors += [Author(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]
+    return Sheet(wanted.note, tuple(items), tuple(authors), missing)
+
+
+def _csv(rows: Sequence[Item] | Sequence[Author], kind: type[Item] | type[Author]) -> str:
+    names = [field.name for field in fields(kind)]
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([getattr(row, name) for name in names] for row in rows)
+    return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A text that spreadsheets show as it is; "= =" is a face on Weibo."""
+    return f" {text}" if text.startswith(_FORMULAS) else text
