@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import doctest
-import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -27,11 +25,11 @@ from pipeline import layout
 from pipeline.cli import app
 from pipeline.params import Model, PairDataset, Params, Run, load_params
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "guig.md"
-TEXT = PAGE.read_text(encoding="utf-8")
-LINES = TEXT.splitlines()
-CODE = ROOT / "src" / "espalier"
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_page import ROOT, Page, is_there, key_of
+
+PAGE = Page("guig.md")
+TEXT, LINES, blocks, table = PAGE.text, PAGE.lines, PAGE.blocks, PAGE.table
 #: Outputs of the command line that are not there yet.
 TO_COME = "<!-- output -->"
 CONFIGS: dict[str, type[GuiGConfig] | type[SCPNConfig]] = {"guig": GuiGConfig, "scpn": SCPNConfig}
@@ -44,34 +42,6 @@ def profile(name: str) -> Params:
         return load_params()
 
 
-def blocks(language: str) -> list[tuple[int, list[str]]]:
-    """The fenced blocks of one language, each with the place of its first line."""
-    found, inside, start = list[tuple[int, list[str]]](), "", 0
-    for place, line in enumerate(LINES):
-        if not (fence := re.fullmatch(r"```(\w*)", line)):
-            continue
-        if inside == language:
-            found.append((start, LINES[start:place]))
-        inside, start = ("" if inside else fence[1] or "text"), place + 1
-    return found
-
-
-def table(*columns: str) -> list[dict[str, str]]:
-    """The rows of the table whose header begins with these columns."""
-    begin = "| " + " | ".join(columns) + " |"
-    start = next(number for number, line in enumerate(LINES) if line.startswith(begin))
-    rows = list[list[str]]()
-    for line in LINES[start:]:
-        if not line.startswith("|"):
-            break
-        rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
-    return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
-
-
-def key_of(cell: str) -> str:
-    return cell.strip("`")
-
-
 def network_of(model: Model) -> GuiGConfig | SCPNConfig:
     return CONFIGS[model.arch].model_validate(model.network)
 
@@ -80,14 +50,9 @@ def network_of(model: Model) -> GuiGConfig | SCPNConfig:
 
 
 def test_every_worked_example_of_the_page_gives_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    kept = [""] * len(LINES)
-    for start, lines in blocks("pycon"):
-        kept[start : start + len(lines)] = lines
-    test = doctest.DocTestParser().get_doctest("\n".join(kept) + "\n", {}, PAGE.name, str(PAGE), 0)
-    out = io.StringIO()
-    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=out.write)
-    assert found.attempted > 40
-    assert not found.failed, out.getvalue()
+    count, wrong = PAGE.run_examples()
+    assert count > 40
+    assert not wrong
     assert "only the top 2 levels guide" in capsys.readouterr().err  # the note that the page speaks of
 
 
@@ -147,37 +112,15 @@ def test_every_option_of_the_command_is_in_its_table() -> None:
 
 
 def test_every_name_in_the_code_that_the_page_cites_is_there() -> None:
-    cited = re.findall(r"`([\w/]+\.py):\s([\w.]+)`", TEXT)
+    cited = PAGE.cited()
     assert len(cited) > 25
-    for path, dotted in cited:
-        body: list[ast.stmt] = ast.parse((CODE / path).read_text(encoding="utf-8")).body
-        for part in dotted.split("."):
-            found = next((node for node in body if part in _names(node)), None)
-            assert found is not None, f"{path}: {dotted}"
-            body = getattr(found, "body", [])
-
-
-def _names(node: ast.stmt) -> set[str]:
-    match node:
-        case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
-            return {name}
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            return {name}
-        case ast.Assign(targets=targets):
-            return {each.id for each in targets if isinstance(each, ast.Name)}
-    return set()
+    assert [each for each in cited if not is_there(*each)] == []
 
 
 def test_every_file_and_heading_that_the_page_names_is_there() -> None:
-    named = re.findall(r"`((?:src|tests|benchmarks|profiles)/[\w./]+\.\w+)`", TEXT)
-    assert named
-    assert [path for path in named if not (ROOT / path).is_file()] == []
-    for page, anchor in re.findall(r"\]\((\w*\.?m?d?)(?:#([\w-]+))?\)", TEXT):
-        text = (PAGE.parent / page if page else PAGE).read_text(encoding="utf-8")
-        headings = [
-            re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in re.findall(r"^#+ (.+)$", text, re.M)
-        ]
-        assert not anchor or anchor in headings, f"{page}#{anchor}"
+    assert PAGE.files()
+    assert [path for path in PAGE.files() if not (ROOT / path).is_file()] == []
+    assert PAGE.dead_anchors() == []
 
 
 # --- Data ------------------------------------------------------------------------------------------------------------

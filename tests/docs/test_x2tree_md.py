@@ -1,0 +1,216 @@
+"""The page on X2Tree: its examples are run, and every table and number is compared with the code and params.yaml."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import BaseModel
+from typer.main import get_command
+
+from espalier.decoding.dialogue import DialogueDecoder
+from espalier.models.responder import ResponderConfig
+from espalier.models.x2tree import X2TreeConfig
+from espalier.training.config import TrainingConfig
+from pipeline import layout
+from pipeline.cli import app
+from pipeline.params import Model, Params, load_params
+
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_page import ROOT, Page, is_there, key_of
+
+PAGE = Page("x2tree.md")
+#: With every line break a space, so that prose may be filled anew.
+TEXT, table = " ".join(PAGE.text.split()), PAGE.table
+CONFIGS: dict[str, type[X2TreeConfig] | type[ResponderConfig]] = {"x2tree": X2TreeConfig, "responder": ResponderConfig}
+#: What is not there for a model.
+NONE = "–"
+
+
+@cache
+def profile(name: str) -> Params:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(layout.PROFILES[name])
+        return load_params()
+
+
+def measured(path: str) -> Any:
+    return json.loads((layout.PROFILES["small"] / "metrics" / path).read_text(encoding="utf-8"))
+
+
+def network_of(model: Model) -> X2TreeConfig | ResponderConfig:
+    return CONFIGS[model.arch].model_validate(model.network)
+
+
+# --- Examples, and what the page names -------------------------------------------------------------------------------
+
+
+def test_every_worked_example_of_the_page_gives_what_it_shows() -> None:
+    count, wrong = PAGE.run_examples()
+    assert count > 60
+    assert not wrong
+
+
+def test_every_name_in_the_code_that_the_page_cites_is_there() -> None:
+    cited = PAGE.cited()
+    assert len(cited) > 25
+    assert [each for each in cited if not is_there(*each)] == []
+
+
+def test_every_file_and_heading_that_the_page_names_is_there() -> None:
+    assert len(PAGE.files()) > 3
+    assert [path for path in PAGE.files() if not (ROOT / path).is_file()] == []
+    assert PAGE.dead_anchors() == []
+
+
+def test_every_equation_of_the_paper_has_a_row() -> None:
+    assert [row["eq."] for row in table("eq.")] == list("123456")
+
+
+# --- Models, numbers, search -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", layout.PROFILES)
+def test_the_table_of_models_is_that_of_params(name: str) -> None:
+    rows = {key_of(row["model"]): row for row in table("model", "in the paper")}
+    models = {key: model for key, model in profile(name).models.items() if key in rows}
+    assert name != "nursery" or list(models) == list(rows)
+    for key, model in models.items():
+        row, config = rows[key], network_of(model)
+        assert (key_of(row["arch"]), key_of(row["context"])) == (model.arch, config.context), key
+        assert row["in the paper"].split(" (")[0] == model.title, key
+        assert model.paper == "x2tree"
+
+
+def test_the_default_of_x2tree_is_the_context_that_encdec_has() -> None:
+    assert X2TreeConfig().context == ResponderConfig().context == "last"
+
+
+def setting(params: Params, key: str, path: str) -> Any:
+    """The value of a setting of one model, or of the run of its name, defaults included; `NONE` for none."""
+    model = params.models[key]
+    first, *rest = path.split(".")
+    if not rest:
+        return list(getattr(model, first))
+    decoder = DialogueDecoder.model_validate(params.runs[key].decoder)
+    if first == "decoder" and rest[0] == "local" and model.arch != "x2tree":
+        return NONE
+    parts: dict[str, BaseModel] = {
+        "dataset": params.datasets.canonicalize[model.dataset], "network": network_of(model), "decoder": decoder,
+        "training": TrainingConfig.model_validate(model.training),
+    }  # fmt: skip
+    return getattr(parts[first], rest[0], NONE)
+
+
+@pytest.mark.parametrize("row", table("key", "the paper"), ids=lambda row: row["key"].strip("`"))
+def test_every_number_of_the_table_is_that_of_params(row: dict[str, str]) -> None:
+    cells = list(row.items())[2:]
+    assert cells
+    for column, cell in cells:
+        name, _, key = column.partition(": ")
+        assert setting(profile(name), key_of(key), key_of(row["key"])) == yaml.safe_load(cell), column
+
+
+def test_every_number_of_the_networks_and_of_the_dataset_is_in_the_table() -> None:
+    named = {key_of(row["key"]) for row in table("key", "the paper")}
+    own = {f"network.{each}" for config in CONFIGS.values() for each in config.model_fields}
+    own |= {f"dataset.{each}" for each in ("words", "coverage", "least", "most", "unknown", "lift")}
+    assert own <= named
+
+
+def test_what_the_page_prints_of_the_paper_is_what_the_defaults_are() -> None:
+    rows = {key_of(row["key"]): row["the paper"] for row in table("key", "the paper")}
+    tree, chain = X2TreeConfig(), ResponderConfig()
+    for key in ("arity", "width", "word", "scale"):
+        assert float(rows[f"network.{key}"].replace(",", "")) == getattr(tree, key), key
+    assert (tree.width, tree.word, tree.scale) == (chain.width, chain.word, chain.scale)
+    assert (tree.readout, chain.readout) == (512, 512) and "`readout: 512`" in TEXT
+    assert not tree.both_ways and not tree.shared
+    assert TrainingConfig(steps=1).rho == 0.95 and "`rho: 0.95`" in TEXT
+    decoder = DialogueDecoder()
+    assert rows["decoder.beam"].split(";")[0] == str(decoder.beam) and rows["decoder.local"] == str(decoder.local)
+
+
+def test_every_model_clips_where_the_page_says() -> None:
+    models = [each for each in profile("nursery").models.values() if each.paper == "x2tree"]
+    assert {TrainingConfig.model_validate(each.training).clip for each in models} == {1.0}
+    assert "clipping at 1." in TEXT
+
+
+def test_the_table_of_search_is_the_decoders_own() -> None:
+    rows = {key_of(row["key"]): row for row in table("key", "meaning", "default")}
+    assert {key: yaml.safe_load(row["default"]) for key, row in rows.items()} == DialogueDecoder().model_dump()
+    for key, field in DialogueDecoder.model_fields.items():
+        for choice in get_args(field.annotation):
+            assert f"`{choice}`" in rows[key]["meaning"], f"{key}: {choice}"
+
+
+def test_every_key_that_the_page_sets_is_one() -> None:
+    found = re.findall(r"`(arity|context|both_ways|shared|readout|order|stop|optimizer|rho|patience): ([\w.]+)`", TEXT)
+    assert len(found) > 8
+    for key, value in found:
+        kind = next(kind for kind in (X2TreeConfig, DialogueDecoder, TrainingConfig) if key in kind.model_fields)
+        steps = {"steps": 1} if kind is TrainingConfig else {}
+        assert getattr(kind.model_validate({key: yaml.safe_load(value), **steps}), key) == yaml.safe_load(value)
+
+
+@pytest.mark.parametrize("name", ["reply", "chat"])
+def test_every_option_of_a_command_is_in_the_table(name: str) -> None:
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    options = {option for each in command.params for option in each.opts if option.startswith("--")}
+    rows = table("option", "of")
+    assert {key_of(row["option"]) for row in rows if name in row["of"].split(", ")} == options - {"--help"}
+
+
+def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
+    from pipeline.dialogue.answering import CHAINS, LOCAL, TREES
+
+    rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
+    assert f"else {TREES} of trees, {CHAINS} of chains" in rows["--beam"]
+    assert rows["--local"].endswith(f"else {LOCAL}")
+
+
+# --- Data ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_page_says_of_the_corpus_is_what_was_counted() -> None:
+    found = measured("corpora/weibo.json")
+    rows = found["rows"]
+    assert f"{rows['read']:,} pairs are read" in TEXT
+    assert f"{rows['train']:,} train, {rows['dev']:,} are dev, {rows['test']:,} test" in TEXT
+    assert {row["reason"]: int(row["pairs"]) for row in table("reason")} == found["quarantined"]
+    assert not any(found["leakage"].values())
+
+
+def test_what_the_page_says_of_how_the_corpus_is_made_is_so() -> None:
+    corpus: Any = profile("small").corpora["weibo"]
+    assert (corpus.reader, corpus.parser, corpus.filters.max_repeat) == ("weibo", "gsd", 4)
+    assert (corpus.split.kind, corpus.split.sides) == ("group", True)
+    assert profile("small").parsers["gsd"].backend == "spacy"
+    assert profile("small").parsers["ewt"].language == "en"
+    assert profile("nursery").corpora["dialogue_zh"].parser == layout.NONE
+
+
+def test_the_parsers_score_stands_beside_the_results() -> None:
+    scores = measured("parsers/gsd.json")["scores"]
+    assert f"**UAS of {scores['uas']:.2f}** and a LAS of {scores['las']:.2f}" in TEXT
+
+
+# --- Scoring ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_page_says_of_the_report_is_so() -> None:
+    from pipeline.report import RESAMPLES
+
+    printed = yaml.safe_load((ROOT / "report" / "printed" / "x2tree.yaml").read_text(encoding="utf-8"))
+    assert f"{RESAMPLES:,} resamples" in TEXT
+    assert printed["sheet"]["best"] == 5 and "the five best replies of every model" in TEXT
+    levels = {row["label"]: row["printed"]["level_3"] for row in printed["tables"][0]["rows"]}
+    assert f"{levels['X2Tree']} − {levels['NRM']}" in TEXT
+    assert round(levels["X2Tree"] - levels["NRM"], 2) == 11.15
