@@ -2,9 +2,9 @@
 
     python benchmarks/decode_beam.py [rounds]
 
-Both models learn a made-up language for a minute first, for searches of random weights are not like those that are
-made. Twice for each shape: texts whose ends are given (7 to 30 pieces), and texts that end where they will. No length
-normalisation. Tokens are those of the texts, end marks counted; scores are log-probabilities, all by our model.
+Both models learn a made-up language for some minutes first, for searches of random weights are not like those that
+are made. Twice for each shape: texts whose ends are given (7 to 30 pieces), and texts that end where they will. No
+length normalisation. Tokens are those of the texts, end marks counted; scores are log-probabilities, all by our model.
 """
 
 from __future__ import annotations
@@ -27,19 +27,24 @@ from espalier.corpora.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import optimizer_of
+from espalier.training.optimization import optimizer_of, precision_of
 
 BATCH, BEAM, LONGEST = 32, 5, 40
 
 
 def learn(model: GuiG, data: PairData, steps: int) -> None:
     """A little of the made-up language."""
-    optimizer = optimizer_of(model.train(), TrainingConfig(steps=1))
+    config = TrainingConfig(steps=1)
+    optimizer = optimizer_of(model.train(), config)
+    bf16 = precision_of(config, torch.device("cpu")) == "bf16"
     plan = batch_plan(data.sizes(VIEW), budget=2048, seed=0, epoch=0)[:steps]
+    assert len(plan) == steps
     for number, indices in enumerate(plan):
         for group in optimizer.param_groups:
             group["lr"] = 2e-3 * min(1.0, (number + 1) / 30)
-        our_loss(model, data.batch(indices, VIEW, grain=data.GRAIN)).backward()
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            loss = our_loss(model, data.batch(indices, VIEW, grain=data.GRAIN))
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
@@ -108,7 +113,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     for shape in (SMALL, PAPER):
         models = pair(shape, dropout=0.0)
-        learn(models[0], corpus(shape, 20_000), steps=150)
+        learn(models[0], corpus(shape, 30_000), steps=400)
         copy(*models)
         ours, peer = models[0], models[1].eval()
         held_out = corpus(shape, BATCH, seed=5).batch(np.arange(BATCH), VIEW)

@@ -20,6 +20,7 @@ from espalier.models.guig_config import EncoderConfig, GuiGConfig
 VIEW = PairView(("source",), "text")
 POSITIONS = 128
 FIRST = 4  # the first piece after the specials
+FINAL = 6  # every so many pieces one that ends a text
 
 
 @dataclass(frozen=True)
@@ -77,24 +78,26 @@ def pair(shape: Shape, dropout: float) -> tuple[GuiG, MarianMTModel]:
 
 
 def corpus(shape: Shape, count: int, seed: int = 0) -> PairData:
-    """Made-up paraphrases of 7 to 30 pieces, about 14, both sides nearly equally long.
+    """Made-up paraphrases of 7 to 30 pieces, about 12: two texts that begin with the same piece.
 
-    In their language a piece has four successors, likely ones and less likely ones; the end mark is no longer unlikely
-    after every twelfth piece. So a model learns soon to write sentences that end.
+    In their language a piece has four successors, likely ones and less likely ones, and every `FINAL`th piece ends a
+    text of 7 or more. A model learns soon to begin as its source does and to end where it may: each of its texts is
+    another, and they end at different steps, as real ones do.
     """
     rng = np.random.default_rng(seed)
     successors = np.random.default_rng(1).integers(FIRST, shape.pieces, (shape.pieces, 4)) % 1000 + FIRST
-    lengths = np.clip(rng.lognormal(2.6, 0.35, count), 7, 30).astype(int)
-    others = np.clip(lengths + rng.integers(-2, 3, count), 7, 30)
+    starts = rng.integers(FIRST, 100, count)
 
-    def written(lengths: np.ndarray) -> list[list[int]]:
+    def written() -> list[list[int]]:
         rows = np.zeros((count, 30), dtype=int)
-        rows[:, 0] = rng.integers(FIRST, 100, count)
+        rows[:, 0] = starts
         for place in range(1, 30):
             rows[:, place] = successors[rows[:, place - 1], rng.choice(4, count, p=[0.6, 0.2, 0.15, 0.05])]
+        final = (rows % FINAL == 0) & (np.arange(30) >= 6)
+        lengths = np.where(final.any(1), final.argmax(1) + 1, 30)
         return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
-    columns = {"source": written(lengths), "target": written(others)}
+    columns = {"source": written(), "target": written()}
     blank: list[list[int]] = [[] for _ in range(count)]
     ids = [str(n) for n in range(count)]
     return pairs_of(ids, {**columns, "source_tree": blank, "target_tree": blank}, vocabulary(shape))
