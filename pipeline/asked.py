@@ -70,15 +70,21 @@ def lines_asked(file: Path | None, given: bool, *, nothing: ConfigError, remedy:
     return lines
 
 
-def model_asked(params: Params, given: str | None, wanted: str, option: str, fitting: list[str]) -> str:
-    """The key of the model that is named, else of the default for a command and language ("generate.zh").
+def model_asked(
+    params: Params, given: str | None, wanted: str, option: str, kind: type[Kind], what: str
+) -> tuple[str, str]:
+    """The model that is named, else the default for a command and language ("generate.zh"): its key, its language.
 
     Args:
-        fitting: the models that could be named.
+        option: which names it.
+        kind: of its dataset.
+        what: what the command writes, for people.
 
     Raises:
-        ConfigError: none is named, and there is no default.
+        ConfigError: none is named, and there is no default; or it is of another task.
     """
+    datasets = params.datasets.every
+    fitting = [key for key, model in params.models.items() if isinstance(datasets[model.dataset], kind)]
     defaults = [key for key, model in params.models.items() if wanted in model.default_for]
     if given is None and not defaults:
         raise ConfigError(
@@ -86,7 +92,8 @@ def model_asked(params: Params, given: str | None, wanted: str, option: str, fit
             where=option,
             remedy=f"name one: {', '.join(fitting)}" if fitting else "another --profile",
         )
-    return defaults[0] if given is None else given
+    key = defaults[0] if given is None else given
+    return key, params.corpora[dataset_of(params, key, kind, what, option).corpus].language
 
 
 def dataset_of(params: Params, key: str, kind: type[Kind], what: str, option: str) -> Kind:
@@ -115,17 +122,10 @@ def require_trained(key: str) -> None:
 def writer_asked(params: Params, given: str | None, command: str, language: str, kind: type[Kind], what: str) -> str:
     """The key of the trained model that --model names, else of the default for a command in --language.
 
-    Args:
-        kind: of its dataset.
-        what: what the command writes, for people.
-
     Raises:
         ConfigError: there is none, it is of another task or language, or it is not trained.
     """
-    datasets = params.datasets.every
-    fitting = [key for key, model in params.models.items() if isinstance(datasets[model.dataset], kind)]
-    key = model_asked(params, given, f"{command}.{language}", "--model", fitting)
-    writes = params.corpora[dataset_of(params, key, kind, what, "--model").corpus].language
+    key, writes = model_asked(params, given, f"{command}.{language}", "--model", kind, what)
     if writes != language:
         raise ConfigError(
             f"model {key} writes {writes}, not {language}", where="--language", remedy=f"--language {writes}"

@@ -14,7 +14,7 @@ from pipeline.stage import say
 
 def chat(options: Options) -> None:
     """Answer the lines of standard input, or of a person at a terminal; a line that cannot be read ends nothing."""
-    model = opened(model_for(options), options)
+    model = opened(*model_for(options), options)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # what is not UTF-8 is told of that line alone
     prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""

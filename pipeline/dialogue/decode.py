@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
-from espalier.corpora.batches import length_batches
 from espalier.corpora.dialogue_data import DialogueData
 from espalier.corpora.dialogues import canonicalize
 from espalier.corpora.records import Pair
@@ -20,6 +18,7 @@ from espalier.models.registry import load_model
 from espalier.syntax.ternary import heads_of
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split
+from pipeline.likelihood import nats_of
 from pipeline.params import Params, Run, validated
 from pipeline.stage import device, followed, say
 
@@ -51,21 +50,21 @@ def run(key: str, wanted: Run, params: Params) -> None:
         unfit += len(aside)
         fitting = {row.id: row for row in records}
         rows = [fitting[each] for each in data.ids]
+        posts = [_post(row) for row in rows]
         first: dict[str, int] = {}
-        for place, row in enumerate(rows):
-            first.setdefault(_post(row), place)
+        for place, post in enumerate(posts):
+            first.setdefault(post, place)
         said = dict(zip(first, _replies(model, data, [*first.values()], decoder, wanted.samples), strict=True))
-        surprise = _surprise(model, data)
         tables.append(
             pd.DataFrame(
                 [
                     {
-                        "id": row.id, "cluster": data.ids[first[_post(row)]], "seed": seed, "sample": rank,
-                        "source": _post(row), "reference": " ".join(words_of(row, "target")),
+                        "id": row.id, "cluster": data.ids[first[post]], "seed": seed, "sample": rank,
+                        "source": post, "reference": " ".join(words_of(row, "target")),
                         **_columns(reply), **known,
                     }
-                    for row, known in zip(rows, surprise, strict=True)
-                    for rank, reply in enumerate(said[_post(row)])
+                    for row, post, known in zip(rows, posts, _surprise(model, data), strict=True)
+                    for rank, reply in enumerate(said[post])
                 ]
             )
         )  # fmt: skip
@@ -80,12 +79,13 @@ def _post(row: Pair) -> str:
 
 def _chosen(records: list[Pair], decoder: DialogueDecoder) -> list[Pair]:
     """The pairs of the posts that are asked for, in the order of the split."""
-    posts = list(dict.fromkeys(map(_post, records)))
+    every = [_post(record) for record in records]
+    posts = list(dict.fromkeys(every))
     kept = posts[decoder.skip :][: decoder.posts or None]
     if not kept:
         raise ConfigError(f"{decoder.skip} posts are skipped of {len(posts)}", where="decoder.skip", remedy="lower it")
     chosen = set(kept)
-    return [record for record in records if _post(record) in chosen]
+    return [record for record, post in zip(records, every, strict=True) if post in chosen]
 
 
 def _columns(reply: Reply | None) -> dict[str, Any]:
@@ -121,12 +121,7 @@ def _replies(
 
 def _surprise(model: Any, data: DialogueData) -> list[dict[str, Any]]:
     """Nats of each reference: of its words and end, or of all choices of its tree; and its words."""
-    view, nll = model.config.view, np.zeros(len(data))
-    with torch.inference_mode():
-        batches = length_batches(data.sizes(view), budget=8192)
-        for indices in followed(batches, len(batches), "likelihood"):
-            batch = data.batch(indices, view).to(device())
-            nats = model.tree_losses(batch) if view.shape == "tree" else model.token_losses(batch).sum(1)
-            nll[indices] = nats.double().cpu().numpy()
+    grown = model.config.view.shape == "tree"
+    nll = nats_of(model, data, model.tree_losses if grown else lambda batch: model.token_losses(batch).sum(1))
     lengths = data.columns["target"].lengths.tolist()
     return [{"nll": round(nats, 6), "words": words} for nats, words in zip(nll.tolist(), lengths, strict=True)]

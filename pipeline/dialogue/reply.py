@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ConfigError
 from pipeline.asked import lines_asked, require_text, writer_asked
-from pipeline.params import DialogueDataset, load_params
+from pipeline.params import DialogueDataset, Params, load_params
 from pipeline.stage import say
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def write(posts: list[str], options: Options) -> None:
     if (asked := options.n * len(posts)) > MOST:
         raise ConfigError(f"{asked:,} replies at once", where="--n", remedy=f"at most {MOST:,}")
     names = [f"post {row}" for row in range(1, len(posts) + 1)] if len(posts) > 1 else ["post"]
-    key = model_for(options)
+    params, key = model_for(options)
     for post, name in zip(posts, names, strict=True):
         require_text(post, options.language, name)
-    show(posts, names, opened(key, options), options)
+    show(posts, names, opened(params, key, options), options)
 
 
-def model_for(options: Options) -> str:
-    """The key of the trained model that is asked for.
+def model_for(options: Options) -> tuple[Params, str]:
+    """The trained model that is asked for: its profile's parameters, its key.
 
     Raises:
         ConfigError: there is none, or the options cannot be.
@@ -64,10 +64,11 @@ def model_for(options: Options) -> str:
     for name, value in (("--n", options.n), ("--beam", options.beam), ("--local", options.local)):
         if value is not None and value < 1:
             raise ConfigError(f"{value} is too small", where=name, remedy="at least 1")
-    return writer_asked(load_params(), options.model, "reply", options.language, DialogueDataset, "replies")
+    params = load_params()
+    return params, writer_asked(params, options.model, "reply", options.language, DialogueDataset, "replies")
 
 
-def opened(key: str, options: Options) -> Answerer:
+def opened(params: Params, key: str, options: Options) -> Answerer:
     """The model, loaded.
 
     Raises:
@@ -75,7 +76,7 @@ def opened(key: str, options: Options) -> Answerer:
     """
     from pipeline.dialogue.answering import answerer
 
-    found = answerer(load_params(), key, beam=options.beam, local=options.local)
+    found = answerer(params, key, beam=options.beam, local=options.local)
     if options.n > found.decoder.beam:
         what = f"{options.n} replies of {found.decoder.beam} beams"
         raise ConfigError(what, where="--n", remedy=f"--beam {options.n}, or more")

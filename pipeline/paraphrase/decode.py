@@ -6,9 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import torch
 
-from espalier.corpora.batches import length_batches
 from espalier.corpora.pair_data import PairData, PairView
 from espalier.corpora.pairs import linearize_pairs
 from espalier.corpora.records import Pair, table_of
@@ -23,6 +21,7 @@ from espalier.models.registry import load_model
 from espalier.syntax.constituency import read_tree, template
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split
+from pipeline.likelihood import nats_of
 from pipeline.params import Params, Run, validated
 from pipeline.stage import device, followed, say
 
@@ -151,11 +150,6 @@ def _written(model: Any, data: PairData, decoder: PairDecoder) -> pd.DataFrame:
 def _surprise(model: Any, data: PairData) -> pd.DataFrame:
     """Nats and ids of each reference, its end counted, under the model and the row's guide."""
     view = model.config.view
-    nll, tokens = np.zeros(len(data)), np.zeros(len(data), dtype=np.int64)
-    with torch.inference_mode():
-        batches = length_batches(data.sizes(view), budget=8192)
-        for indices in followed(batches, len(batches), "likelihood"):
-            batch = data.batch(indices, view).to(device())
-            nll[indices] = model.token_losses(batch).double().sum(1).cpu().numpy()
-            tokens[indices] = batch.real.sum(1).cpu().numpy()
+    nll = nats_of(model, data, lambda batch: model.token_losses(batch).double().sum(1))
+    tokens = data.row("target" if view.writes == "text" else "target_tree", view).lengths + 1
     return pd.DataFrame({"nll": nll.round(6), "tokens": tokens})

@@ -53,10 +53,7 @@ def chosen(params: Params, given: str | None, writes: str) -> str:
         ConfigError: there is none, it is of another task or language, or it is not trained.
     """
     option, command = SORTS[writes]
-    datasets = params.datasets.every
-    fitting = [key for key, model in params.models.items() if isinstance(datasets[model.dataset], PairDataset)]
-    key = model_asked(params, given, f"{command}.{LANGUAGE}", option, fitting)
-    language = params.corpora[dataset_of(params, key, PairDataset, WRITTEN, option).corpus].language
+    key, language = model_asked(params, given, f"{command}.{LANGUAGE}", option, PairDataset, WRITTEN)
     if language != LANGUAGE:
         raise ConfigError(f"model {key} writes {language}, not {LANGUAGE}", where=option)
     require_trained(key)

@@ -18,18 +18,13 @@ import pytest
 import yaml
 from filelock import FileLock
 
+#: A corpus's nine places for sources, all empty.
+NONE = ".none: &none\n" + "".join(f"  source_{slot}: none\n" for slot in range(1, 10))
+
 #: Without root, profile and what else stands at the head of a params.yaml: that is taken from the project's own.
-NURSERY = """
-.none: &none
-  source_1: none
-  source_2: none
-  source_3: none
-  source_4: none
-  source_5: none
-  source_6: none
-  source_7: none
-  source_8: none
-  source_9: none
+NURSERY = (
+    NONE
+    + """
 parsers:
   words: {language: zh, backend: jieba, model: none, treebank: none, seed: 1, options: {}, training: {}}
 corpora:
@@ -155,9 +150,12 @@ annotations:
   reread: {paper: guig, run: written, parser: words}
 reports: [songnet, guig]
 """
+)
 
 #: The small profile stops short of models: what follows is the same code as in the nursery.
-SMALL = """
+SMALL = (
+    NONE
+    + """
 parsers: {}
 corpora:
   ci:
@@ -165,15 +163,8 @@ corpora:
     language: zh
     reader: songci
     options: {plain_commas: true}
+    <<: *none
     source_1: madeup
-    source_2: none
-    source_3: none
-    source_4: none
-    source_5: none
-    source_6: none
-    source_7: none
-    source_8: none
-    source_9: none
     parser: none
     filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.9}
     split: {kind: random, seed: 1, dev: 1, test: 1}
@@ -186,6 +177,7 @@ runs: {}
 annotations: {}
 reports: []
 """
+)
 
 EMPTY = """
 parsers: {}

@@ -41,7 +41,7 @@ class WordVocabulary:
     ) -> WordVocabulary:
         """The `most` most frequent words, or as many as cover the share `coverage` of the tokens, if they are fewer."""
         counts = Counter(tokens)
-        ranked = sorted(counts, key=lambda word: (-counts[word], word))
+        ranked = _ranked(counts)
         covered = np.cumsum([counts[word] for word in ranked])
         needed = int(np.searchsorted(covered, coverage * covered[-1])) + 1 if ranked else 0
         return cls(tuple(ranked[: min(most, needed)]), language)
@@ -100,8 +100,7 @@ class Vocabulary(WordVocabulary):
     def build(cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int) -> Vocabulary:
         """Words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
         counts = Counter(tokens)
-        kept = [word for word, count in counts.items() if count >= min_count]
-        return cls(tuple(sorted(kept, key=lambda word: (-counts[word], word))), language, units, length)
+        return cls(tuple(word for word in _ranked(counts) if counts[word] >= min_count), language, units, length)
 
     @property
     def size(self) -> int:
@@ -159,3 +158,8 @@ class Vocabulary(WordVocabulary):
     @classmethod
     def _of(cls, value: Any) -> Self:
         return cls(tuple(value["words"]), value["language"], int(value["units"]), int(value["length"]))
+
+
+def _ranked(counts: Counter[str]) -> list[str]:
+    """Words, the most frequent first, ties in code-point order."""
+    return sorted(counts, key=lambda word: (-counts[word], word))
