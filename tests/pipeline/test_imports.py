@@ -68,6 +68,11 @@ def test_no_other_stage_needs_dvc_or_drawing(stage: str) -> None:
     imported([f"pipeline.{stage}"], {"dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
 
 
+def test_nothing_that_trains_or_decodes_waits_a_second_for_nltk() -> None:
+    packages = ["pipeline.train", "pipeline.decode", "espalier.training", "espalier.models", "espalier.decoding"]
+    imported(packages, {"nltk"})
+
+
 def test_help_answers_within_half_a_second_of_work() -> None:
     def seconds() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -19,11 +19,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
-
-from nltk.tree import Tree
+from typing import TYPE_CHECKING, Final
 
 from espalier.syntax.levels import TreeError, cut, linearize, tree_of, unclosed, without_words
+
+if TYPE_CHECKING:
+    from nltk.tree import Tree
 
 __all__ = [
     "TreeError",
@@ -113,6 +114,8 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _read(text: str, file: str | Path, row: int | str | None, words: bool) -> list[Tree]:
+    from nltk.tree import Tree  # takes a second, which stages without trees need not wait for
+
     trees: list[Tree] = []
     here: list[Tree] = trees  # the children of the node that is open, or the trees
     above: list[list[Tree]] = []
@@ -219,6 +222,8 @@ def clean(tree: Tree) -> Tree:
     Raises:
         TreeError: nothing but empty elements.
     """
+    from nltk.tree import Tree
+
     top = Tree("", [])
     order: list[tuple[Tree | str, Tree | str, Tree]] = []  # in pre-order: a node, its copy, the copy of the one above
     waiting: list[tuple[Tree | str, Tree]] = [(tree, top)]
