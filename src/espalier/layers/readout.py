@@ -12,6 +12,8 @@ from espalier.layers.linear import linear
 
 #: Rows a slice; its logits stay in cache instead of going to memory and back four times.
 ROWS = 512
+#: Of a `Readout`, which sees few rows (a batch's first children, say) and many words.
+FEW = 128
 
 
 class Readout(nn.Linear):
@@ -19,18 +21,20 @@ class Readout(nn.Linear):
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
         """Summed cross entropy against `target`, (rows,), as `readout_loss` has it."""
-        return readout_loss(x, self.weight, self.bias, target, smoothing)
+        return readout_loss(x, self.weight, self.bias, target, smoothing, rows=FEW)
 
     def log_probabilities(self, x: Tensor) -> Tensor:
         """(rows, words)."""
         return F.log_softmax(linear(x, self.weight, self.bias), dim=-1)
 
 
-def readout_loss(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
+def readout_loss(
+    x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float = 0.0, *, rows: int = ROWS
+) -> Tensor:
     """Summed cross entropy of softmax(x W^T + b) against `target`, with label smoothing.
 
     Equal to `F.cross_entropy(F.linear(x, weight, bias), target, reduction="sum", label_smoothing=smoothing)`, but the
-    (rows, vocabulary) logits and their gradient exist for `ROWS` rows at a time: less memory, and about 1.7 times the
+    (rows, vocabulary) logits and their gradient exist for `rows` rows at a time: less memory, and about 1.7 times the
     speed on a CPU at 5,000 words. Under autocast the products are in its precision and the softmax in 32 bits.
 
     Args:
@@ -38,6 +42,7 @@ def readout_loss(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smooth
         weight: (vocabulary, width).
         bias: (vocabulary,).
         target: (rows,) int64.
+        rows: how many a slice has.
 
     Returns:
         A scalar in 32 bits. It can be differentiated once.
@@ -46,7 +51,7 @@ def readout_loss(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smooth
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
     needed = torch.is_grad_enabled() and any(part.requires_grad for part in (x, weight, bias))
     with torch.autocast(kind, enabled=False):
-        loss: Tensor = _ReadoutLoss.apply(x, weight, bias, target, smoothing, dtype, needed)
+        loss: Tensor = _ReadoutLoss.apply(x, weight, bias, target, smoothing, dtype, needed, rows)
         return loss
 
 
@@ -63,17 +68,18 @@ class _ReadoutLoss(torch.autograd.Function):
         smoothing: float,
         dtype: torch.dtype,
         needed: bool,
+        size: int,
     ) -> Tensor:
-        # Every slice has `ROWS` rows, the last one padded: one shape, for which kernels are compiled once.
-        count, short = len(x), -len(x) % ROWS
+        # Every slice has `size` rows, the last one padded: one shape, for which kernels are compiled once.
+        count, short = len(x), -len(x) % size
         rows, matrix, offset = F.pad(x.to(dtype), (0, 0, 0, short)), weight.to(dtype), bias.to(dtype)
         target, real = F.pad(target, (0, short)), torch.arange(count + short, device=x.device)[:, None] < count
         spread = smoothing / len(weight)  # smoothed target: 1 - smoothing at the word, plus this everywhere
         total = torch.zeros((), device=x.device)
         d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
-        for start in range(0, len(rows), ROWS):
+        for start in range(0, len(rows), size):
             part, wanted, counts = (
-                rows[start : start + ROWS], target[start : start + ROWS, None], real[start : start + ROWS]
+                rows[start : start + size], target[start : start + size, None], real[start : start + size]
             )  # fmt: skip
             logits = F.linear(part, matrix, offset).float()
             norm = logits.logsumexp(-1, keepdim=True)
@@ -85,11 +91,11 @@ class _ReadoutLoss(torch.autograd.Function):
                 if smoothing:
                     slope.sub_(spread)
                 slope.scatter_add_(1, wanted, torch.full_like(norm, smoothing - 1))
-                if start + ROWS > count:
+                if start + size > count:
                     slope *= counts
                 d_bias += slope.sum(0)
                 slope = slope.to(dtype)
-                torch.mm(slope, matrix, out=d_x[start : start + ROWS])
+                torch.mm(slope, matrix, out=d_x[start : start + size])
                 d_weight += torch.mm(slope.t(), part)
         if needed:
             ctx.save_for_backward(d_x[:count].to(x.dtype), d_weight, d_bias)
@@ -98,4 +104,4 @@ class _ReadoutLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
         d_x, d_weight, d_bias = ctx.saved_tensors
-        return slope * d_x, slope * d_weight, slope * d_bias, None, None, None, None
+        return slope * d_x, slope * d_weight, slope * d_bias, None, None, None, None, None

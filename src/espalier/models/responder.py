@@ -12,7 +12,6 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
 from espalier.corpora.dialogue_data import DialogueBatch, DialogueView
@@ -21,29 +20,14 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
-from espalier.models.posts import Context, Post, Reader
+from espalier.models.posts import Context, DialogueConfig, Post, Reader
 
 
-class ResponderConfig(BaseModel):
+class ResponderConfig(DialogueConfig):
     """The architecture's numbers and protocols; defaults are the paper's for ENCDEC."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.
     context: Literal["initial"] | Context = "last"
-    #: Of hidden states, the encoder's and the decoder's.
-    width: int = Field(1024, ge=1)
-    #: Of the embeddings of words, the encoder's and the decoder's own.
-    word: int = Field(128, ge=1)
-    #: Of the layer of tanh before the softmax.
-    readout: int = Field(512, ge=1)
-    #: Whether the encoder reads both ways (Bahdanau et al.).
-    both_ways: bool = False
-    dropout: float = Field(0.0, ge=0, lt=1)
-    #: Parameters start evenly between -scale and scale.
-    scale: float = Field(0.01, gt=0)
-    #: The longest post or response, its end counted.
-    positions: int = Field(64, ge=2)
 
     @property
     def view(self) -> DialogueView:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from espalier.corpora.dialogue_data import ARITY, DialogueBatch, DialogueView
@@ -24,33 +24,18 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
-from espalier.models.posts import Context, Post, Reader
+from espalier.models.posts import Context, DialogueConfig, Post, Reader
 
 
-class X2TreeConfig(BaseModel):
+class X2TreeConfig(DialogueConfig):
     """The architecture's numbers and protocols; defaults are the paper's."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: K: 3 for ternary trees, 1 for chains.
     arity: int = Field(ARITY, ge=1)
-    #: Of hidden states, the encoder's and each f_k's.
-    width: int = Field(1024, ge=1)
-    #: Of the embeddings of words, the encoder's and the decoder's own.
-    word: int = Field(128, ge=1)
-    #: Of the layer of tanh in each g_k, which the paper leaves open.
-    readout: int = Field(512, ge=1)
     #: X: what is seen of the post.
     context: Context = "last"
-    #: Whether the encoder reads both ways.
-    both_ways: bool = False
     #: Whether all g_k score words by one matrix, after their own layers.
     shared: bool = False
-    dropout: float = Field(0.0, ge=0, lt=1)
-    #: Parameters start evenly between -scale and scale.
-    scale: float = Field(0.01, gt=0)
-    #: The longest post or response, its end counted.
-    positions: int = Field(64, ge=2)
 
     @property
     def view(self) -> DialogueView:
