@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ def run(key: str, wanted: Run, params: Params) -> None:
 
     Columns: id, cluster (the first pair of its post), seed, sample (the reply's rank), source, reference, text (words
     joined by spaces), heads (of its tree), cut (the cap that stopped it), score (its log-probability), and nll and
-    words of the reference. The table's metadata holds under "unfit" how many pairs the model has no ids or trees for.
+    words of the reference. The table's metadata holds under "unfit" how many pairs of the split the model has no ids
+    or trees for; posts are counted without them.
     """
     decoder = validated(DialogueDecoder, wanted.decoder, f"params.yaml: runs.{key}.decoder")
     if wanted.samples > decoder.beam:
@@ -39,17 +41,18 @@ def run(key: str, wanted: Run, params: Params) -> None:
             f"{wanted.samples} replies of {decoder.beam} beams", where=f"params.yaml: runs.{key}.samples",
             remedy=f"at most {decoder.beam}",
         )  # fmt: skip
-    records = _chosen(read_split(wanted.corpus, wanted.split, Pair), decoder)
+    records = {record.id: record for record in read_split(wanted.corpus, wanted.split, Pair)}
     tables, unfit = [], 0
     for seed in params.models[wanted.model].seeds:
         loaded, vocabulary = load_model(layout.model(wanted.model), seed)
         model: Any = loaded.to(device())
-        data, aside, _ = canonicalize(records, vocabulary, most=model.config.positions - 1, stage="decode")
-        if not len(data):
+        known = partial(canonicalize, vocabulary=vocabulary, most=model.config.positions - 1, stage="decode")
+        fitting, aside, _ = known([*records.values()])
+        if not len(fitting):
             raise fits_none(wanted, len(records), "pairs")
         unfit += len(aside)
-        fitting = {row.id: row for row in records}
-        rows = [fitting[each] for each in data.ids]
+        rows = _chosen([records[each] for each in fitting.ids], decoder)
+        data, *_ = known(rows)
         posts = [_post(row) for row in rows]
         first: dict[str, int] = {}
         for place, post in enumerate(posts):
@@ -61,9 +64,9 @@ def run(key: str, wanted: Run, params: Params) -> None:
                     {
                         "id": row.id, "cluster": data.ids[first[post]], "seed": seed, "sample": rank,
                         "source": post, "reference": " ".join(words_of(row, "target")),
-                        **_columns(reply), **known,
+                        **_columns(reply), **nats,
                     }
-                    for row, post, known in zip(rows, posts, _surprise(model, data), strict=True)
+                    for row, post, nats in zip(rows, posts, _surprise(model, data), strict=True)
                     for rank, reply in enumerate(said[post])
                 ]
             )
@@ -78,7 +81,7 @@ def _post(row: Pair) -> str:
 
 
 def _chosen(records: list[Pair], decoder: DialogueDecoder) -> list[Pair]:
-    """The pairs of the posts that are asked for, in the order of the split."""
+    """The pairs of the posts that are asked for, in the order of `records`."""
     every = [_post(record) for record in records]
     posts = list(dict.fromkeys(every))
     kept = posts[decoder.skip :][: decoder.posts or None]

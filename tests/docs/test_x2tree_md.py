@@ -137,12 +137,6 @@ def test_what_the_page_prints_of_the_paper_is_what_the_defaults_are() -> None:
     assert rows["decoder.beam"].split(";")[0] == str(decoder.beam) and rows["decoder.local"] == str(decoder.local)
 
 
-def test_every_model_clips_where_the_page_says() -> None:
-    models = [each for each in profile("nursery").models.values() if each.paper == "x2tree"]
-    assert {TrainingConfig.model_validate(each.training).clip for each in models} == {1.0}
-    assert "clipping at 1." in TEXT
-
-
 def test_the_table_of_search_is_the_decoders_own() -> None:
     rows = {key_of(row["key"]): row for row in table("key", "meaning", "default")}
     assert {key: yaml.safe_load(row["default"]) for key, row in rows.items()} == DialogueDecoder().model_dump()
