@@ -249,6 +249,7 @@ class Params(Strict):
         for key, run in self.runs.items():
             _meets(f"runs.{key}.model", run.model, self.models, optional=False)
             _meets(f"runs.{key}.corpus", run.corpus, self.corpora, optional=False)
+            _check_form(f"runs.{key}", run, self)
             _check_guidance(f"runs.{key}.guidance", run, self.runs)
             _meets(f"runs.{key}.annotation", run.annotation, self.annotations)
             _meets(f"runs.{key}.lm", run.lm, self.models)
@@ -266,13 +267,21 @@ class Params(Strict):
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
     """A corpus of its task, and a vocabulary of its kind."""
     _meets(f"{path}.corpus", dataset.corpus, corpora, optional=False)
-    if (task := corpora[dataset.corpus].task) != TASKS[dataset.form]:
-        raise ConfigError(
-            f"corpus {dataset.corpus} is of task {task}",
-            where=f"{path}.corpus",
-            remedy=f"a corpus of task {TASKS[dataset.form]}",
-        )
+    _of_task(f"{path}.corpus", dataset.corpus, corpora, dataset.form)
     _meets(f"{path}.vocab_from", dataset.vocab_from, others)
+
+
+def _of_task(path: str, key: str, corpora: Mapping[str, Corpus], form: str) -> None:
+    if (task := corpora[key].task) != TASKS[form]:
+        raise ConfigError(f"corpus {key} is of task {task}", where=path, remedy=f"a corpus of task {TASKS[form]}")
+
+
+def _check_form(path: str, run: Run, params: Params) -> None:
+    """A model that writes this form, and a corpus of its task."""
+    if (form := params.datasets.every[params.models[run.model].dataset].form) != run.form:
+        what = f"model {run.model} writes the form {form}"
+        raise ConfigError(what, where=f"{path}.model", remedy=f"one that writes {run.form}")
+    _of_task(f"{path}.corpus", run.corpus, params.corpora, run.form)
 
 
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:

@@ -129,15 +129,15 @@ def read(texts: Sequence[str], names: Sequence[str], by: Answerer) -> list[Post]
     plain = [_plain(text, name, by) for text, name in zip(texts, names, strict=True)]
     found = list[Post]()
     for text, name, parse in zip(texts, names, by.parser.parse(plain), strict=True):
-        remedy = f"at most {by.most} words; give one sentence at a time"
+        short = f"at most {by.most} words; give one sentence at a time"
         if isinstance(parse, Refused):
             what = f"parser {by.parser_key} refuses its {len(text)} characters ({parse.reason})"
-            raise DataError(what, file=name, remedy=remedy)
+            raise DataError(what, file=name, remedy=short if parse.reason == "too long" else "word it otherwise")
         words = list(parse.words)
         if by.vocabulary.language == "zh":
             words = [part for word in words for part in known_parts(word, by.vocabulary)]
         if len(words) > by.most:
-            raise DataError(f"{len(words)} words", file=name, remedy=remedy)
+            raise DataError(f"{len(words)} words", file=name, remedy=short)
         if all(is_mark(word) or by.vocabulary.id_of(word) == UNK for word in words):
             few = shorten(" ".join(words), 40, placeholder=" ...")
             raise DataError(f"model {by.key} knows none of its words ({few})", file=name, remedy="word it otherwise")

@@ -23,7 +23,7 @@ from pipeline.likelihood import nats_of
 from pipeline.params import Params, Run, validated
 from pipeline.stage import device, followed, say
 
-#: Beams that are searched together. It changes the speed and the memory, never the reply.
+#: Beams that are searched together. It changes the speed and the memory, and a reply by rounding alone.
 BEAMS = 800
 
 
@@ -33,7 +33,7 @@ def run(key: str, wanted: Run, params: Params) -> None:
     Columns: id, cluster (the first pair of its post), seed, sample (the reply's rank), source, reference, text (words
     joined by spaces), heads (of its tree), cut (the cap that stopped it), score (its log-probability), and nll and
     words of the reference. The table's metadata holds under "unfit" how many pairs of the split the model has no ids
-    or trees for; posts are counted without them.
+    or trees for, posts being counted without them, and under "writes" whether it writes trees or chains.
     """
     decoder = validated(DialogueDecoder, wanted.decoder, f"params.yaml: runs.{key}.decoder")
     if wanted.samples > decoder.beam:
@@ -41,39 +41,46 @@ def run(key: str, wanted: Run, params: Params) -> None:
             f"{wanted.samples} replies of {decoder.beam} beams", where=f"params.yaml: runs.{key}.samples",
             remedy=f"at most {decoder.beam}",
         )  # fmt: skip
-    records = {record.id: record for record in read_split(wanted.corpus, wanted.split, Pair)}
-    tables, unfit = [], 0
-    for seed in params.models[wanted.model].seeds:
-        loaded, vocabulary = load_model(layout.model(wanted.model), seed)
-        model: Any = loaded.to(device())
-        known = partial(canonicalize, vocabulary=vocabulary, most=model.config.positions - 1, stage="decode")
-        fitting, aside, _ = known([*records.values()])
-        if not len(fitting):
-            raise fits_none(wanted, len(records), "pairs")
-        unfit += len(aside)
-        rows = _chosen([records[each] for each in fitting.ids], decoder)
-        data, *_ = known(rows)
-        posts = [_post(row) for row in rows]
-        first: dict[str, int] = {}
-        for place, post in enumerate(posts):
-            first.setdefault(post, place)
-        said = dict(zip(first, _replies(model, data, [*first.values()], decoder, wanted.samples), strict=True))
-        tables.append(
-            pd.DataFrame(
-                [
-                    {
-                        "id": row.id, "cluster": data.ids[first[post]], "seed": seed, "sample": rank,
-                        "source": post, "reference": " ".join(words_of(row, "target")),
-                        **_columns(reply), **nats,
-                    }
-                    for row, post, nats in zip(rows, posts, _surprise(model, data), strict=True)
-                    for rank, reply in enumerate(said[post])
-                ]
-            )
-        )  # fmt: skip
-    made = pd.concat(tables, ignore_index=True)
-    write_table(layout.output(wanted.paper, key), made, {"unfit": str(unfit)})
-    say(f"{key}: {len(made):,} replies" + (f", {unfit} pairs unfit for the model" if unfit else ""))
+    records = read_split(wanted.corpus, wanted.split, Pair)
+    made = [_of_seed(seed, records, wanted, decoder) for seed in params.models[wanted.model].seeds]
+    table, known = pd.concat([own for own, _ in made], ignore_index=True), made[0][1]
+    write_table(layout.output(wanted.paper, key), table, known)
+    unfit = int(known["unfit"])
+    say(f"{key}: {len(table):,} replies" + (f", {unfit} pairs unfit for the model" if unfit else ""))
+
+
+def _of_seed(
+    seed: int, records: list[Pair], wanted: Run, decoder: DialogueDecoder
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The rows of one of the model's seeds, and what is known of all of them."""
+    loaded, vocabulary = load_model(layout.model(wanted.model), seed)
+    model: Any = loaded.to(device())
+    view = model.config.view
+    ready = partial(canonicalize, vocabulary=vocabulary, most=model.config.positions - 1, stage="decode")
+    fitting, aside, _ = ready(records)
+    if not len(fitting):
+        raise fits_none(wanted, len(records), "pairs")
+    fits = {*fitting.ids}
+    rows = _chosen([record for record in records if record.id in fits], decoder)
+    data, *_ = ready(rows)
+    posts = [_post(row) for row in rows]
+    first: dict[str, int] = {}
+    for place, post in enumerate(posts):
+        first.setdefault(post, place)
+    said = dict(zip(first, _replies(model, data, [*first.values()], decoder, wanted.samples), strict=True))
+    table = pd.DataFrame(
+        [
+            {
+                "id": row.id, "cluster": data.ids[first[post]], "seed": seed, "sample": rank,
+                "source": post, "reference": " ".join(words_of(row, "target")),
+                **_columns(reply), **nats,
+            }
+            for row, post, nats in zip(rows, posts, _surprise(model, data), strict=True)
+            for rank, reply in enumerate(said[post])
+        ]
+    )  # fmt: skip
+    writes = "tree" if view.shape == "tree" and view.arity > 1 else "chain"
+    return table, {"unfit": str(len(aside)), "writes": writes}
 
 
 def _post(row: Pair) -> str:

@@ -130,7 +130,9 @@ def _object(answer: Answer, model: Answerer) -> dict[str, Any]:
 
 
 def _text(answer: Answer, model: Answerer) -> str:
-    return ("" if model.vocabulary.language == "zh" else " ").join(answer.reply.words)
+    from espalier.corpora.readers.lines import joined
+
+    return joined(answer.reply.words, model.vocabulary.language)
 
 
 def _tree(answer: Answer) -> str:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from espalier.corpora.dialogue_data import DialogueBatch, DialogueData, DialogueView
 from espalier.corpora.vocabulary import BOS, EOS, PAD, WordVocabulary
+from espalier.io.errors import ConfigError
 from espalier.syntax.ternary import EOB, lcrs, ternary
 
 VOC = WordVocabulary(tuple("abcdefghij"), "en")
@@ -133,7 +134,7 @@ def test_trees_of_two_children_are_read_as_trees_of_two() -> None:
     assert grown(data.batch(np.array([0]), DialogueView("tree", arity=2)), 2) == [
         [5, [6, [7, EOB, EOB], [8, EOB, EOB]], EOB]
     ]
-    with pytest.raises(ValueError, match="trees of 2 children a node cannot be read with 3"):
+    with pytest.raises(ConfigError, match="trees of 2 children a node cannot be read with 3"):
         data.batch(np.array([0]), TREE)
 
 

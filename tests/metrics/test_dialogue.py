@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics.dialogue import KEYS, dialogue_scores, dialogue_statistics, metrics_of, whole_tree
+from espalier.metrics.dialogue import KEYS, dialogue_scores, dialogue_statistics, metrics_of
 from espalier.metrics.metric import Score
 from espalier.metrics.paired import paired
-from espalier.syntax.ternary import EOB
 
 # Two posts, the first of which two people have answered.
 POSTS = ["还 没 睡 吗", "下雨 了", "还 没 睡 吗"]
@@ -212,14 +211,6 @@ def test_dull_and_missing_replies_are_counted() -> None:
 def test_how_a_text_was_split_does_not_matter_to_what_it_is() -> None:
     found = values(["你 好 啊", "你好 啊"], ["好 啊", "你 也 好"], [["你好啊"], ["你好啊"]])
     assert (found["copied"], found["commonest"], found["words"]) == (100.0, 100.0, 1.0)
-
-
-def test_a_whole_tree_has_one_root_and_was_not_cut_short() -> None:
-    leaf, second = np.full((1, 3), EOB, np.int32), np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32)
-    assert whole_tree(leaf, capped=False)
-    assert not whole_tree(leaf, capped=True)
-    assert not whole_tree(second, capped=False)
-    assert not whole_tree(leaf[:0], capped=False)
 
 
 def test_mistakes_are_named() -> None:

@@ -243,6 +243,14 @@ def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str)
     assert segments["id"].tolist() == table.query("sample == 0")["id"].tolist()
 
 
+def test_the_replies_of_every_seed_count(talked: Path) -> None:
+    first = outputs(talked, "replied").query("sample == 0").drop_duplicates(["seed", "source"])
+    texts = [own["text"].tolist() for _, own in first.groupby("seed")]
+    assert len(texts) == 2 and texts[0] != texts[1]
+    found = json_of(talked / "metrics/x2tree/replied.json")["scores"]
+    assert found["words"] == pytest.approx(first["text"].str.split().map(len).mean(), abs=1e-3)
+
+
 def test_the_grammar_of_the_nursery_judges_each_post_s_first_reply(talked: Path) -> None:
     table = outputs(talked, "grown").query("sample == 0").drop_duplicates("source")
     judged = [is_grammatical(text.split()) for text in table["text"]]
@@ -266,7 +274,7 @@ def test_references_would_all_be_grammatical_and_perplexity_is_per_word(
         write_table(
             path,
             table.assign(text=table["reference"], heads=[heads[each] for each in table["id"]], cut=""),
-            {"unfit": "0"},
+            {"unfit": "0", "writes": "tree"},
         )
         monkeypatch.chdir(talked)
         score.run("grown")

@@ -16,6 +16,7 @@ from torch import Tensor
 from espalier.corpora.batch import Batch
 from espalier.corpora.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.corpora.vocabulary import BOS, EOS, PAD, WordVocabulary
+from espalier.io.errors import ConfigError
 
 #: The list columns of a canonicalized split: words of both sides; of each response's tree, nodes by level, the word
 #: that each node stands for, and its `ARITY` children, -1 for none.
@@ -174,7 +175,11 @@ class DialogueData:
             last = np.isin(after, target.offsets[1:])
             children = np.where(last, -1, after)[:, None]
         else:
-            raise ValueError(f"trees of {self.arity} children a node cannot be read with {arity}")
+            raise ConfigError(
+                f"trees of {self.arity} children a node cannot be read with {arity}",
+                where="network.arity",
+                remedy=f"{self.arity}, or 1 for chains",
+            )
         node, slot = np.nonzero(children >= 0)
         parent, slots = np.full(total, -1), np.zeros(total, dtype=np.int64)
         parent[children[node, slot]], slots[children[node, slot]] = node, slot

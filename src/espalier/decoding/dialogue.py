@@ -63,16 +63,16 @@ class Reply:
 def replies(
     model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[Reply]]:
-    """The best replies to each post of `batch`, `beam` at most, the best first; of those with the same words the best.
+    """The best replies to each post of `batch`, `beam` at most and the best first; of equal texts the best.
 
     Raises:
         ConfigError: beams that the vocabulary is too small for; trees that have no order of words (K = 2).
     """
     found = (_grown if hasattr(model, "arity") else _chains)(cast(Any, model), batch, decoder, vocabulary)
-    best: list[dict[tuple[str, ...], Reply]] = [{} for _ in found]
+    best: list[dict[str, Reply]] = [{} for _ in found]
     for row, made in zip(best, found, strict=True):
-        for reply in made:  # trees differ where their words do not
-            row.setdefault(tuple(reply.words), reply)
+        for reply in made:  # trees differ where their words do not, and words where their letters do not
+            row.setdefault("".join(reply.words), reply)
     return [list(row.values()) for row in best]
 
 

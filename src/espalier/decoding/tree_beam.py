@@ -128,8 +128,8 @@ class _Trees:
     Attributes:
         rows: (rows,) of the batch.
         scores: (rows, trees) log-probabilities; -inf for a tree that is none.
-        open: (rows, trees, leaves) the leaves that have no children yet, depth first and from left to right; then
-            `NONE`s.
+        open: (rows, trees, leaves) the leaves that have no children yet, the newest first, siblings from left to right
+            (with `order` "first" that is depth first); then `NONE`s.
         words: (rows, trees).
         keys: (rows, trees) as `Opened.keys`.
         move: (rows, trees) the last step of each tree's growth, as `Harvest` numbers them.

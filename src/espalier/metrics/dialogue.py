@@ -30,7 +30,6 @@ from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statis
 from espalier.metrics.metric import Metric, Score, ratio, require_lengths, scores, signature_of, whole_score
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
-from espalier.syntax.ternary import EOB, Nodes
 
 #: What a decoder writes, and so what its likelihoods are of: the words and EOS, or a tree's 3n + 1 decisions.
 Writes = Literal["chain", "tree"]
@@ -91,12 +90,13 @@ def dialogue_statistics(
     Args:
         posts: words joined by single spaces, as all texts are. Rows of one post need not be neighbours.
         references: what was replied; never empty.
-        replies: the model's, best first. An empty reply, or none, is kept and counts as wrong. Rows of one post have
+        replies: one model's, best first. An empty reply, or none, is kept and counts as wrong. Rows of one post have
             the same; the first row's are taken.
         writes: what the model writes.
         likelihood: of each reference under the model, and its number of words: -log p in nats of all that the model
             decides in writing it, end marks included. End marks are no words. Without it the perplexity is undefined.
-        whole: for each row whether the first reply's tree is whole (`whole_tree`); only where trees are written.
+        whole: for each row whether the first reply's tree is whole: no cap cut it short, and its root has no right
+            child. Only where trees are written.
         grammatical: for each row whether the first reply is grammatical, where there is a grammar to ask.
 
     Raises:
@@ -172,11 +172,6 @@ def dialogue_scores(
     if missing := [key for key in KEYS if key not in found]:
         raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
     return {key: found[key] for key in KEYS}
-
-
-def whole_tree(nodes: Nodes, *, capped: bool) -> bool:
-    """Whether a generated tree, (n, 3), is some sentence's: no cap cut it short, and its root has no right child."""
-    return not capped and len(nodes) > 0 and bool(nodes[0, -1] == EOB)
 
 
 # --- Families --------------------------------------------------------------------------------------------------------
