@@ -49,6 +49,7 @@ def plain_tree_beam(
     words: int,
     rounds: int,
     never: tuple[int, ...] = (),
+    least: int = 1,
     order: str = "any",
     stop: str = "sure",
     distinct: bool = True,
@@ -75,13 +76,14 @@ def plain_tree_beam(
         return len(tree.tokens) >= words or not tree.leaves(depth)
 
     if all(map(over, trees)):
-        return trees
+        return [tree for tree in trees if len(tree.tokens) >= least]
     for round_ in range(1, rounds + 1):
         grown: list[PlainTree] = []
         for tree in trees:
             leaves = tree.leaves(depth)
             for leaf in leaves[:1] if order == "first" else leaves:
                 grown += _grow(model, state, tree, leaf, local, end, never, apart)
+        grown = [tree for tree in grown if len(tree.tokens) >= least or not over(tree)]
         grown = sorted((tree for tree in grown if tree.score > -float("inf")), key=lambda tree: -tree.score)
         if distinct:
             grown = list({tree.same(): tree for tree in reversed(grown)}.values())[::-1]

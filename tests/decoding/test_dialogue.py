@@ -127,6 +127,15 @@ def test_a_reply_that_ends_before_the_cap_is_not_cut(name: str) -> None:
     assert all(bool(each.cut) == (len(each.words) >= 40) for each in found)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_no_reply_is_shorter_than_the_least(name: str) -> None:
+    assert any(len(each.words) < 5 for row in written(MODELS[name], beam=4, words=9) for each in row)
+    for found in written(MODELS[name], beam=4, least=5, words=9):
+        assert found and all(len(each.words) >= 5 for each in found)
+    with pytest.raises(ConfigError, match=r"decoder\.least: at least 5 words, where 4 are the most; at most 4"):
+        written(MODELS[name], beam=4, least=5, words=4)
+
+
 def test_a_reply_of_as_many_words_as_the_cap_is_taken_as_it_stands() -> None:
     (found, *_) = written(Chain(30.0), beam=2, words=1)
     assert [each.cut for each in found] == ["words"] * 2 and all(len(each.words) == 1 for each in found)
@@ -241,6 +250,7 @@ def test_more_groups_than_words_are_refused() -> None:
     [
         ({"beam": 0}, "beam"),
         ({"local": 0}, "local"),
+        ({"least": 0}, "least"),
         ({"words": 0}, "words"),
         ({"depth": 0}, "depth"),
         ({"posts": -1}, "posts"),

@@ -164,16 +164,18 @@ def scores(trees: list[GrownTree] | list[PlainTree]) -> list[float]:
 
 @pytest.mark.parametrize("order", ["any", "first"])
 @pytest.mark.parametrize(("arity", "live", "most"), [(1, 4, 5), (2, 3, 4), (3, 3, 3)])
+@pytest.mark.parametrize("least", [1, 3])
 def test_a_wide_beam_finds_all_trees_in_the_order_of_their_probability(
-    sources: Any, arity: int, live: int, most: int, order: Any
+    sources: Any, arity: int, live: int, most: int, least: int, order: Any
 ) -> None:
     model = ToyTrees(arity, 27, live)
-    caps = {"depth": 50, "words": most + 1, "rounds": 50}
+    caps = {"depth": 50, "words": most + 1, "rounds": 50, "least": least}
     found = tree_beam(model, sources([1, 2]), beam=2500, local=27, end=END, order=order, **caps)
     for source, row in zip([1, 2], found, strict=True):
         whole = [tree for tree in row if not tree.cut]  # larger ones, which are cut, rank among these
         every = sorted(model.everything(source, most).items(), key=lambda pair: -pair[1])
-        assert len(whole) > 0.5 * len(every) > 50
+        every = [pair for pair in every if _size(pair[0]) >= least]
+        assert len(whole) > 0.5 * len(every) > 40
         every = every[: len(whole)]
         assert [nested(tree) for tree in whole] == [tree for tree, _ in every]
         assert scores(whole) == pytest.approx([score for _, score in every], rel=1e-5)
@@ -181,11 +183,11 @@ def test_a_wide_beam_finds_all_trees_in_the_order_of_their_probability(
 
 @pytest.mark.parametrize("stop", ["sure", "paper"])
 @pytest.mark.parametrize("order", ["any", "first"])
-@pytest.mark.parametrize("ends", [1.5, 0.0])
-def test_it_finds_what_plain_algorithm_2_finds(sources: Any, order: Any, stop: Any, ends: float) -> None:
+@pytest.mark.parametrize(("ends", "least"), [(1.5, 1), (0.0, 1), (1.5, 4)])
+def test_it_finds_what_plain_algorithm_2_finds(sources: Any, order: Any, stop: Any, ends: float, least: int) -> None:
     for arity, beam, local in product([1, 2, 3], [1, 2, 4], [1, 3, 6]):
         model = ToyTrees(arity, 6, ends=ends)
-        caps = {"depth": 5, "words": 12, "rounds": 9}
+        caps = {"depth": 5, "words": 12, "rounds": 9, "least": least}
         chosen = {"beam": beam, "local": local, "end": END, "order": order, "stop": stop, **caps}
         found = tree_beam(model, sources([3, 4]), **chosen)
         for source, row in zip([3, 4], found, strict=True):
@@ -200,19 +202,23 @@ def test_it_finds_what_plain_algorithm_2_finds(sources: Any, order: Any, stop: A
     size=st.integers(3, 9),
     beam=st.integers(1, 6),
     steps=st.integers(1, 7),
+    least=st.integers(1, 3),
     cap=st.sampled_from(["words", "depth", "rounds"]),
     order=st.sampled_from(["any", "first"]),
     sharpness=st.floats(0.2, 3.0),
 )
 def test_with_one_child_it_is_the_chain_beam(
-    toy: Any, sources: Any, rows: list[int], size: int, beam: int, steps: int, cap: str, order: Any, sharpness: float
-) -> None:
+    toy: Any, sources: Any, rows: list[int], size: int, beam: int, steps: int, least: int, cap: str, order: Any,
+    sharpness: float,
+) -> None:  # fmt: skip
     chain = toy(size, sharpness)
     caps = LOOSE | {cap: steps - 1 if cap == "rounds" else steps}
     if caps["rounds"] == 0:
         return
-    wanted = beam_search(chain, sources(rows), beam=beam, steps=steps, begin=1, end=END, min_ids=1)
-    found = tree_beam(ChainAsTree(chain, 1), sources(rows), beam=beam, local=size, order=order, **caps)
+    wanted = beam_search(chain, sources(rows), beam=beam, steps=steps, begin=1, end=END, min_ids=min(least, steps))
+    found = tree_beam(
+        ChainAsTree(chain, 1), sources(rows), beam=beam, local=size, least=min(least, steps), order=order, **caps
+    )
     assert [[tree.tokens for tree in row] for row in found] == [[each.tokens for each in row] for row in wanted]
     assert [scores(row) for row in found] == [[each.log_probability for each in row] for row in wanted]
     for tree in (tree for row in found for tree in row):
@@ -373,6 +379,7 @@ def test_no_sources_give_no_trees(sources: Any) -> None:
         ({"depth": 0}, "a depth of 0; at least 1"),
         ({"words": -3}, "a cap of -3 words; at least 1"),
         ({"rounds": 0}, "a cap of 0 rounds; at least 1"),
+        ({"least": 9, "words": 8}, "at least 9 words, where a cap is 8; at most 8"),
         ({"local": 9}, "a local beam of 9 in a vocabulary of 8; at most 8"),
         ({"local": 7, "never": [2, 4, 4]}, "a local beam of 7 in a vocabulary of 8, less 2; at most 6"),
     ],

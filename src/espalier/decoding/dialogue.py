@@ -31,6 +31,8 @@ class DialogueDecoder(BaseModel):
     beam: int = Field(6, ge=1)
     #: L: groups of children that are looked at for each leaf of a tree.
     local: int = Field(6, ge=1)
+    #: The shortest reply, in words; a shorter one is none.
+    least: int = Field(1, ge=1)
     #: The longest reply, in words; what has as many is taken as it stands.
     words: int = Field(50, ge=1)
     #: Levels of a tree; a word at the last is not opened.
@@ -66,8 +68,12 @@ def replies(
     """The best replies to each post of `batch`, `beam` at most and the best first; of equal texts the best.
 
     Raises:
-        ConfigError: beams that the vocabulary is too small for; trees that have no order of words (K = 2).
+        ConfigError: more words at least than at most; beams that the vocabulary is too small for; trees that have no
+            order of words (K = 2).
     """
+    if decoder.least > decoder.words:
+        what = f"at least {decoder.least} words, where {decoder.words} are the most"
+        raise ConfigError(what, where="decoder.least", remedy=f"at most {decoder.words}")
     found = (_grown if hasattr(model, "arity") else _chains)(cast(Any, model), batch, decoder, vocabulary)
     best: list[dict[str, Reply]] = [{} for _ in found]
     for row, made in zip(best, found, strict=True):
@@ -78,7 +84,7 @@ def replies(
 
 def _chains(model: ChainModel, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
     found = beam_search(
-        model, batch, beam=decoder.beam, steps=decoder.words, begin=BOS, end=EOS, min_ids=1,
+        model, batch, beam=decoder.beam, steps=decoder.words, begin=BOS, end=EOS, min_ids=decoder.least,
         constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
     )  # fmt: skip
     return [
@@ -99,8 +105,8 @@ def _grown(model: TreeModel, batch: Any, decoder: DialogueDecoder, vocabulary: W
     chain = model.arity == 1
     found = tree_beam(
         model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, words=decoder.words,
-        depth=decoder.words + 1 if chain else decoder.depth, rounds=decoder.words, order=decoder.order,
-        stop=decoder.stop,
+        depth=decoder.words + 1 if chain else decoder.depth, rounds=decoder.words, least=decoder.least,
+        order=decoder.order, stop=decoder.stop,
     )  # fmt: skip
     rows = []
     for row in found:

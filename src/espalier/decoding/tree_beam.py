@@ -29,6 +29,7 @@ def tree_beam(
     depth: int,
     words: int,
     rounds: int,
+    least: int = 1,
     order: Order = "any",
     stop: Stop = "sure",
 ) -> list[list[GrownTree]]:
@@ -48,6 +49,7 @@ def tree_beam(
         words: a tree of so many words, or by its last group up to K - 1 more, is taken as it stands. Trees that are
             taken so can differ in nothing but in which of their leaves are known to have no children.
         rounds: how often the beam is grown; then open trees are taken as they stand.
+        least: a tree that ends with fewer words is none.
         order: "any" leaf can be next, as in the paper; or only the "first" open one, depth first and from left to
             right, so that one way alone leads to each tree.
         stop: when a row is done. "sure": when it has `beam` trees and no open one can overtake the last of them; trees
@@ -55,12 +57,14 @@ def tree_beam(
             trees; in the round in which they end, they keep their places.
 
     Raises:
-        ConfigError: a size below 1, or `local` above the number of tokens that a child can be.
+        ConfigError: a size below 1, `local` above the number of tokens that a child can be, or `least` above `words`.
     """
     sizes = {"beam of {}": beam, "local beam of {}": local, "depth of {}": depth}
     for what, size in (sizes | {"cap of {} words": words, "cap of {} rounds": rounds}).items():
         if size < 1:
             raise ConfigError(f"a {what.format(size)}", remedy="at least 1")
+    if least > words:
+        raise ConfigError(f"at least {least} words, where a cap is {words}", remedy=f"at most {words}")
     with constant_weights():
         state = model.start(batch)
         roots = model.roots(state)
@@ -77,12 +81,12 @@ def tree_beam(
             return [[] for _ in roots]
         trees = _Trees.plant(best, token, leaves, harvest)
         if words == 1 or depth == 1:
-            harvest.collect(trees.rows, trees.scores, trees.move)
+            harvest.collect(trees.rows, trees.scores.masked_fill(trees.words < least, -torch.inf), trees.move)
             return harvest.trees(leaves, words)
         for round_ in range(1, rounds + 1):
             last = round_ == rounds
             leaf = trees.open[..., :1] if order == "first" else trees.open
-            scores, ends = trees.ways(leaf, leaves, words)
+            scores, ends = trees.ways(leaf, leaves, least, words)
             # A tree of n groups comes of at most n trees, each without one of them.
             copies = 1 if order == "first" or model.arity == 1 else min(beam, round_)
             top = trees.best(scores, leaf, leaves, beam, copies)
@@ -152,13 +156,15 @@ class _Trees:
         rows = torch.arange(len(tokens), device=tokens.device)
         return cls(rows, scores, open_[..., None], torch.ones_like(tokens), torch.zeros_like(tokens), start)
 
-    def ways(self, leaf: Tensor, leaves: Leaves, words: int) -> tuple[Tensor, Tensor]:
+    def ways(self, leaf: Tensor, leaves: Leaves, least: int, words: int) -> tuple[Tensor, Tensor]:
         """Scores of all ways to grow these leaves, (rows, trees, leaves), and whether the trees end: (rows, ways)."""
         opened = leaves.opened
         scores = self.scores[..., None, None] + opened.scores[leaf]
         others = (self.open != NONE).sum(2)[..., None, None] - 1
-        ends = (others + opened.buds[leaf] == 0) | (self.words[..., None, None] + opened.words[leaf] >= words)
-        return scores.masked_fill((leaf == NONE)[..., None], -torch.inf).flatten(1), ends.flatten(1)
+        grown = self.words[..., None, None] + opened.words[leaf]
+        ends = (others + opened.buds[leaf] == 0) | (grown >= words)
+        none = (leaf == NONE)[..., None] | (ends & (grown < least))
+        return scores.masked_fill(none, -torch.inf).flatten(1), ends.flatten(1)
 
     def best(self, scores: Tensor, leaf: Tensor, leaves: Leaves, count: int, copies: int) -> _Ways:
         """The `count` best ways that lead to different trees, if no tree comes more than `copies` times."""
