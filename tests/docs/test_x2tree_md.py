@@ -182,6 +182,14 @@ def test_what_the_page_says_of_the_corpus_is_what_was_counted() -> None:
     assert not any(found["leakage"].values())
 
 
+def test_what_the_page_says_of_the_second_corpus_is_what_was_counted() -> None:
+    found = measured("corpora/xdailydialog.json")
+    rows = found["rows"]
+    assert f"of {rows['read']:,} pairs {found['quarantined']['duplicate']:,} are duplicates" in TEXT
+    assert f"{rows['train']:,} train, {rows['dev']:,} are dev, {rows['test']:,} test" in TEXT
+    assert not any(found["leakage"].values())
+
+
 def test_what_the_page_says_of_how_the_corpus_is_made_is_so() -> None:
     corpus: Any = profile("small").corpora["weibo"]
     assert (corpus.reader, corpus.parser, corpus.filters.max_repeat) == ("weibo", "gsd", 4)
