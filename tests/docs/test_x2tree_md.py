@@ -204,6 +204,28 @@ def test_the_parsers_score_stands_beside_the_results() -> None:
     assert f"**UAS of {scores['uas']:.2f}** and a LAS of {scores['las']:.2f}" in TEXT
 
 
+# --- Results ---------------------------------------------------------------------------------------------------------
+
+RESULTS = {
+    "BLEU": "bleu", "of all five": "bleu_list", "of the best": "bleu_best", "Distinct-1": "distinct_1",
+    "Distinct-2": "distinct_2", "the commonest, %": "commonest", "words": "words", "perplexity": "perplexity_per_word",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", table("run (profile small)"), ids=lambda row: key_of(row["run (profile small)"]))
+def test_every_result_is_that_of_the_metrics(row: dict[str, str]) -> None:
+    scores = measured(f"x2tree/{key_of(row['run (profile small)'])}.json")["scores"]
+    assert set(row) == {"run (profile small)", *RESULTS}
+    for column, name in RESULTS.items():
+        digits = len(row[column].partition(".")[2])
+        assert row[column].replace(",", "") == f"{scores[name]:.{digits}f}", column
+
+
+def test_every_run_of_small_has_a_row_of_results() -> None:
+    runs = {key for key, run in profile("small").runs.items() if run.paper == "x2tree"}
+    assert {key_of(row["run (profile small)"]) for row in table("run (profile small)")} == runs
+
+
 # --- Scoring ---------------------------------------------------------------------------------------------------------
 
 
