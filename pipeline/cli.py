@@ -87,6 +87,7 @@ LocalOption = Annotated[
     int | None,
     typer.Option(help="Groups of children that are looked at for each leaf of a tree; else 6.", show_default=False),
 ]
+LeastOption = Annotated[int, typer.Option(help="The fewest words of a reply: the best are the shortest, mostly.")]
 ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Below each reply the tree that it grew as.")]
 
 
@@ -219,6 +220,7 @@ def reply(
     n: RepliesOption = 1,
     beam: BeamsOption = None,
     local: LocalOption = None,
+    least: LeastOption = 1,
     file: Annotated[Path | None, typer.Option(help="One post a line, - for standard input.")] = None,
     show_tree: ShownTreeOption = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per reply.")] = False,
@@ -229,7 +231,7 @@ def reply(
     posts = [post] if post is not None else []
     posts += posts_of(file, posts)  # before entering another folder: --file is a path in this one
     _enter(profile.value if profile else "nursery")
-    write(posts, Options(model, language.value, n, beam, local, show_tree, json))
+    write(posts, Options(model, language.value, n, beam, local, least, show_tree, json))
 
 
 @app.command()
@@ -240,6 +242,7 @@ def chat(
     n: RepliesOption = 1,
     beam: BeamsOption = None,
     local: LocalOption = None,
+    least: LeastOption = 1,
     show_tree: ShownTreeOption = False,
 ) -> None:
     """Answer posts, one line after another, until their end; each by itself: the model reads one post at a time."""
@@ -247,7 +250,7 @@ def chat(
     from pipeline.dialogue.reply import Options
 
     _enter(profile.value if profile else "nursery")
-    converse(Options(model, language.value, n, beam, local, show_tree, False))
+    converse(Options(model, language.value, n, beam, local, least, show_tree, False))
 
 
 @app.command()

@@ -72,11 +72,12 @@ class Answer:
     reply: Reply
 
 
-def answerer(params: Params, key: str, *, beam: int | None, local: int | None) -> Answerer:
+def answerer(params: Params, key: str, *, beam: int | None, local: int | None, least: int) -> Answerer:
     """A trained model with its parser, both loaded.
 
     Args:
         beam, local: of the search; None where nobody asks for them.
+        least: words of a reply.
 
     Raises:
         ConfigError: it cannot be searched so, or its corpus has no parser.
@@ -93,8 +94,11 @@ def answerer(params: Params, key: str, *, beam: int | None, local: int | None) -
     room = vocabulary.text_size - len(NEVER)
     _check(key, arity, room, beam, local)
     most = model.config.positions - 1
+    words = min(dataset.most, most)
+    if least > words:
+        raise ConfigError(f"model {key} writes {words} words at most", where="--least", remedy=f"at most {words}")
     decoder = DialogueDecoder(
-        beam=beam or (TREES if arity else CHAINS), local=local or min(LOCAL, room), words=min(dataset.most, most)
+        beam=beam or (TREES if arity else CHAINS), local=local or min(LOCAL, room), least=least, words=words
     )
     read = load_parser(layout.parser(parser))
     return Answerer(key, model.to(device()), vocabulary, decoder, read, parser, arity > 1, most)

@@ -29,6 +29,7 @@ class Options:
     n: int
     beam: int | None
     local: int | None
+    least: int
     show_tree: bool
     json: bool
 
@@ -61,7 +62,8 @@ def model_for(options: Options) -> tuple[Params, str]:
     Raises:
         ConfigError: there is none, or the options cannot be.
     """
-    for name, value in (("--n", options.n), ("--beam", options.beam), ("--local", options.local)):
+    sizes = {"--n": options.n, "--beam": options.beam, "--local": options.local, "--least": options.least}
+    for name, value in sizes.items():
         if value is not None and value < 1:
             raise ConfigError(f"{value} is too small", where=name, remedy="at least 1")
     params = load_params()
@@ -76,7 +78,7 @@ def opened(params: Params, key: str, options: Options) -> Answerer:
     """
     from pipeline.dialogue.answering import answerer
 
-    found = answerer(params, key, beam=options.beam, local=options.local)
+    found = answerer(params, key, beam=options.beam, local=options.local, least=options.least)
     if options.n > found.decoder.beam:
         what = f"{options.n} replies of {found.decoder.beam} beams"
         raise ConfigError(what, where="--n", remedy=f"--beam {options.n}, or more")

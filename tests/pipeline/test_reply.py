@@ -161,6 +161,7 @@ def test_json_says_what_was_read_and_how_the_reply_grew(talk: Path, cli: Cli) ->
 def test_replies_are_the_library_s_best_for_the_words_of_the_post(talk: Path, cli: Cli) -> None:
     for key, decoder, more in (
         ("tree", DialogueDecoder(beam=4, local=5, words=10), ("--beam", "4", "--local", "5")),
+        ("tree", DialogueDecoder(least=4, words=10), ("--least", "4")),
         ("single", DialogueDecoder(beam=6, local=6, words=10), ()),
         ("chain", DialogueDecoder(beam=50, words=10), ()),
     ):
@@ -403,6 +404,8 @@ BAD: list[tuple[list[str], str]] = [
     (["ca\udcff"], "post: not UTF-8"),
     ([POST, "--beam", "0"], "--beam: 0 is too small; at least 1"),
     ([POST, "--local", "0"], "--local: 0 is too small; at least 1"),
+    ([POST, "--least", "0"], "--least: 0 is too small; at least 1"),
+    ([POST, "--least", "11"], "--least: model tree writes 10 words at most; at most 10"),
     ([POST, "--n", "0"], "--n: 0 is too small; at least 1"),
     ([POST, "--n", "-2"], "--n: -2 is too small"),
     ([POST, "--n", "7"], "--n: 7 replies of 6 beams; --beam 7, or more"),
