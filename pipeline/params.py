@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
@@ -17,9 +17,9 @@ from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.registry import BACKENDS, TRAINED
 from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE, PARAMS
+from pipeline.validation import validated
 
 T = TypeVar("T")
-Kind = TypeVar("Kind", bound=BaseModel)
 Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
@@ -352,45 +352,6 @@ def _mapping(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError("not a mapping of keys to values", where=path, remedy="write KEY: VALUE lines")
     return value
-
-
-def validated(kind: type[Kind], value: Any, where: str) -> Kind:
-    """`value` as a `kind`; the first mistake becomes one line with its key's path."""
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            raise ConfigError.unknown(
-                "key", str(first["loc"][-1]), _siblings(kind, first["loc"]), where=f"{where}: {path}"
-            ) from error
-        remedy = "add it" if first["type"] == "missing" else f"it is {first['input']!r}"[:200]
-        raise ConfigError(what, where=f"{where}: {path}" if path else where, remedy=remedy) from error
-
-
-def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """The keys that are allowed where an unknown one was found."""
-    found: list[type[BaseModel]] = [kind]
-    for part in path[:-1]:
-        here = [each.model_fields[str(part)].annotation for each in found if part in each.model_fields]
-        # Else a key of a map, a place in a list, or the tag of one of several types.
-        found = _models_in(here[0]) if here else [each for each in found if part in _tags(each)] or found
-    return list(dict.fromkeys(name for each in found for name in each.model_fields))
-
-
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The types of ours that an annotation is made of."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in get_args(annotation) for model in _models_in(part)]
-
-
-def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
-    """The values of the field that tells several types apart."""
-    return tuple(tag for name in ("kind", "form") if name in kind.model_fields
-                 for tag in get_args(kind.model_fields[name].annotation))  # fmt: skip
 
 
 def _meets(path: str, name: str, allowed: Mapping[str, Any], *, optional: bool = True) -> None:

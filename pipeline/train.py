@@ -25,8 +25,9 @@ from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.training.config import TrainingConfig
 from pipeline import layout
-from pipeline.params import Model, entry, load_params, validated
+from pipeline.params import Model, entry, load_params
 from pipeline.stage import progress_bar, say
+from pipeline.validation import validated
 
 if TYPE_CHECKING:
     import rich.progress

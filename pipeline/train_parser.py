@@ -16,9 +16,10 @@ from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import MODEL, save_parser
 from pipeline import layout
-from pipeline.params import ParserEntry, entry, load_params, validated
+from pipeline.params import ParserEntry, entry, load_params
 from pipeline.stage import progress_bar, say
 from pipeline.train import read_versions
+from pipeline.validation import validated
 
 if TYPE_CHECKING:
     import rich.progress

@@ -20,8 +20,9 @@ from espalier.syntax.ternary import heads_of
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split
 from pipeline.likelihood import nats_of
-from pipeline.params import Params, Run, validated
+from pipeline.params import Params, Run
 from pipeline.stage import device, followed, say
+from pipeline.validation import validated
 
 #: Beams that are searched together. It changes the speed and the memory, and a reply by rounding alone.
 BEAMS = 800

@@ -22,8 +22,9 @@ from espalier.syntax.constituency import read_tree, template
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split
 from pipeline.likelihood import nats_of
-from pipeline.params import Params, Run, validated
+from pipeline.params import Params, Run
 from pipeline.stage import device, followed, say
+from pipeline.validation import validated
 
 #: Sources decoded together. It changes the speed, never the text.
 BATCH = 32

@@ -22,8 +22,9 @@ from espalier.models.registry import load_model
 from espalier.verse.format import format_of
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split
-from pipeline.params import Params, Run, validated
+from pipeline.params import Params, Run
 from pipeline.stage import device, followed, say
+from pipeline.validation import validated
 
 if TYPE_CHECKING:
     from espalier.models.songnet import SongNet

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ValidationError
 from espalier.corpora.readers import READERS
 from espalier.io.errors import ConfigError
 from espalier.training.config import TrainingConfig
-from pipeline.params import Params, entry, load_params, validated
+from pipeline.params import Params, entry, load_params
+from pipeline.validation import validated
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = [
