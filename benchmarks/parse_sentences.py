@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import spacy
 import torch
-from nltk.tree import Tree
 from peers import rounds, timed
 from spacy.tokens import Doc
 
@@ -28,6 +27,7 @@ from espalier.syntax.parsers.benepar_backend import TRAINED, load
 from espalier.syntax.parsers.benepar_compat import removed_tokenizer_methods
 from espalier.syntax.parsers.benepar_training import BeneparTraining, train_benepar
 from espalier.syntax.parsers.parser import Parser
+from espalier.syntax.tree import Tree
 
 SENTENCES = 300
 LABELS = (

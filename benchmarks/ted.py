@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from nltk.tree import Tree
 from peers import rounds, timed
 
 from espalier.metrics.ted import Engine, Nodes, distance, nodes_of, ted_statistics
 from espalier.syntax.constituency import write_tree
+from espalier.syntax.tree import Tree
 
 LABELS = ("S", "NP", "VP", "PP", "SBAR", "ADJP", "ADVP", "QP")
 TAGS = ("DT", "NN", "NNS", "NNP", "IN", "VBD", "VBZ", "VB", "JJ", "RB", "PRP", "CC", "TO", "CD")

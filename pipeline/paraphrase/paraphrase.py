@@ -10,17 +10,15 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from espalier.io.errors import ConfigError, DataError
+from espalier.syntax.tree import Tree
 from pipeline.asked import dataset_of, lines_asked, parser_of, require_text
 from pipeline.params import PairDataset, Params, load_params
 from pipeline.paraphrase import loading, templates
 from pipeline.paraphrase.guided import Job, Text, check_room, paraphrases, source_of
 from pipeline.paraphrase.loading import Loaded
-
-if TYPE_CHECKING:
-    from nltk.tree import Tree
 
 #: What one call may ask for, and the most beams of a search.
 MOST, BEAMS = 10_000, 256

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.syntax.constituency import cut, linearize, read_tree, write_tree
+from espalier.syntax.tree import Tree
 from pipeline import layout
 from pipeline.stage import say
 
 if TYPE_CHECKING:
-    from nltk.tree import Tree
-
     from espalier.corpora.tree_symbols import TreeSymbols
 
 #: How a template is written.

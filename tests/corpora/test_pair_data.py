@@ -12,13 +12,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.tree import Tree
 
 from espalier.corpora.pair_data import COLUMNS, ROWS, PairBatch, PairData, PairView, in_brackets, pairs_of, top
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.ragged import Ragged
 from espalier.corpora.tree_symbols import TreeSymbols
 from espalier.corpora.vocabulary import BOS, EOS, PAD
+from espalier.syntax.constituency import read_tree
 from espalier.syntax.levels import cut
 
 TREES = [
@@ -27,10 +27,10 @@ TREES = [
     "(S (VP (VB) (PP (IN) (NP (NN)))))",
     "(FRAG)",
 ]
-SYMBOLS = TreeSymbols.build([Tree.fromstring(each) for each in TREES], 8)
+SYMBOLS = TreeSymbols.build([read_tree(each, words=False) for each in TREES], 8)
 VOC = PairVocabulary.build(["a heron waits", "the lamp"], SYMBOLS, "en", pieces=40, lower=True)
 TEXTS = [[5, 6, 7], [8], [9, 10, 11, 12, 13], [14, 15]]
-PARSES = [SYMBOLS.encode(Tree.fromstring(each)) for each in TREES]
+PARSES = [SYMBOLS.encode(read_tree(each, words=False)) for each in TREES]
 COLUMN_ROWS = {
     "source": TEXTS,
     "target": TEXTS[::-1],
@@ -68,7 +68,7 @@ def test_every_row_is_the_pair_s_own() -> None:
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])
 def test_a_template_is_the_target_s_tree_cut(levels: int) -> None:
-    wanted = [SYMBOLS.encode(cut(Tree.fromstring(tree), levels)) for tree in TREES]
+    wanted = [SYMBOLS.encode(cut(read_tree(tree, words=False), levels)) for tree in TREES]
     assert stripped(DATA.batch(ALL, replace(VIEW, template=levels)).template) == wanted
     found = top(DATA.columns["target_tree"], levels, VOC)
     assert [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)] == wanted
@@ -93,7 +93,7 @@ def test_brackets_take_three_ids_a_node_wherever_a_tree_stands() -> None:
     batch = DATA.batch(ALL, PairView(ROWS, "tree", "brackets"))
     for name in ("source_tree", "target_tree"):
         assert stripped(getattr(batch, name)) == [SYMBOLS.encode_bracketed(row) for row in COLUMN_ROWS[name]]
-    tops = [SYMBOLS.encode(cut(Tree.fromstring(tree), 3)) for tree in TREES]
+    tops = [SYMBOLS.encode(cut(read_tree(tree, words=False), 3)) for tree in TREES]
     assert stripped(batch.template) == [SYMBOLS.encode_bracketed(row) for row in tops]
     assert stripped(batch.target) == [[*SYMBOLS.encode_bracketed(row), EOS] for row in PARSES]
     assert stripped(batch.source) == TEXTS

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.tree import Tree
 
 from espalier.corpora.pair_vocabulary import PairVocabulary
 from espalier.corpora.tree_symbols import TreeSymbols
 from espalier.corpora.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError
+from espalier.syntax.constituency import read_tree
 
 TEXTS = ["the tall heron waits", "a heron waits by the lamp", "lamps , and the tall grass", "who waits ? <pad> </s>"]
-SYMBOLS = TreeSymbols.build([Tree.fromstring("(S (NP (NN)) (VP (VB)))")], 8)
+SYMBOLS = TreeSymbols.build([read_tree("(S (NP (NN)) (VP (VB)))", words=False)], 8)
 
 
 def build(pieces: int = 60, lower: bool = True, texts: list[str] = TEXTS) -> PairVocabulary:

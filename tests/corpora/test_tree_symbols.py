@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.tree import Tree
 
 from espalier.corpora.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN, TreeSymbols
 from espalier.corpora.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ConfigError
-from espalier.syntax.constituency import write_tree
+from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import TreeError, bracketed, cut, linearize
+from espalier.syntax.tree import Tree
 
 APPLE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
-SYMBOLS = TreeSymbols.build([Tree.fromstring(APPLE)], 8)
+SYMBOLS = TreeSymbols.build([read_tree(APPLE, words=False)], 8)
 
 LABELS = ("S", "NP", "VP", "-LRB-", ".", "NN")
 TREES = st.recursive(
@@ -33,7 +33,7 @@ TREES = st.recursive(
 
 def test_the_paper_s_example_is_one_symbol_a_node() -> None:
     assert SYMBOLS.labels == ("NP", "DT", "NN", "PRP", "S", "VBD", "VP")  # NP twice, then by code point
-    row = SYMBOLS.encode(Tree.fromstring(APPLE))
+    row = SYMBOLS.encode(read_tree(APPLE, words=False))
     # id = 4 + label's place x 8 + level - 1
     assert row == [4 + 32 + 0, 4 + 0 + 1, 4 + 24 + 2, 4 + 48 + 1, 4 + 40 + 2, 4 + 0 + 2, 4 + 8 + 3, 4 + 16 + 3]
     assert [SYMBOLS.level_of[each] - 3 for each in row] == [1, 2, 3, 2, 3, 3, 4, 4]
@@ -52,7 +52,7 @@ def test_specials_are_their_own_label_and_level() -> None:
 
 
 def test_brackets_are_the_paper_s() -> None:
-    found = SYMBOLS.encode_bracketed(SYMBOLS.encode(Tree.fromstring("(S (NP (PRP I)))")))
+    found = SYMBOLS.encode_bracketed(SYMBOLS.encode(read_tree("(S (NP (PRP I)))", words=False)))
     s, np, prp = (6 + SYMBOLS.labels.index(label) for label in ("S", "NP", "PRP"))
     assert found == [4, s, 4, np, 4, prp, 5, 5, 5]
     assert SYMBOLS.encode_bracketed([]) == []
@@ -89,7 +89,7 @@ def test_the_order_of_the_trees_and_their_words_do_not_matter(
     trees: list[Tree], depth: int, order: random.Random
 ) -> None:
     wanted = TreeSymbols.build(trees, depth)
-    shuffled = [Tree.fromstring(write_tree(tree).replace(" ()", "")) for tree in trees]
+    shuffled = [read_tree(write_tree(tree), words=False) for tree in trees]
     order.shuffle(shuffled)
     assert TreeSymbols.build(shuffled, depth) == wanted
     value: dict[str, Any] = json.loads(json.dumps(wanted.as_json()))
@@ -101,7 +101,7 @@ def test_the_order_of_the_trees_and_their_words_do_not_matter(
 
 
 def test_labels_remember_whether_they_had_children() -> None:
-    symbols = TreeSymbols.build([Tree.fromstring("(S (NP (NN a)) (X) (VP (X (VB b))))")], 3)
+    symbols = TreeSymbols.build([read_tree("(S (NP (NN a)) (X) (VP (X (VB b))))", words=False)], 3)
     found = {
         label: (opens, ends) for label, opens, ends in zip(symbols.labels, symbols.opens, symbols.ends, strict=True)
     }
@@ -128,15 +128,15 @@ def test_each_label_was_seen_to_open_to_end_or_at_the_last_level(trees: list[Tre
 
 def test_an_unknown_label_and_a_level_too_deep_are_named() -> None:
     with pytest.raises(ConfigError, match="unknown label 'QP'"):
-        SYMBOLS.encode(Tree.fromstring("(S (QP))"))
+        SYMBOLS.encode(read_tree("(S (QP))", words=False))
     for level in (0, 9):
         with pytest.raises(ConfigError, match=f"level {level}; this model knows levels 1 to 8"):
             SYMBOLS.symbol("NP", level)
 
 
 def test_what_is_below_the_depth_may_have_any_label() -> None:
-    symbols = TreeSymbols.build([Tree.fromstring("(S (NP))")], 2)
-    assert symbols.encode(Tree.fromstring("(S (NP (QP)))")) == [symbols.symbol("S", 1), symbols.symbol("NP", 2)]
+    symbols = TreeSymbols.build([read_tree("(S (NP))", words=False)], 2)
+    assert symbols.encode(read_tree("(S (NP (QP)))", words=False)) == [symbols.symbol("S", 1), symbols.symbol("NP", 2)]
 
 
 @pytest.mark.parametrize("nodes", [[], [("NP", 2)], [("S", 1), ("NP", 3)], [("S", 1), ("S", 1)]])

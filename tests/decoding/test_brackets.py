@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.tree import Tree
 from torch import Tensor
 
 from espalier.corpora.pair_data import PairBatch
@@ -21,6 +20,7 @@ from espalier.decoding.brackets import Brackets, nodes_of
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import cut
 from espalier.syntax.levels import linearize
+from espalier.syntax.tree import Tree
 
 NAMES = "ABC"
 

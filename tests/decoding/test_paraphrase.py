@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from nltk.tree import Tree
 from pydantic import ValidationError
 from torch import Tensor
 
@@ -22,9 +21,9 @@ from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
-SYMBOLS = TreeSymbols.build([Tree.fromstring(tree) for tree in TREES], 4)
+SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
 VOC = PairVocabulary.build(["a lamp glows low"], SYMBOLS, "en", pieces=30, lower=True)
-PARSES = [SYMBOLS.encode(Tree.fromstring(tree)) for tree in TREES]
+PARSES = [SYMBOLS.encode(read_tree(tree, words=False)) for tree in TREES]
 TEXTS = VOC.encode_texts(["a lamp", "low lamp glows", "glows"])
 DATA = pairs_of(
     list("abc"), {"source": TEXTS, "target": TEXTS, "source_tree": PARSES[::-1], "target_tree": PARSES}, VOC
@@ -107,7 +106,7 @@ def test_a_template_is_kept_down_to_the_view_s_level(form: Any, levels: int) -> 
         for ids in hypotheses:
             text = tree_text(ids, seen, VOC)
             assert write_tree(cut(read_tree(text, words=False), levels)) == write_tree(
-                cut(Tree.fromstring(tree), levels)
+                cut(read_tree(tree, words=False), levels)
             )
 
 
@@ -133,7 +132,7 @@ def test_a_beam_is_as_wide_as_asked_for_and_the_longer_may_win() -> None:
 
 @pytest.mark.parametrize("tree", TREES)
 def test_ids_are_written_as_their_tree(tree: str) -> None:
-    ids = SYMBOLS.encode(Tree.fromstring(tree))
+    ids = SYMBOLS.encode(read_tree(tree, words=False))
     assert tree_text(ids, view(), VOC) == tree
     assert tree_text(SYMBOLS.encode_bracketed(ids), view(form="brackets"), VOC) == tree
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.tree import Tree
 from torch import Tensor
 
 from espalier.corpora.pair_data import PairBatch
@@ -21,6 +20,7 @@ from espalier.decoding.trees import KeptTemplate, WellFormed
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import cut, read_tree, write_tree
 from espalier.syntax.levels import TreeError, linearize
+from espalier.syntax.tree import Tree
 
 Pairs = tuple[tuple[str, int], ...]
 NAMES = "ABCDEFG"

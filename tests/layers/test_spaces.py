@@ -7,15 +7,15 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from nltk.tree import Tree
 from torch import Tensor
 
 from espalier.corpora.tree_symbols import TreeSymbols
 from espalier.corpora.vocabulary import BOS, EOS, PAD
 from espalier.layers.linear import constant_weights
 from espalier.layers.spaces import PieceSpace, TreeSpace
+from espalier.syntax.constituency import read_tree
 
-SYMBOLS = TreeSymbols.build([Tree.fromstring("(S (NP (NN)) (VP (VB)))")], 3)  # five labels at three levels
+SYMBOLS = TreeSymbols.build([read_tree("(S (NP (NN)) (VP (VB)))", words=False)], 3)  # five labels at three levels
 WIDTH = 6
 
 

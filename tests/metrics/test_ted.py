@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.tree import Tree
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.metric import scores
@@ -26,6 +25,7 @@ from espalier.metrics.ted import (
     ted_statistics,
 )
 from espalier.syntax.constituency import TreeError, cut, linearize, read_tree, tree_of, write_tree
+from espalier.syntax.tree import Tree
 
 ATE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
 FELL = "(S (NP (PRP It)) (VP (VBD fell)))"

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from nltk.tree import Tree
 
 from espalier.corpora.frames import frame_of, target_of
 from espalier.corpora.pair_data import PairData, pairs_of
@@ -16,6 +15,7 @@ from espalier.corpora.tree_symbols import TreeSymbols
 from espalier.corpora.verse_data import VerseData
 from espalier.corpora.vocabulary import Vocabulary
 from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.syntax.constituency import read_tree
 from espalier.verse.format import format_of
 
 VOC = Vocabulary(tuple("，。！灯山桥雨石令舟"), units=4, length=12, language="zh")
@@ -54,7 +54,7 @@ def linearized() -> Callable[..., PairData]:
     """Pairs of (source, its tree, target, its tree), under a vocabulary of their own."""
 
     def made(rows: list[tuple[str, str, str, str]], *, depth: int, pieces: int) -> PairData:
-        trees = [[Tree.fromstring(row[place]) for row in rows] for place in (1, 3)]
+        trees = [[read_tree(row[place], words=False) for row in rows] for place in (1, 3)]
         symbols = TreeSymbols.build([tree for both in zip(*trees, strict=True) for tree in both], depth)
         texts = [text for row in rows for text in (row[0], row[2])]
         voc = PairVocabulary.build(texts, symbols, "en", pieces=pieces, lower=True)

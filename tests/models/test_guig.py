@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from nltk.tree import Tree
 from pydantic import ValidationError
 from torch import Tensor, nn
 
@@ -19,6 +18,7 @@ from espalier.corpora.vocabulary import BOS, EOS, PAD
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
+from espalier.syntax.constituency import read_tree
 
 Build = Callable[..., GuiG]
 PAIRS = [
@@ -215,9 +215,8 @@ def test_a_leaf_reaches_its_sibling_at_the_second_pass(
 ) -> None:
     model = build("w/o txt", passes=passes, norm="pre")
     symbols = data.vocabulary.trees
-    one, other = (
-        torch.tensor([symbols.encode(Tree.fromstring(f"(S (NP (DT) (NN)) (VP ({tag})))"))]) for tag in ("VB", "VBZ")
-    )
+    trees = [read_tree(f"(S (NP (DT) (NN)) (VP ({tag})))", words=False) for tag in ("VB", "VBZ")]
+    one, other = (torch.tensor([symbols.encode(tree)]) for tree in trees)
     space: Any = model.spaces["tree"]
 
     def read(row: Tensor) -> Tensor:

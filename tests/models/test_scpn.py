@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from nltk.tree import Tree
 from pydantic import ValidationError
 from torch import Tensor
 
@@ -23,6 +22,7 @@ from espalier.decoding.beam import beam_search
 from espalier.decoding.constraint import Never
 from espalier.layers.copy import FLOOR
 from espalier.models.scpn import SCPN, SCPNConfig
+from espalier.syntax.constituency import read_tree
 
 Build = Callable[..., SCPN]
 PAIRS = [
@@ -317,7 +317,7 @@ def test_beams_score_what_the_whole_pass_scores(build: Build, data: PairData, ch
 @pytest.mark.parametrize("attention", ["before", "after"])
 def test_it_learns_to_copy_even_what_it_has_never_written(attention: Any) -> None:
     """The last four pieces stand in no text that trains: only attention can write them."""
-    tree = Tree.fromstring("(S (NP) (VP))")
+    tree = read_tree("(S (NP) (VP))", words=False)
     symbols = TreeSymbols.build([tree], 8)
     voc = PairVocabulary.build(["a b c d e f g h i j k l m n o p"], symbols, "en", pieces=60, lower=True)
     known, new = np.arange(4, voc.text_size - 4), np.arange(voc.text_size - 4, voc.text_size)

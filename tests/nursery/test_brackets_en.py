@@ -1,10 +1,10 @@
 import random
 
 import pytest
-from nltk.tree import Tree
 
 from espalier.nursery.brackets_en import Unfit, expand, fill, finished, read_form, read_rules, text_of
 from espalier.syntax.constituency import read_tree, write_tree
+from espalier.syntax.tree import Tree
 
 
 def test_a_slot_stands_for_nodes_or_for_a_word() -> None:

@@ -97,7 +97,7 @@ def test_no_word_stands_beside_itself(said: list[Said]) -> None:
 def test_verbs_agree_with_their_subjects(said: list[Said]) -> None:
     seen = 0
     for text, parse in said:
-        for subject, verb in _clauses(read_tree(parse.tree)):
+        for subject, verb in _clauses(Tree.fromstring(parse.tree)):
             seen += 1
             assert _is_many(subject) == (verb == "VBP"), (text, subject, verb)
     assert seen > 100

@@ -3,7 +3,6 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from nltk.tree import Tree
 
 from espalier.nursery.brackets_en import Unfit, text_of
 from espalier.nursery.forms_en import families, say
@@ -11,6 +10,7 @@ from espalier.nursery.meanings_en import Event, Meaning, draw
 from espalier.nursery.people_en import Referent, leaf, np
 from espalier.nursery.verbs_en import Mood
 from espalier.syntax.constituency import read_tree, template
+from espalier.syntax.tree import Tree
 
 PAST, PRESENT, WILL = Mood(), Mood(past=False), Mood(helpers=("will",))
 NOW = Mood(past=False, helpers=("be",))

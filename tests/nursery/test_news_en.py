@@ -11,7 +11,7 @@ from espalier.io.errors import ConfigError
 from espalier.nursery import news_en
 from espalier.nursery.brackets_en import load, read_rules
 from espalier.nursery.news_en import LONGEST, SHORTEST, grow
-from espalier.syntax.constituency import read_tree
+from espalier.syntax.levels import linearize
 
 COUNT = 4000
 
@@ -74,7 +74,7 @@ def test_an_event_has_one_time(sentences: list[Sentence]) -> None:
 def test_what_will_be_is_not_past(sentences: list[Sentence]) -> None:
     past = {"yesterday", "ago", "last"}
     for sentence in sentences:
-        for clause in read_tree(sentence.target_tree).subtrees(lambda node: node.label() == "VP"):
+        for clause in Tree.fromstring(sentence.target_tree).subtrees(lambda node: node.label() == "VP"):
             if clause[0].label() == "MD":
                 own = [node for node in clause.subtrees(lambda node: node.label() == "VP") if not _nested(clause, node)]
                 times = [child for node in own for child in node if child.label() in ("NP", "ADVP", "PP")]
@@ -95,11 +95,12 @@ def test_every_slot_of_the_grammar_has_something_to_fill_it() -> None:
     rules = read_rules(raw)
     names = {name.partition(":")[0] for name in rules} | {f"#{name}" for name in news_en._NUMBERS}
     asked = {
-        node.label()[1:-1]
+        label[1:-1]
         for forms in rules.values()
         for form in forms
-        if isinstance(form, Tree)
-        for node in form.subtrees(lambda node: node.label().startswith("<"))
+        if not isinstance(form, str)
+        for label in linearize(form)[0]
+        if label.startswith("<")
     }
     assert {slot.removeprefix("=").partition(":")[0] for slot in asked} <= names
     assert {name.partition(":")[0] for name in rules} - {

@@ -1,8 +1,8 @@
 import pytest
-from nltk.tree import Tree
 
 from espalier.nursery.verbs_en import Mood, behind, chain, finite, inverted
 from espalier.syntax.constituency import read_tree, write_tree
+from espalier.syntax.tree import Tree
 
 CAR = read_tree("(NP (DT the) (NN car))")
 PAST, PRESENT = Mood(), Mood(past=False)

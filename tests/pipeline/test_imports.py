@@ -68,9 +68,10 @@ def test_no_other_stage_needs_dvc_or_drawing(stage: str) -> None:
     imported([f"pipeline.{stage}"], {"dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
 
 
-def test_nothing_that_trains_or_decodes_waits_a_second_for_nltk() -> None:
-    packages = ["pipeline.train", "pipeline.decode", "espalier.training", "espalier.models", "espalier.decoding"]
-    imported(packages, {"nltk"})
+def test_trees_are_read_grown_and_compared_without_a_second_s_wait_for_nltk() -> None:
+    of_trees = ["espalier.syntax", "espalier.nursery", "espalier.metrics.ted", "espalier.metrics.brackets"]
+    stages = ["pipeline.train", "pipeline.linearize", "pipeline.decode", "pipeline.paraphrase.decode"]
+    imported([*of_trees, *stages, "espalier.training", "espalier.models", "espalier.decoding"], {"nltk"})
 
 
 def test_help_answers_within_half_a_second_of_work() -> None:

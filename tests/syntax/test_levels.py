@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nltk.tree import Tree
 
 from espalier.io.errors import ConfigError, EspalierError
+from espalier.syntax.constituency import words, write_tree
 from espalier.syntax.levels import (
     TreeError,
     bracketed,
@@ -23,6 +23,7 @@ from espalier.syntax.levels import (
     tree_of_brackets,
     without_words,
 )
+from espalier.syntax.tree import Tree
 
 APPLE = Tree(
     "S",
@@ -71,8 +72,8 @@ def test_the_papers_sentence_has_the_papers_nodes_and_levels() -> None:
 
 def test_only_the_words_are_lost_and_the_tree_comes_back() -> None:
     assert str(tree_of(LABELS, LEVELS)) == str(without_words(APPLE))
-    assert without_words(APPLE).pformat(margin=1000) == "(S (NP (PRP )) (VP (VBD ) (NP (DT ) (NN ))))"
-    assert APPLE.leaves() == ["I", "ate", "an", "apple"]
+    assert write_tree(without_words(APPLE)) == "(S (NP (PRP)) (VP (VBD) (NP (DT) (NN))))"
+    assert words(APPLE) == ("I", "ate", "an", "apple")
 
 
 @given(level_sequences())
@@ -152,7 +153,7 @@ def test_tree_of_brackets_and_bracketed_are_inverse(levels: list[int]) -> None:
     tokens = bracketed(tree)
     assert len(tokens) == 3 * len(levels)
     assert tree_of_brackets(tokens) == tree
-    assert "".join(tokens) == tree.pformat(margin=10**6).replace(" ", "")
+    assert "".join(tokens) == write_tree(tree).replace(" ", "")
 
 
 @given(st.lists(st.sampled_from(["(", ")", "S", "NP"]), max_size=12))

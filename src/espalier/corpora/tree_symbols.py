@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from espalier.io.errors import ConfigError
 from espalier.syntax.levels import bracketed, linearize, tree_of, tree_of_brackets
-
-if TYPE_CHECKING:
-    from nltk.tree import Tree
+from espalier.syntax.tree import Tree
 
 IntArray = npt.NDArray[np.int64]
 FIRST = 4  # the first id after the specials

@@ -24,12 +24,12 @@ from itertools import accumulate, compress
 from typing import Final, NamedTuple
 
 import numpy as np
-from nltk.tree import Tree
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, f1, ratio, require_lengths, signature_of
 from espalier.syntax.constituency import TRACE, WRAPPERS, read_tree
+from espalier.syntax.tree import Tree
 
 #: Tags of the words that are left out.
 MARKS: Final = frozenset({TRACE, ",", ":", "``", "''", "."})
@@ -72,7 +72,7 @@ def _bracketing(tree: Tree) -> _Bracketing:
     waiting: list[Tree | tuple[str, int]] = [tree]  # a pair: a node that ends, with its label and its first word
     while waiting:
         node = waiting.pop()
-        if not isinstance(node, Tree):
+        if isinstance(node, tuple):
             brackets.append((*node, len(words)))
         elif isinstance(node[0], str):
             words.append(node[0])

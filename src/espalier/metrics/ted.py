@@ -18,12 +18,12 @@ from importlib.metadata import version
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
-from nltk.tree import Tree
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.syntax.constituency import linearize, read_tree
+from espalier.syntax.tree import Tree
 
 #: The leaves of a tree: parts of speech (the words go), words in place of them, or words below them.
 Leaves = Literal["tags", "words", "both"]

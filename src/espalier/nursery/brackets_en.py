@@ -15,12 +15,12 @@ from importlib import resources
 from typing import Any
 
 import yaml
-from nltk.tree import Tree
 
 from espalier.nursery.draw import pick
 from espalier.nursery.lexicon_en import begins_with_vowel
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
+from espalier.syntax.tree import Tree
 
 #: What fills a slot, given its name: trees, or a word. It raises `Unfit` where nothing does.
 Resolve = Callable[[str], Sequence[Tree | str]]

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nltk.tree import Tree
-
 from espalier.nursery.brackets_en import Unfit, fill, finished, load, read_form
 from espalier.nursery.inflect_en import OR, verb_form
 from espalier.nursery.meanings_en import Event, Meaning, Trees
 from espalier.nursery.people_en import Referent
 from espalier.nursery.verbs_en import behind, finite, inverted
 from espalier.syntax.parse import Parse
+from espalier.syntax.tree import Tree
 
 #: The label of a node that stands for a verb with its auxiliaries.
 _VERB = re.compile(

@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from nltk.tree import Tree
-
 from espalier.nursery.brackets_en import expand
 from espalier.nursery.draw import chance, pick, weighted
 from espalier.nursery.inflect_en import comparative
 from espalier.nursery.people_en import Referent, leaf, named, np, referent
 from espalier.nursery.talk_en import talk
 from espalier.nursery.verbs_en import Mood
+from espalier.syntax.tree import Tree
 
 Trees = Sequence[Tree | str]
 

@@ -12,14 +12,13 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from nltk.tree import Tree
-
 from espalier.corpora.records import Sentence
 from espalier.io.errors import ConfigError
 from espalier.nursery.brackets_en import Rules, Unfit, fill, finished, load, read_rules, text_of
 from espalier.nursery.draw import chance, pick
 from espalier.nursery.inflect_en import verb_form
 from espalier.syntax.parse import Parse, columns_of
+from espalier.syntax.tree import Tree
 
 #: Words of a sentence, the last mark included.
 SHORTEST, LONGEST = 6, 35

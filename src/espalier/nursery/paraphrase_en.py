@@ -11,8 +11,6 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
-from nltk.tree import Tree
-
 from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError
 from espalier.nursery.brackets_en import Unfit, text_of
@@ -20,7 +18,9 @@ from espalier.nursery.draw import weighted
 from espalier.nursery.forms_en import Family, families, say
 from espalier.nursery.meanings_en import Event, Meaning, draw
 from espalier.nursery.people_en import Referent
+from espalier.syntax.constituency import tags, words
 from espalier.syntax.parse import Parse, columns_of
+from espalier.syntax.tree import Tree
 
 #: Words of a sentence, the last mark included.
 SHORTEST, LONGEST = 5, 30
@@ -116,7 +116,10 @@ def _repeats(meaning: Meaning) -> bool:
         else:
             trees += thing
     unique = {id(tree): tree for tree in trees if isinstance(tree, Tree)}
-    content = [word for tree in unique.values() for word, tag in tree.pos() if tag[0] in "NJC" and tag != "CC"]
+    content = list[str]()
+    for tree in unique.values():
+        tagged = zip(words(tree), tags(tree), strict=True)
+        content += [word for word, tag in tagged if tag[0] in "NJC" and tag != "CC"]
     return len(content) != len(set(content))
 
 

@@ -6,11 +6,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nltk.tree import Tree
-
 from espalier.nursery.draw import chance, pick, weighted
 from espalier.nursery.inflect_en import plural
 from espalier.nursery.talk_en import talk
+from espalier.syntax.tree import Tree
 
 #: The shapes of noun phrases and how often each is drawn: those of subjects, of objects, and of what is new.
 _SUBJECT = (("bare", 6), ("such", 5), ("several", 1), ("several-such", 1), ("owned", 1), ("from", 1), ("who", 1))

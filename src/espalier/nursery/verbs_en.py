@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from nltk.tree import Tree
-
 from espalier.nursery.inflect_en import verb_form
+from espalier.syntax.tree import Tree
 
 MODALS: Final = frozenset(["will", "can", "could", "should", "must", "might", "would"])
 #: Modals that lose letters before "n't"; "might" is not contracted at all.

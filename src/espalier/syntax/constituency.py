@@ -1,6 +1,6 @@
 """Constituency trees: how they are read, written and cleaned, and what is taken from them.
 
-A tree is an `nltk.Tree`. Its leaves are words, and each word is the only child of a node of its own, its part of
+A tree is a `Tree`. Its leaves are words, and each word is the only child of a node of its own, its part of
 speech. `write_tree` gives the one string in which a tree travels:
 
     (S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))
@@ -9,8 +9,7 @@ White space is what ASCII calls so; U+2028, no-break and ideographic spaces are 
 `(` is written -LRB- and `)` is written -RRB-, as in the Penn treebank; a word that spells -LRB itself gets a sign,
 -L=RB, so that every word can be told from every other. Labels hold no brackets: the tag of `(` is -LRB-.
 
-Nothing here recurses, so trees of any depth are read, written and cleaned. Methods of `nltk.Tree` do recurse; where
-trees may be deep use `words` for its `leaves`, `linearize` for its `subtrees`.
+Nothing here recurses, so trees of any depth are read, written and cleaned.
 """
 
 from __future__ import annotations
@@ -19,12 +18,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from espalier.syntax.levels import TreeError, cut, linearize, tree_of, unclosed, without_words
-
-if TYPE_CHECKING:
-    from nltk.tree import Tree
+from espalier.syntax.tree import Tree
 
 __all__ = [
     "TreeError",
@@ -114,8 +111,6 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _read(text: str, file: str | Path, row: int | str | None, words: bool) -> list[Tree]:
-    from nltk.tree import Tree  # takes a second, which stages without trees need not wait for
-
     trees: list[Tree] = []
     here: list[Tree] = trees  # the children of the node that is open, or the trees
     above: list[list[Tree]] = []
@@ -222,8 +217,6 @@ def clean(tree: Tree) -> Tree:
     Raises:
         TreeError: nothing but empty elements.
     """
-    from nltk.tree import Tree
-
     top = Tree("", [])
     order: list[tuple[Tree | str, Tree | str, Tree]] = []  # in pre-order: a node, its copy, the copy of the one above
     waiting: list[tuple[Tree | str, Tree]] = [(tree, top)]
@@ -232,9 +225,9 @@ def clean(tree: Tree) -> Tree:
         if isinstance(node, str):
             order.append((node, node, above))
         elif node.label() != TRACE:
-            copy = Tree(_LABEL.sub(r"\1", node.label()), [])
-            order.append((node, copy, above))
-            waiting += [(child, copy) for child in reversed(node)]
+            made = Tree(_LABEL.sub(r"\1", node.label()))
+            order.append((node, made, above))
+            waiting += [(child, made) for child in reversed(node)]
     for node, copy, above in reversed(order):  # what is under a node comes before it, from the right
         if not isinstance(copy, str):
             copy.reverse()

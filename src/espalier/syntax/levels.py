@@ -12,15 +12,12 @@ Nothing here recurses: a tree is as deep as it likes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from espalier.io.errors import ConfigError, DataError
-
-if TYPE_CHECKING:
-    from nltk.tree import Tree
+from espalier.syntax.tree import Tree
 
 _OPEN, _CLOSE = "(", ")"
 
@@ -53,8 +50,6 @@ def tree_of(labels: Sequence[str], levels: Sequence[int]) -> Tree:
     Raises:
         TreeError: the levels are no tree's (see `level_mistake`), or there is not one label for each.
     """
-    from nltk.tree import Tree  # takes a second, which stages without trees need not wait for
-
     if len(labels) != len(levels):
         raise TreeError(f"{len(labels)} labels with {len(levels)} levels", file="tree")
     _check(levels)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from nltk.tree import Tree
-
 from espalier.syntax.constituency import WRAPPERS
+from espalier.syntax.tree import Tree
 
 #: Joins a unary chain's labels.
 CHAIN: Final = "::"
@@ -31,7 +30,7 @@ def spans_of(tree: Tree) -> list[Span]:
     stack: list[Tree | tuple[int, str]] = [tree]
     while stack:
         node = stack.pop()
-        if not isinstance(node, Tree):
+        if isinstance(node, tuple):
             start, label = node
             if label:
                 spans.append(Span(start, position, label))
