@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -200,6 +202,19 @@ class Trap:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return os.mkdir, ("sprung",)
+
+
+def test_a_parse_waits_for_no_spacy_and_the_package_is_whole_when_it_is_asked_for(paths: dict[str, Path]) -> None:
+    script = (
+        "import sys; from espalier.syntax.parsers.benepar_backend import load\n"
+        "list(load(sys.argv[1]).parse(['the dog runs .']))\n"
+        "print('spacy' in sys.modules, 'benepar' in sys.modules)\n"
+        "import benepar; print(benepar.BeneparComponent.__name__, benepar.Parser(sys.argv[1]) is not None)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, paths["characters"]], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["False", "False", "BeneparComponent", "True"], done.stderr
 
 
 def test_a_file_that_would_run_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from espalier.io.hashing import file_sha256
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_chart import annotate, annotate_pretrained, best_nodes, fenceposts, score_spans
-from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser
+from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser, without_beginning
 from espalier.syntax.parsers.benepar_spans import Span, tree_over
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import Refused, Sentence
@@ -70,7 +70,8 @@ class BeneparParser:
     """
 
     def __init__(self, model: Any, signature: str, max_words: int = 200, batch_tokens: int = 500) -> None:
-        from benepar.integrations.nltk_plugin import guess_language
+        with without_beginning():
+            from benepar.integrations.nltk_plugin import guess_language
 
         self.signature = signature
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
@@ -98,7 +99,8 @@ class BeneparParser:
         return answers
 
     def _input(self, sentence: Sentence) -> _Input | Refused:
-        from benepar.ptb_unescape import guess_space_after, ptb_unescape
+        with without_beginning():
+            from benepar.ptb_unescape import guess_space_after, ptb_unescape
 
         if isinstance(sentence, str):
             if not sentence.strip():
@@ -178,7 +180,8 @@ def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
 
 def _located(model: str | Path) -> tuple[Path, str]:
     """The path of a model, and how its signature names it."""
-    from benepar.integrations.downloader import locate_model
+    with without_beginning():
+        from benepar.integrations.downloader import locate_model
 
     name = str(model)
     try:

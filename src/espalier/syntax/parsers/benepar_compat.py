@@ -5,6 +5,8 @@
 2. `torch.load` refuses pickled objects by default since 2.6. Both of benepar's formats hold but tensors and plain
    values, so that refusal stays on: a file that holds more is refused, never unpickled.
 3. Weights saved under an older transformers name buffers that the models no longer have, or name a tied weight once.
+4. Its package begins with its component for spaCy, which takes longer to import than all the rest of a parse of a few
+   hundred sentences, and is not needed: its authors call an empty beginning safe. What imports it later gets it whole.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,8 +46,9 @@ def load_chart_parser(path: Path) -> Any:
     Raises:
         ArtifactError: it is neither, is damaged, or holds more than tensors and plain values.
     """
-    from benepar.nkutil import HParams
-    from benepar.parse_chart import ChartParser
+    with without_beginning():
+        from benepar.nkutil import HParams
+        from benepar.parse_chart import ChartParser
 
     try:
         if path.is_dir():
@@ -69,6 +74,19 @@ def load_chart_parser(path: Path) -> Any:
             f"is not a model of benepar's ({what})", where=path, remedy="expected its file or its folder"
         ) from error
     return model.eval()
+
+
+@contextmanager
+def without_beginning() -> Iterator[None]:
+    """While this lasts, modules of benepar's are imported without what its package does first."""
+    if "benepar" in sys.modules or (spec := find_spec("benepar")) is None:
+        yield
+        return
+    sys.modules["benepar"] = module_from_spec(spec)  # not executed
+    try:
+        yield
+    finally:
+        del sys.modules["benepar"]
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from espalier.syntax.constituency import read_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_backend import TRAINED, BeneparParser
 from espalier.syntax.parsers.benepar_chart import Nodes, annotate, fenceposts, margin_loss
+from espalier.syntax.parsers.benepar_compat import without_beginning
 from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.benepar_spans import CHAIN, UNKNOWN, Span, spans_of
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
@@ -101,10 +102,11 @@ def train_benepar(
 
 def _model_and_examples(parses: Sequence[Parse], config: BeneparTraining) -> tuple[Any, list[Example]]:
     """A new model with the vocabularies of the sentences, and these by number."""
-    from benepar.char_lstm import RetokenizerForCharLSTM
-    from benepar.nkutil import HParams
-    from benepar.parse_chart import ChartParser
-    from benepar.ptb_unescape import ptb_unescape
+    with without_beginning():
+        from benepar.char_lstm import RetokenizerForCharLSTM
+        from benepar.nkutil import HParams
+        from benepar.parse_chart import ChartParser
+        from benepar.ptb_unescape import ptb_unescape
 
     read = [ptb_unescape(each.words) for each in parses]
     spans = [spans_of(read_tree(each.tree)) for each in parses]
