@@ -90,14 +90,15 @@ class Reader(nn.Module):
             states = torch.cat([local, last[:, None].expand(-1, local.shape[1], -1)], dim=-1)
         return Post(last, states, self.attention.key(states), real)
 
-    def look(self, post: Post, rows: Tensor, query: Tensor) -> Tensor:
+    def look(self, post: Post, rows: Tensor | None, query: Tensor) -> Tensor:
         """(n, out) the contexts of n decoders.
 
         Args:
-            rows: (n,) whose post each sees.
+            rows: (n,) whose post each sees; None where each has its own, in order, and none is copied.
             query: (n, width) their states; only attention asks for them.
         """
         if post.states is None or post.keys is None:
-            return post.last[rows]
-        found: Tensor = self.attention(query, post.keys[rows], post.states[rows], post.real[rows])
+            return post.last if rows is None else post.last[rows]
+        seen = post.keys, post.states, post.real
+        found: Tensor = self.attention(query, *(seen if rows is None else (each[rows] for each in seen)))
         return found

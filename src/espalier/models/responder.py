@@ -98,7 +98,8 @@ class Responder(nn.Module):
     def step(self, tokens: Tensor, state: ResponderState) -> tuple[Tensor, ResponderState]:
         """Read `tokens`, (batch,); give log-probabilities of the next, (batch, words)."""
         x = self.embedding(tokens)
-        hidden, context = self._advance(self._into(x), state)
+        context = self.reader.look(state.post, state.rows, state.hidden)
+        hidden = self._advance(self._into(x), context, state.hidden, self._weights())
         return self.readout.log_probabilities(self._joined(hidden, x, context)), replace(state, hidden=hidden)
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
@@ -111,13 +112,11 @@ class Responder(nn.Module):
             fed = torch.cat([x, context], dim=-1) if self.feeds else x
             hidden, _ = self.decoder(fed, state.hidden[None])
         else:
-            hiddens, contexts = list[Tensor](), list[Tensor]()
+            hiddens, contexts, weights = [state.hidden], list[Tensor](), self._weights()
             for into in self._into(x).unbind(1):
-                made, seen = self._advance(into, state)
-                hiddens.append(made)
-                contexts.append(seen)
-                state = replace(state, hidden=made)
-            hidden, context = torch.stack(hiddens, dim=1), torch.stack(contexts, dim=1)
+                contexts.append(self.reader.look(state.post, None, hiddens[-1]))
+                hiddens.append(self._advance(into, contexts[-1], hiddens[-1], weights))
+            hidden, context = torch.stack(hiddens[1:], dim=1), torch.stack(contexts, dim=1)
         return self._drop(self._joined(hidden, x, context))
 
     def _into(self, x: Tensor) -> Tensor:
@@ -125,14 +124,17 @@ class Responder(nn.Module):
         weight, _, bias, _ = self.decoder.all_weights[0]
         return F.linear(x, weight[:, : self.config.word], bias)
 
-    def _advance(self, into: Tensor, state: ResponderState) -> tuple[Tensor, Tensor]:
-        """One place further: (n, width) hidden states, and the (n, out) contexts that led there."""
+    def _weights(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What the cell has for the context and for its state, and the state's bias."""
         weight, recurrent, _, bias = self.decoder.all_weights[0]
-        context = self.reader.look(state.post, state.rows, state.hidden)
+        return weight[:, self.config.word :], recurrent, bias
+
+    def _advance(self, into: Tensor, context: Tensor, hidden: Tensor, weights: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        """(n, width) hidden states one place further."""
+        seen, recurrent, bias = weights
         if self.feeds:
-            into = into + F.linear(context, weight[:, self.config.word :])
-        over = linear(state.hidden, recurrent, bias)
-        return gru_update(into, over, state.hidden), context
+            into = into + F.linear(context, seen)
+        return gru_update(into, linear(hidden, recurrent, bias), hidden)
 
     def _joined(self, hidden: Tensor, x: Tensor, context: Tensor) -> Tensor:
         """tanh(U [h; y; x]), what the softmax reads."""
