@@ -27,7 +27,7 @@ from pipeline.stage import device, followed, say
 from pipeline.validation import validated
 
 #: Sources decoded together. It changes the speed, never the text.
-BATCH = 32
+BATCH = 128
 
 
 def run(key: str, wanted: Run, params: Params) -> None:
