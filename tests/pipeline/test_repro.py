@@ -193,7 +193,7 @@ EDITS: list[tuple[str, Any, set[str]]] = [
 ]
 
 
-#: A report names what its runs and models are called, so it follows every edit of them.
+#: A report names its runs, models and corpora and how they are set, so it follows every edit of them.
 EVERY_REPORT = {"report@songnet", "report@guig"}
 
 
