@@ -40,8 +40,10 @@ def require_text(text: str, language: str, name: str) -> None:
         raise DataError(what, file=name, remedy=f"the models read {called} alone")
 
 
-def lines_asked(file: Path | None, given: bool, *, nothing: ConfigError, remedy: str) -> list[str]:
+def lines_asked(file: Path | None, given: bool, *, nothing: ConfigError, remedy: str) -> list[tuple[str, str]]:
     """The lines of a file, or of standard input ("-", or where nothing else is given) that hold anything.
+
+    Each comes after its place, which is what errors call it: "posts.txt, row 3".
 
     Args:
         file: None where no file is named.
@@ -64,7 +66,7 @@ def lines_asked(file: Path | None, given: bool, *, nothing: ConfigError, remedy:
         raise DataError("no such file", file=name) from error
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8 ({error.reason})", file=name) from error
-    lines = [line for line in text.split("\n") if line.strip()]
+    lines = [(f"{name}, row {row}", line) for row, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise DataError("no requests", file=name, remedy=remedy)
     return lines

@@ -228,8 +228,8 @@ def reply(
     """Answer a post. The best replies of a search come first; nothing is drawn: a call repeated writes the same."""
     from pipeline.dialogue.reply import Options, posts_of, write
 
-    posts = [post] if post is not None else []
-    posts += posts_of(file, posts)  # before entering another folder: --file is a path in this one
+    posts = [("post", post)] if post is not None else []
+    posts += posts_of(file, bool(posts))  # before entering another folder: --file is a path in this one
     _enter(profile.value if profile else "nursery")
     write(posts, Options(model, language.value, n, beam, local, least, show_tree, json))
 

@@ -121,18 +121,18 @@ def _check(key: str, arity: int, room: int, beam: int | None, local: int | None)
             raise ConfigError(f"{value} is too large", where=name, remedy=f"at most {MOST}")
 
 
-def read(texts: Sequence[str], names: Sequence[str], by: Answerer) -> list[Post]:
+def read(posts: Sequence[tuple[str, str]], by: Answerer) -> list[Post]:
     """Posts as the model reads them: Simplified, in words.
 
     Args:
-        names: what errors call each.
+        posts: what errors call each, and its text.
 
     Raises:
         DataError: one cannot be read, is too long, or has no word that the model knows.
     """
-    plain = [_plain(text, name, by) for text, name in zip(texts, names, strict=True)]
+    plain = [_plain(text, name, by) for name, text in posts]
     found = list[Post]()
-    for text, name, parse in zip(texts, names, by.parser.parse(plain), strict=True):
+    for (name, text), parse in zip(posts, by.parser.parse(plain), strict=True):
         short = f"at most {by.most} words; give one sentence at a time"
         if isinstance(parse, Refused):
             what = f"parser {by.parser_key} refuses its {len(text)} characters ({parse.reason})"

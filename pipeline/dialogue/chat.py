@@ -28,7 +28,7 @@ def chat(options: Options) -> None:
                 continue
             try:
                 require_text(post, options.language, "post")
-                show([post], ["post"], model, options)
+                show([("post", post)], model, options)
             except EspalierError as error:
                 say(f"espalier: {error}")
     if prompt:

@@ -34,26 +34,25 @@ class Options:
     json: bool
 
 
-def posts_of(file: Path | None, given: list[str]) -> list[str]:
-    """A post a line. Standard input where nothing else is given.
+def posts_of(file: Path | None, given: bool) -> list[tuple[str, str]]:
+    """A post a line, after what errors call it. Standard input where nothing else is given.
 
     Raises:
         ConfigError: nothing is asked for.
         DataError: the file is missing, no text, or empty.
     """
     nothing = ConfigError("nothing to reply to", remedy="give a post, --file, or lines on standard input")
-    return [line.strip() for line in lines_asked(file, bool(given), nothing=nothing, remedy="one post a line")]
+    return [(name, line.strip()) for name, line in lines_asked(file, given, nothing=nothing, remedy="one post a line")]
 
 
-def write(posts: list[str], options: Options) -> None:
-    """The best replies to each post, in the order asked for, to standard output."""
+def write(posts: list[tuple[str, str]], options: Options) -> None:
+    """The best replies to each post, which stands after its name, in the order asked for, to standard output."""
     if (asked := options.n * len(posts)) > MOST:
         raise ConfigError(f"{asked:,} replies at once", where="--n", remedy=f"at most {MOST:,}")
-    names = [f"post {row}" for row in range(1, len(posts) + 1)] if len(posts) > 1 else ["post"]
     params, key = model_for(options)
-    for post, name in zip(posts, names, strict=True):
+    for name, post in posts:
         require_text(post, options.language, name)
-    show(posts, names, opened(params, key, options), options)
+    show(posts, opened(params, key, options), options)
 
 
 def model_for(options: Options) -> tuple[Params, str]:
@@ -88,12 +87,12 @@ def opened(params: Params, key: str, options: Options) -> Answerer:
     return found
 
 
-def show(posts: list[str], names: list[str], model: Answerer, options: Options) -> None:
+def show(posts: list[tuple[str, str]], model: Answerer, options: Options) -> None:
     """Print the best replies to each post; nothing where one of the posts cannot be read."""
     from pipeline.dialogue.answering import answers_to, read
 
     before = ""
-    for answer in answers_to(read(posts, names, model), model, options.n):
+    for answer in answers_to(read(posts, model), model, options.n):
         if answer.reply.cut:
             say(f"espalier: note: {answer.post.name}, reply {answer.rank}: {_stopped(answer, model)}")
         if options.json:

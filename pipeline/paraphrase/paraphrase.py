@@ -30,10 +30,11 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Request:
-    """A text, and a template of its own if it has one."""
+    """A text, a template of its own if it has one, and what errors call it."""
 
     text: str
     template: str | None = None
+    name: str = "text"
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,9 @@ def requests_of(file: Path | None, given: list[Request]) -> list[Request]:
     """
     nothing = ConfigError("nothing to paraphrase", remedy="give a text, --file, or lines on standard input")
     remedy = "one text a line, with a tab and a template if wanted"
-    rows = [line.partition("\t") for line in lines_asked(file, bool(given), nothing=nothing, remedy=remedy)]
-    return [Request(source.strip(), template.strip() or None) for source, _, template in rows]
+    lines = lines_asked(file, bool(given), nothing=nothing, remedy=remedy)
+    rows = [(name, *line.partition("\t")) for name, line in lines]
+    return [Request(source.strip(), template.strip() or None, name) for name, source, _, template in rows]
 
 
 def write(requests: list[Request], options: Options) -> None:
@@ -106,9 +108,9 @@ def _check(options: Options, requests: list[Request]) -> None:
         raise ConfigError("there is no whole tree to take", where="--full", remedy="give it with --like")
     if options.full and options.expander is not None:
         raise ConfigError("a whole tree is not expanded", where="--full and --expander", remedy="give one of them")
-    for row, request in enumerate(requests, start=1):
+    for request in requests:
         if options.full and request.template is not None:
-            raise ConfigError("its template would be expanded", where=f"request {row}", remedy="leave out --full")
+            raise ConfigError("its template would be expanded", where=request.name, remedy="leave out --full")
     guides = options.templates or (1 if options.template or options.like else TEMPLATES)
     if (asked := options.n * guides * len(requests)) > MOST:
         raise ConfigError(f"{asked:,} texts at once", where="--n", remedy=f"at most {MOST:,}")
@@ -133,8 +135,7 @@ def _system(params: Params, options: Options, requests: list[Request]) -> tuple[
 
 def _texts(requests: list[Request], options: Options) -> list[tuple[str, str]]:
     """Everything that is parsed, each after what errors call it."""
-    several = len(requests) > 1
-    found = [(f"request {row}" if several else "text", each.text) for row, each in enumerate(requests, start=1)]
+    found = [(each.name, each.text) for each in requests]
     return found + ([("--like", options.like)] if options.like is not None else [])
 
 
@@ -153,9 +154,9 @@ def _jobs(requests: list[Request], options: Options, writer: Loaded, parser: str
         shared = [templates.written(options.template, symbols, "--template")]
     elif options.like is None and any(each.template is None for each in requests):
         shared = templates.frequent(writer.dataset, options.templates or TEMPLATES, symbols)
-    for (name, _), request in zip(_texts(requests, options), requests, strict=False):
+    for request in requests:
         own = request.template
-        guides.append(shared if own is None else [templates.written(own, symbols, f"{name}, template")])
+        guides.append(shared if own is None else [templates.written(own, symbols, f"{request.name}, template")])
 
     names, texts = zip(*_texts(requests, options), strict=True)
     read = [text.lower() if writer.vocabulary.lower else text for text in texts]

@@ -26,11 +26,16 @@ MOST = 10_000
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: a format as people write it, its rhyme letters, a tune's name; None where not given."""
+    """What is asked for: a format as people write it, its rhyme letters, a tune's name; None where not given.
+
+    Attributes:
+        name: what errors call it; "" for what stands on the command line, whose options they name.
+    """
 
     format: str | None
     rhyme: str | None
     tune: str | None
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,12 @@ def requests_of(file: Path | None, given: list[Request]) -> list[Request]:
     """
     nothing = ConfigError("nothing asked for", remedy="give a format, a tune, --file, or lines on standard input")
     lines = lines_asked(file, bool(given), nothing=nothing, remedy="one format a line")
-    rows = [line.strip("\r").split("\t") for line in lines]
-    return [Request(*([*row, "", "", ""][index].strip() or None for index in range(3))) for row in rows]
+    return [_request(name, [*line.strip("\r").split("\t"), "", ""]) for name, line in lines]
+
+
+def _request(name: str, row: list[str]) -> Request:
+    format_, rhyme, tune = (part.strip() or None for part in row[:3])
+    return Request(format_, rhyme, tune, name)
 
 
 def write(command: str, requests: list[Request], options: Options) -> None:
@@ -77,7 +86,7 @@ def write(command: str, requests: list[Request], options: Options) -> None:
     _check(options, len(requests))
     params = load_params()
     key = writer_asked(params, options.model, command, options.language, VerseDataset, "verse")
-    wanted = [_format(request, command, row, len(requests), options) for row, request in enumerate(requests, start=1)]
+    wanted = [_format(request, command, options) for request in requests]
     model, _ = load_model(layout.model(key))
     texts = _texts(model, wanted, [request.tune for request in requests], options)  # type: ignore[arg-type]
     for text in texts:
@@ -101,7 +110,7 @@ def _check(options: Options, requests: int) -> None:
         raise ConfigError(f"{options.temperature} is no temperature", where="--temperature", remedy="above 0")
 
 
-def _format(request: Request, command: str, row: int, rows: int, options: Options) -> Format:
+def _format(request: Request, command: str, options: Options) -> Format:
     """The format of one request; a tune's own where none is written."""
     from espalier.verse.tunes import tune as tune_of
 
@@ -116,9 +125,9 @@ def _format(request: Request, command: str, row: int, rows: int, options: Option
             )
         return parse_format(text or "", options.language, rhyme)
     except ConfigError as error:
-        if rows == 1:
+        if not request.name:
             raise
-        raise ConfigError(error.what, where=f"request {row}, {error.where}", remedy=error.remedy) from error
+        raise ConfigError(error.what, where=f"{request.name}, {error.where}", remedy=error.remedy) from error
 
 
 def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], options: Options) -> Iterator[Text]:

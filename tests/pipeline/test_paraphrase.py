@@ -412,25 +412,25 @@ def test_nothing_asked_for_is_one_line(kitchen: Path, refused: Refuse, text: str
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("\t(S (NP))", "request 2: no words"),
-        ("i sleep.\t(S", "request 2, template: a bracket is not closed"),
-        ("i sleep.\t(S (NPP))", "request 2, template: unknown label NPP"),
-        (f"i sleep.\t{WIDE}", f"request 2, template {WIDE}: the shortest tree takes"),
-        ("an odd cook", "request 2: its parse has labels"),
-        ("zzz", "request 2: parser own refuses it"),
-        ("xkcd " * 9, "request 2: it has over 20 word pieces"),
+        ("\t(S (NP))", "standard input, row 3: no words"),
+        ("i sleep.\t(S", "standard input, row 3, template: a bracket is not closed"),
+        ("i sleep.\t(S (NPP))", "standard input, row 3, template: unknown label NPP"),
+        (f"i sleep.\t{WIDE}", f"standard input, row 3, template {WIDE}: the shortest tree takes"),
+        ("an odd cook", "standard input, row 3: its parse has labels"),
+        ("zzz", "standard input, row 3: parser own refuses it"),
+        ("xkcd " * 9, "standard input, row 3: it has over 20 word pieces"),
     ],
 )
 def test_a_bad_line_is_named_before_anything_is_written(
     kitchen: Path, refused: Refuse, line: str, message: str
 ) -> None:
-    with standard_input(f"{SOURCE}\n{line}\nnow, i sleep.\n"):
+    with standard_input(f"{SOURCE}\n\n{line}\nnow, i sleep.\n"):
         assert message in refused(kitchen, "paraphrase", "--json")
 
 
 def test_a_template_on_a_line_beside_full_is_named(kitchen: Path, refused: Refuse) -> None:
     with standard_input(f"{SOURCE}\t{BARE}\n"):
-        assert "request 1: its template would be expanded; leave out --full" in refused(
+        assert "standard input, row 1: its template would be expanded; leave out --full" in refused(
             kitchen, "paraphrase", "--like", "i sleep.", "--full"
         )
 

@@ -441,10 +441,11 @@ def test_nothing_asked_for_is_one_line(talk: Path, refused: Refuse, text: str) -
         assert "standard input: no requests; one post a line" in refused(talk, "reply")
 
 
-def test_a_bad_line_is_named_before_anything_is_written(talk: Path, refused: Refuse) -> None:
-    for line, message in (("？", "post 2: no words"), ("鹤", "post 2: model tree knows none of its words")):
-        with standard_input(f"{POST}\n{line}\n{POST}\n"):
-            assert message in refused(talk, "reply", "--json")
+def test_a_bad_line_is_named_before_anything_is_written(talk: Path, refused: Refuse, tmp_path: Path) -> None:
+    file = tmp_path / "posts.txt"
+    for line, message in (("？", "no words"), ("鹤", "model tree knows none of its words")):
+        file.write_text(f"{POST}\n\n{line}\n{POST}\n", encoding="utf-8")
+        assert f"{file}, row 3: {message}" in refused(talk, "reply", "--json", "--file", str(file))
 
 
 def test_a_parser_or_a_default_that_is_missing_is_named(
