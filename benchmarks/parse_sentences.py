@@ -15,13 +15,15 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import benepar  # noqa: F401  # registers its component with spaCy
 import numpy as np
 import spacy
 import torch
 from peers import rounds, timed
 from spacy.tokens import Doc
 
-from espalier.syntax.constituency import write_tree
+from espalier.syntax.constituency import tags, write_tree
+from espalier.syntax.constituency import words as words_of
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_backend import TRAINED, load
 from espalier.syntax.parsers.benepar_compat import removed_tokenizer_methods
@@ -60,7 +62,7 @@ def made_up_tree(words: list[str], draw: np.random.Generator) -> Tree:
 
 def made_up_model(folder: Path, draw: np.random.Generator) -> Path:
     trees = [made_up_tree(words, draw) for words in made_up(200, draw)]
-    parses = [Parse(tuple(t.leaves()), tuple(tag for _, tag in t.pos()), write_tree(t)) for t in trees]
+    parses = [Parse(words_of(tree), tags(tree), write_tree(tree)) for tree in trees]
     train_benepar(parses, parses[:8], BeneparTraining(epochs=1), folder, folder / "scratch", seed=1)
     return folder / TRAINED
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ def write(command: str, requests: list[Request], options: Options) -> None:
     key = writer_asked(params, options.model, command, options.language, VerseDataset, "verse")
     wanted = [_format(request, command, options) for request in requests]
     model, _ = load_model(layout.model(key))
-    texts = _texts(model, wanted, [request.tune for request in requests], options)  # type: ignore[arg-type]
+    texts = _texts(model, wanted, requests, options)  # type: ignore[arg-type]
     for text in texts:
         if options.json:
             print(json.dumps(_object(text, key, options), ensure_ascii=False), flush=True)
@@ -114,7 +115,7 @@ def _format(request: Request, command: str, options: Options) -> Format:
     """The format of one request; a tune's own where none is written."""
     from espalier.verse.tunes import tune as tune_of
 
-    try:
+    with _named(request):
         text, rhyme = request.format, request.rhyme
         if text is None and request.tune is not None:
             tune = tune_of(request.tune)
@@ -124,17 +125,24 @@ def _format(request: Request, command: str, options: Options) -> Format:
                 f"'{text[:40]}' has no blanks", where="template", remedy="write _ for each word to find, # for a rhyme"
             )
         return parse_format(text or "", options.language, rhyme)
+
+
+@contextmanager
+def _named(request: Request) -> Iterator[None]:
+    """Errors say whose they are."""
+    try:
+        yield
     except ConfigError as error:
         if not request.name:
             raise
         raise ConfigError(error.what, where=f"{request.name}, {error.where}", remedy=error.remedy) from error
 
 
-def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], options: Options) -> Iterator[Text]:
+def _texts(model: SongNet, formats: list[Format], requests: list[Request], options: Options) -> Iterator[Text]:
     """Batch by batch, in the order asked for."""
     import numpy as np
 
-    from espalier.corpora.frames import frame_of
+    from espalier.corpora.frames import Frame, frame_of
     from espalier.corpora.linearize import title_of
     from espalier.corpora.verse_data import VerseData
     from espalier.decoding.verse import text_of, verse_constraint
@@ -144,15 +152,15 @@ def _texts(model: SongNet, formats: list[Format], tunes: list[str | None], optio
 
     model.to(device())
     vocabulary, view = model.vocabulary, model.config.view
-    frames = [frame_of(format_, vocabulary) for format_ in formats]
-    decoder = _decoder(options)
-    longest = max(map(len, frames)) + (decoder.slack if options.free else 0)
-    if longest > model.config.positions:
-        raise ConfigError(
-            f"a format of {longest} tokens",
-            where="format",
-            remedy=f"this model writes at most {model.config.positions}",
-        )
+    decoder, most, frames = _decoder(options), model.config.positions, list[Frame]()
+    for format_, request in zip(formats, requests, strict=True):
+        with _named(request):
+            frames.append(frame_of(format_, vocabulary))
+            tokens = len(frames[-1]) + (decoder.slack if options.free else 0)
+            if tokens > most:
+                remedy = f"this model writes at most {most}"
+                raise ConfigError(f"a format of {tokens} tokens", where="format", remedy=remedy)
+    tunes = [request.tune for request in requests]
     if any(tunes) and not view.title:
         say("espalier: note: this model does not read a tune's name; --tune gives it the format alone")
     titles = [title_of(tune or "", vocabulary) for tune in tunes]

@@ -66,6 +66,14 @@ def test_a_context_is_what_a_loop_over_the_post_gives(context: Context, both_way
 
 @torch.no_grad()
 @every_context
+def test_posts_in_their_own_order_are_seen_as_by_their_rows(context: Context) -> None:
+    reader, queries = reader_of(context, False), torch.randn(3, 6, dtype=torch.float64)
+    post = reader(padded(POSTS))
+    assert torch.equal(reader.look(post, None, queries), reader.look(post, torch.arange(3), queries))
+
+
+@torch.no_grad()
+@every_context
 def test_padding_and_neighbours_change_nothing(context: Context) -> None:
     reader, query = reader_of(context, True), torch.randn(1, 6, dtype=torch.float64)
     together = reader(torch.nn.functional.pad(padded(POSTS), (0, 3)))

@@ -270,6 +270,8 @@ def test_nothing_asked_for_is_one_line(shared: Path, refused: Refused, text: str
 def test_a_bad_line_of_a_batch_is_named_before_anything_is_written(shared: Path, refused: Refused) -> None:
     with standard_input("5。5。\n\n5,,7\n"):
         assert "standard input, row 3, format: " in refused(shared, "generate", "--json")
+    with standard_input("5。5。\n\n" + "7，" * 20 + "\n7。7。\n"):
+        assert "standard input, row 3, format: " in refused(shared, "generate", "--json")
 
 
 def test_a_model_that_is_not_trained_says_how_to_train_it(project: Path, refused: Refused) -> None:

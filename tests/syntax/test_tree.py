@@ -19,7 +19,8 @@ def test_a_tree_equals_another_of_the_same_label_and_children_alone() -> None:
     assert read_tree(APPLE) == read_tree(APPLE)
     for other in (Tree("NP", [Tree("NN", ["pear"])]), Tree("X", [Tree("NN", ["apple"])]), Tree("NP", ["apple"])):
         assert Tree("NP", [Tree("NN", ["apple"])]) != other
-    assert Tree("NP", []) != [] and Tree("NP", []) != []
+    empty = list[object]()
+    assert Tree("NP") != empty and empty != Tree("NP")
     with pytest.raises(TypeError, match="unhashable"):
         hash(Tree("NP", []))
 

@@ -9,8 +9,8 @@ from typing import Any
 class Tree(list[Any]):
     """A node, which is the list of its children; one without any is left by a cut.
 
-    The label is read by a call, as of an `nltk.Tree`, and what takes a tree takes either; importing that class costs a
-    second, and half of scipy. Only comparing trees and printing them recurses.
+    The label is read by a call, as of an `nltk.Tree`, and what takes a tree takes either, though none equals the other;
+    importing that class costs a second, and half of scipy. Comparing, copying and printing recurse.
 
     Args:
         label: a constituent or a part of speech.

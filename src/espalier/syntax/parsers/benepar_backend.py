@@ -72,7 +72,9 @@ class BeneparParser:
     def __init__(self, model: Any, signature: str, max_words: int = 200, batch_tokens: int = 500) -> None:
         with without_beginning():
             from benepar.integrations.nltk_plugin import guess_language
+            from benepar.ptb_unescape import guess_space_after, ptb_unescape
 
+        self._unescaped, self._spaces = ptb_unescape, guess_space_after
         self.signature = signature
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self._spaced = guess_language(model.label_vocab) != "zh"
@@ -99,9 +101,6 @@ class BeneparParser:
         return answers
 
     def _input(self, sentence: Sentence) -> _Input | Refused:
-        with without_beginning():
-            from benepar.ptb_unescape import guess_space_after, ptb_unescape
-
         if isinstance(sentence, str):
             if not sentence.strip():
                 return Refused("empty")
@@ -120,11 +119,11 @@ class BeneparParser:
             return Refused("empty")
         if len(words) > self._max_words or max(map(len, words)) > LONGEST:
             return Refused("too long")
-        read = ptb_unescape(words)
+        read = self._unescaped(words)
         if self._model.char_encoder is not None:
             return _Input(words, read, None, len(words) + 2)
         if spaces is None:
-            spaces = guess_space_after(read) if self._spaced else [False] * len(words)
+            spaces = self._spaces(read) if self._spaced else [False] * len(words)
         try:
             encoded = self._model.retokenizer(read, spaces, verbose=False)
         except (StopIteration, AssertionError):  # a last word of which its tokenizer leaves nothing

@@ -6,7 +6,7 @@
    values, so that refusal stays on: a file that holds more is refused, never unpickled.
 3. Weights saved under an older transformers name buffers that the models no longer have, or name a tied weight once.
 4. Its package begins with its component for spaCy, which takes longer to import than all the rest of a parse of a few
-   hundred sentences, and is not needed: its authors call an empty beginning safe. What imports it later gets it whole.
+   hundred sentences, and is not needed: its authors call an empty beginning safe. What imports it later gets its names.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ def without_beginning() -> Iterator[None]:
     if "benepar" in sys.modules or (spec := find_spec("benepar")) is None:
         yield
         return
-    sys.modules["benepar"] = module_from_spec(spec)  # not executed
+    sys.modules["benepar"] = bare = module_from_spec(spec)  # not executed
     try:
         yield
     finally:
-        del sys.modules["benepar"]
+        if sys.modules.get("benepar") is bare:  # or another thread has had it away
+            del sys.modules["benepar"]
 
 
 @contextmanager
