@@ -21,9 +21,9 @@ from marian import PAPER, SMALL, VIEW, Shape, copy, corpus, our_loss, pair, peer
 from peers import rounds, table, timed
 from torch import Tensor
 
-from espalier.corpora.batches import batch_plan
-from espalier.corpora.pair_data import PairBatch, PairData, pairs_of
-from espalier.corpora.vocabulary import BOS, EOS
+from espalier.datasets.batching import batch_plan
+from espalier.datasets.pairs.data import PairBatch, PairData, pairs_of
+from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
 from espalier.training.config import TrainingConfig

@@ -15,7 +15,7 @@ import torch
 from ends import EndAt, EndAtProcessor
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, rounds, table, timed
 
-from espalier.corpora.vocabulary import BOS, EOS, PAD
+from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.sampling import sample
 
 BATCH, TOP_K = 32, 32

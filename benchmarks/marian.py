@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel
 
-from espalier.corpora.pair_data import PairBatch, PairData, PairView, pairs_of
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import BOS, EOS, PAD
+from espalier.datasets.pairs.data import PairBatch, PairData, PairView, pairs_of
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.layers.attention import Attention
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import EncoderConfig, GuiGConfig

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from espalier.corpora.batches import GRAIN
-from espalier.corpora.frames import Frame
-from espalier.corpora.verse_data import VerseBatch, VerseData, View
-from espalier.corpora.vocabulary import Vocabulary
+from espalier.datasets.batching import GRAIN
+from espalier.datasets.verse.data import VerseBatch, VerseData, View
+from espalier.datasets.verse.frames import Frame
+from espalier.datasets.vocabulary import Vocabulary
 from espalier.models.songnet import SongNet, SongNetConfig
 
 POSITIONS = 384

@@ -14,7 +14,7 @@ import torch
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs, rounds, table, timed
 from torch import nn
 
-from espalier.corpora.batches import batch_plan
+from espalier.datasets.batching import batch_plan
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import optimizer_of, precision_of
 

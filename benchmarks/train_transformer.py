@@ -20,9 +20,9 @@ from marian import PAPER, SMALL, VIEW, Shape, corpus, our_loss, pair, peer_loss
 from peers import rounds, table, timed
 from torch import nn
 
-from espalier.corpora.batches import batch_plan
-from espalier.corpora.pair_data import PairBatch, PairData
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.batching import batch_plan
+from espalier.datasets.pairs.data import PairBatch, PairData
+from espalier.datasets.vocabulary import PAD
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import optimizer_of, precision_of
 

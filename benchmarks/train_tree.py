@@ -21,9 +21,9 @@ import torch
 from peers import rounds, table, timed
 from torch import Tensor, nn
 
-from espalier.corpora.batches import batch_plan
-from espalier.corpora.dialogue_data import DialogueBatch, DialogueData
-from espalier.corpora.vocabulary import WordVocabulary
+from espalier.datasets.batching import batch_plan
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.models.responder import Responder, ResponderConfig
 from espalier.models.x2tree import X2Tree, X2TreeConfig
 from espalier.syntax.ternary import ternary

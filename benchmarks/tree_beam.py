@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from peers import rounds, table, timed
 
-from espalier.corpora.dialogue_data import DialogueData, DialogueView
-from espalier.corpora.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
+from espalier.datasets.dialogue.data import DialogueData, DialogueView
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
 from espalier.decoding.grown_trees import GrownTree
 from espalier.decoding.tree_beam import tree_beam
 from espalier.layers.linear import constant_weights

@@ -16,7 +16,7 @@ from espalier.io.errors import EspalierError
 from pipeline import layout
 
 if TYPE_CHECKING:
-    from pipeline.verse.generate import Options, Request
+    from pipeline.commands.generate import Options, Request
 
 app = typer.Typer(
     help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
@@ -110,7 +110,7 @@ def _stage(name: str, kind: str, text: str) -> None:
         _enter(profile.value if profile else None)
         from pipeline.stage import unchanged_code
 
-        module = importlib.import_module(f"pipeline.{name}")
+        module = importlib.import_module(f"pipeline.stages.{name}")
         with unchanged_code():
             module.run(key)
 
@@ -147,7 +147,7 @@ def generate(
     A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune. Each line, and each
     of --n texts, draws its own chances from --seed and its number, so that equal lines are not given equal texts.
     """
-    from pipeline.verse.generate import Options, Request
+    from pipeline.commands.generate import Options, Request
 
     asked = Request(format_, rhyme, tune) if format_ is not None or tune is not None else None
     options = Options(model, language.value, n, seed, json, free, top_k, temperature, beam)
@@ -171,7 +171,7 @@ def polish(
     beam: BeamOption = 0,
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
-    from pipeline.verse.generate import Options, Request
+    from pipeline.commands.generate import Options, Request
 
     asked = Request(template, rhyme, tune) if template is not None else None
     options = Options(model, language.value, n, seed, json, False, top_k, temperature, beam)
@@ -203,7 +203,7 @@ def paraphrase(
     A line of --file is a sentence and, after a tab if wanted, its template. Where nothing says what guides it, the 3
     most frequent templates of the model's corpus do, a text each. Nothing is drawn: a call repeated writes the same.
     """
-    from pipeline.paraphrase.paraphrase import Options, Request, requests_of, write
+    from pipeline.commands.paraphrase import Options, Request, requests_of, write
 
     requests = [Request(text)] if text is not None else []
     requests += requests_of(file, requests)  # before entering another folder: --file is a path in this one
@@ -226,7 +226,7 @@ def reply(
     json: Annotated[bool, typer.Option("--json", help="One JSON object per reply.")] = False,
 ) -> None:
     """Answer a post. The best replies of a search come first; nothing is drawn: a call repeated writes the same."""
-    from pipeline.dialogue.reply import Options, posts_of, write
+    from pipeline.commands.reply import Options, posts_of, write
 
     posts = [("post", post)] if post is not None else []
     posts += posts_of(file, bool(posts))  # before entering another folder: --file is a path in this one
@@ -246,8 +246,8 @@ def chat(
     show_tree: ShownTreeOption = False,
 ) -> None:
     """Answer posts, one line after another, until their end; each by itself: the model reads one post at a time."""
-    from pipeline.dialogue.chat import chat as converse
-    from pipeline.dialogue.reply import Options
+    from pipeline.commands.chat import chat as converse
+    from pipeline.commands.reply import Options
 
     _enter(profile.value if profile else "nursery")
     converse(Options(model, language.value, n, beam, local, least, show_tree, False))
@@ -256,7 +256,7 @@ def chat(
 @app.command()
 def verify(profile: ProfileOption = None) -> None:
     """Hash again what dvc.lock names, in the workspace and in DVC's cache; DVC itself trusts read-only files."""
-    from pipeline.verify import verify as check
+    from pipeline.commands.verify import verify as check
 
     _enter(profile.value if profile else None)
     check()
@@ -264,7 +264,7 @@ def verify(profile: ProfileOption = None) -> None:
 
 def _write(command: str, asked: Request | None, file: Path | None, profile: Profile | None, options: Options) -> None:
     """Texts for what the command line asks and for what a file asks."""
-    from pipeline.verse.generate import requests_of, write
+    from pipeline.commands.generate import requests_of, write
 
     first = [asked] if asked else []
     requests = first + requests_of(file, first)  # before entering another folder: --file is a path in this one

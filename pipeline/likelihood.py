@@ -10,9 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from espalier.corpora.batches import length_batches
-from espalier.corpora.dialogue_data import DialogueData
-from espalier.corpora.pair_data import PairData
+from espalier.datasets.batching import length_batches
+from espalier.datasets.dialogue.data import DialogueData
+from espalier.datasets.pairs.data import PairData
 from pipeline.stage import device, followed
 
 #: Tokens a batch. It changes the speed, not what a text's own are.

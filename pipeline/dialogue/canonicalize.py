@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from espalier.corpora.dialogue_data import ARITY, DialogueData
-from espalier.corpora.dialogues import canonicalize, words_known
 from espalier.corpora.records import Pair
-from espalier.corpora.vocabulary import UNK, WordVocabulary
+from espalier.datasets.dialogue.data import ARITY, DialogueData
+from espalier.datasets.dialogue.encode import canonicalize, words_known
+from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.io.files import write_json
 from espalier.metrics.steps import steps_by_length, steps_of_tree
 from pipeline import layout
 from pipeline.artifacts import read_split, write_ready
-from pipeline.filter import SPLITS
 from pipeline.params import DialogueDataset, Params
 from pipeline.stage import counted, say
+from pipeline.stages.filter import SPLITS
 
 
 def run(key: str, dataset: DialogueDataset, params: Params) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from espalier.corpora.dialogue_data import DialogueData
-from espalier.corpora.dialogues import canonicalize
-from espalier.corpora.records import Pair
-from espalier.corpora.rules import words_of
+from espalier.corpora.records import Pair, words_of
+from espalier.datasets.dialogue.data import DialogueData
+from espalier.datasets.dialogue.encode import canonicalize
 from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
 from espalier.io.errors import ConfigError
 from espalier.io.tables import write_table

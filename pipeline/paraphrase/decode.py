@@ -7,11 +7,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from espalier.corpora.pair_data import PairData, PairView
-from espalier.corpora.pairs import linearize_pairs
-from espalier.corpora.records import Pair, table_of
-from espalier.corpora.rules import words_of
+from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
+from espalier.datasets.pairs.data import PairData, PairView
+from espalier.datasets.pairs.encode import linearize_pairs
 from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import read_json

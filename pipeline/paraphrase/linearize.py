@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.pairs import linearize_pairs, reversed_pairs, vocabulary_of
 from espalier.corpora.records import Pair
-from espalier.corpora.vocabulary import UNK
+from espalier.datasets.pairs.encode import linearize_pairs, reversed_pairs, vocabulary_of
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import UNK
 from espalier.io.files import write_json
 from espalier.syntax.constituency import frequent_templates, read_tree
 from pipeline import layout
 from pipeline.artifacts import read_split, write_ready
-from pipeline.filter import SPLITS
 from pipeline.params import PairDataset, Params
 from pipeline.stage import counted, say
+from pipeline.stages.filter import SPLITS
 
 #: How many of the most frequent templates are kept, and their levels (GuiG, section 2 and table 5).
 TEMPLATES, LEVELS = 100, 3

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from espalier.corpora.batches import length_batches
-from espalier.corpora.linearize import linearize
 from espalier.corpora.records import Verse
-from espalier.corpora.verse_data import VerseData
-from espalier.corpora.vocabulary import EOS, PAD, SEP
+from espalier.datasets.batching import length_batches
+from espalier.datasets.verse.data import VerseData
+from espalier.datasets.verse.encode import linearize
+from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.io.hashing import seed_from
 from espalier.io.tables import write_table

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from espalier.corpora.linearize import linearize as to_frames
 from espalier.corpora.records import Verse
-from espalier.corpora.vocabulary import UNK, Vocabulary
+from espalier.datasets.verse.encode import linearize as to_frames
+from espalier.datasets.vocabulary import UNK, Vocabulary
 from espalier.io.files import write_json
-from espalier.verse.text import Language, tokens_of, units_of
+from espalier.text.language import Language, tokens_of
+from espalier.verse.text import units_of
 from pipeline import layout
 from pipeline.artifacts import read_split, write_ready
-from pipeline.filter import SPLITS
 from pipeline.params import Params, VerseDataset
 from pipeline.stage import counted, say
+from pipeline.stages.filter import SPLITS
 
 
 def run(key: str, dataset: VerseDataset, params: Params) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from espalier.decoding.beam import CHUNK, Hypothesis, beam_search, best_sums
-from espalier.decoding.constraint import Never
+from espalier.decoding.constraints.constraint import Never
 from espalier.decoding.sampling import sample
 
 END, BEGIN = 0, 1

@@ -11,8 +11,8 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.corpora.dialogue_data import DialogueBatch, DialogueData, DialogueView
-from espalier.corpora.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, DialogueView
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
 from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
 from espalier.io.errors import ConfigError
 from espalier.syntax.ternary import EOB, heads_of

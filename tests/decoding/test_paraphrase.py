@@ -11,10 +11,10 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.corpora.pair_data import PairBatch, PairView, pairs_of
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import BOS, EOS, PAD, UNK
+from espalier.datasets.pairs.data import PairBatch, PairView, pairs_of
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree, write_tree

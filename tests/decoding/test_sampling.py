@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from espalier.decoding.constraint import Never
+from espalier.decoding.constraints.constraint import Never
 from espalier.decoding.sampling import sample
 
 END, BEGIN = 0, 1

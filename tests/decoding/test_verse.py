@@ -12,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from espalier.corpora.frames import frame_of
-from espalier.corpora.verse_data import VerseBatch, VerseData
-from espalier.corpora.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
-from espalier.decoding.frame import InFrame, InRhyme
+from espalier.datasets.verse.data import VerseBatch, VerseData
+from espalier.datasets.verse.frames import frame_of
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
+from espalier.decoding.constraints.frame import InFrame, InRhyme
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.metrics.verse_format import unit_is_correct
 from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
-from espalier.verse.text import Language, is_mark, rhyme_place, tokens_of, units_of
+from espalier.verse.text import rhyme_place, units_of
 
 WORDS = ["lamp", "damp", "stone", "alone", "sea", "tree", "light", "night"]
 ZH = Vocabulary(tuple("，。！、灯山桥雨石令舟天年风明主故高遥楼"), units=6, length=24, language="zh")

@@ -297,7 +297,7 @@ def test_the_protocols_that_the_page_calls_defaults_are() -> None:
 
 
 def test_the_number_of_orderings_and_of_their_resamples_is_right() -> None:
-    from pipeline.report import RESAMPLES
+    from pipeline.stages.report import RESAMPLES
 
     printed = yaml.safe_load((ROOT / "report" / "printed" / "guig.yaml").read_text(encoding="utf-8"))
     assert f"paper's {len(printed['orderings'])} comparisons" in TEXT

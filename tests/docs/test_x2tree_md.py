@@ -163,7 +163,7 @@ def test_every_option_of_a_command_is_in_the_table(name: str) -> None:
 
 
 def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
-    from pipeline.dialogue.answering import CHAINS, LOCAL, TREES
+    from pipeline.commands.reply_search import CHAINS, LOCAL, TREES
 
     rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
     assert f"else {TREES} of trees, {CHAINS} of chains" in rows["--beam"]
@@ -230,7 +230,7 @@ def test_every_run_of_small_has_a_row_of_results() -> None:
 
 
 def test_what_the_page_says_of_the_report_is_so() -> None:
-    from pipeline.report import RESAMPLES
+    from pipeline.stages.report import RESAMPLES
 
     printed = yaml.safe_load((ROOT / "report" / "printed" / "x2tree.yaml").read_text(encoding="utf-8"))
     assert f"{RESAMPLES:,} resamples" in TEXT

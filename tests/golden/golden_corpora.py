@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from espalier.corpora.batches import batch_plan, length_batches
 from espalier.corpora.catalogue import Source
 from espalier.corpora.download import fetch
 from espalier.corpora.filters import Filters, screen
-from espalier.corpora.frames import Frame, frame_of, target_of
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Pair, Sentence, Verse, table_of
 from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit, split_of
-from espalier.corpora.verse_data import VerseData, View
-from espalier.corpora.vocabulary import Vocabulary
+from espalier.datasets.batching import batch_plan, length_batches
+from espalier.datasets.verse.data import VerseData, View
+from espalier.datasets.verse.frames import Frame, frame_of, target_of
+from espalier.datasets.vocabulary import Vocabulary
 from espalier.nursery import NURSERIES
 from espalier.verse.format import format_of, parse_format
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from espalier.corpora.dialogue_data import DialogueData, DialogueView
-from espalier.corpora.dialogues import canonicalize, words_known
 from espalier.corpora.records import Pair
-from espalier.corpora.vocabulary import EOS, WordVocabulary
+from espalier.datasets.dialogue.data import DialogueData, DialogueView
+from espalier.datasets.dialogue.encode import canonicalize, words_known
+from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.dialogue import DialogueDecoder, replies
 from espalier.metrics.dialogue import Writes, dialogue_scores, dialogue_statistics
 from espalier.metrics.metric import scores_json

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from espalier.corpora.frames import frame_of, target_of
-from espalier.corpora.verse_data import VerseBatch, VerseData, View
-from espalier.corpora.vocabulary import EOS, Vocabulary
+from espalier.datasets.verse.data import VerseBatch, VerseData, View
+from espalier.datasets.verse.frames import frame_of, target_of
+from espalier.datasets.vocabulary import EOS, Vocabulary
 from espalier.decoding.beam import beam_search
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.layers.attention import Attention, padding_bias

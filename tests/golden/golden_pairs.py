@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from espalier.corpora.pair_data import ROWS, PairData, PairView, pairs_of
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.pairs import linearize_pairs, reversed_pairs, vocabulary_of
 from espalier.corpora.records import Pair
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import EOS
+from espalier.datasets.pairs.data import ROWS, PairData, PairView, pairs_of
+from espalier.datasets.pairs.encode import linearize_pairs, reversed_pairs, vocabulary_of
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import EOS
 from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from espalier.metrics.metric import scores_json
 from espalier.metrics.paraphrase import (

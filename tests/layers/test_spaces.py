@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import BOS, EOS, PAD
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.layers.linear import constant_weights
 from espalier.layers.spaces import PieceSpace, TreeSpace
 from espalier.syntax.constituency import read_tree

@@ -21,7 +21,7 @@ from espalier.metrics.distinct import (
     pooled_statistics,
 )
 from espalier.metrics.metric import scores, whole_score
-from espalier.verse.text import Language
+from espalier.text.language import Language
 
 
 def values(texts: list[str], language: Language = "zh", samples: list[int] | None = None) -> dict[str, float | None]:

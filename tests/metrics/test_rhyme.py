@@ -15,8 +15,8 @@ from espalier.metrics.rhyme import (
     rhyme_metrics,
     rhyme_statistics,
 )
+from espalier.text.language import Language
 from espalier.verse.rhyme import Rule, UUmlaut
-from espalier.verse.text import Language
 
 
 def poem(ends: str) -> str:

@@ -18,7 +18,8 @@ from espalier.metrics.rhyme_places import (
     scheme_of,
     shuffle_ends,
 )
-from espalier.verse.text import is_mark, units_of
+from espalier.text.language import is_mark
+from espalier.verse.text import units_of
 
 
 def test_the_end_of_a_unit_is_its_last_word_not_its_last_mark() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from espalier.metrics.metric import scores, segment_scores
 from espalier.metrics.verse_format import Rules, format_metrics, format_statistics
-from espalier.verse.text import Language
+from espalier.text.language import Language
 
 
 def values(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import torch
 
-from espalier.corpora.frames import frame_of, target_of
-from espalier.corpora.pair_data import PairData, pairs_of
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.verse_data import VerseData
-from espalier.corpora.vocabulary import Vocabulary
+from espalier.datasets.pairs.data import PairData, pairs_of
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.verse.data import VerseData
+from espalier.datasets.verse.frames import frame_of, target_of
+from espalier.datasets.vocabulary import Vocabulary
 from espalier.models.songnet import SongNet, SongNetConfig
 from espalier.syntax.constituency import read_tree
 from espalier.verse.format import format_of

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from espalier.corpora.pair_data import ROWS, PairBatch, PairData
-from espalier.corpora.vocabulary import BOS, EOS, PAD
+from espalier.datasets.pairs.data import ROWS, PairBatch, PairData
+from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import EncoderConfig, GuiGConfig

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.corpora.pair_data import PairBatch, PairData
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.pairs.data import PairBatch, PairData
+from espalier.datasets.vocabulary import PAD
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
 from espalier.syntax.levels import paths

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from espalier.corpora.verse_data import VerseData
+from espalier.datasets.verse.data import VerseData
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.models.registry import ARCHITECTURES, architecture, load_model, load_weights, save_model

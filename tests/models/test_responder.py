@@ -10,8 +10,8 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.corpora.dialogue_data import DialogueBatch, DialogueData
-from espalier.corpora.vocabulary import EOS, WordVocabulary
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
+from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.beam import beam_search
 from espalier.models.responder import Responder, ResponderConfig
 

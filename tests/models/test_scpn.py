@@ -14,12 +14,12 @@ import torch.nn.functional as F
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.corpora.pair_data import PairBatch, PairData, pairs_of
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import BOS, EOS, PAD, UNK
+from espalier.datasets.pairs.data import PairBatch, PairData, pairs_of
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
-from espalier.decoding.constraint import Never
+from espalier.decoding.constraints.constraint import Never
 from espalier.layers.copy import FLOOR
 from espalier.models.scpn import SCPN, SCPNConfig
 from espalier.syntax.constituency import read_tree

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.corpora.frames import frame_of
-from espalier.corpora.verse_data import VerseBatch, VerseData
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.verse.data import VerseBatch, VerseData
+from espalier.datasets.verse.frames import frame_of
+from espalier.datasets.vocabulary import PAD
 from espalier.models.songnet import SongNet, SongNetConfig
 from espalier.verse.format import parse_format
 
@@ -212,7 +212,7 @@ def test_the_defaults_are_the_paper_s() -> None:
 
 def test_weights_start_small_and_the_padding_row_at_zero() -> None:
     torch.manual_seed(1)
-    from espalier.corpora.vocabulary import Vocabulary
+    from espalier.datasets.vocabulary import Vocabulary
 
     voc = Vocabulary(tuple(map(str, range(300))), "en", 4, 12)
     model = SongNet(SongNetConfig(layers=1, width=64, heads=4, inner=64, head="linear"), voc)

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.corpora.verse_data import VerseBatch, VerseData
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.verse.data import VerseBatch, VerseData
+from espalier.datasets.vocabulary import PAD
 from espalier.models.songnet import SongNet
 
 Build = Callable[..., SongNet]

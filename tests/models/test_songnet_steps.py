@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from espalier.corpora.verse_data import VerseBatch, VerseData
-from espalier.corpora.vocabulary import BOS
+from espalier.datasets.verse.data import VerseBatch, VerseData
+from espalier.datasets.vocabulary import BOS
 from espalier.models.songnet import SongNet
 
 Build = Callable[..., SongNet]

@@ -10,8 +10,8 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.corpora.dialogue_data import DialogueData, DialogueView
-from espalier.corpora.vocabulary import EOS, PAD, WordVocabulary
+from espalier.datasets.dialogue.data import DialogueData, DialogueView
+from espalier.datasets.vocabulary import EOS, PAD, WordVocabulary
 from espalier.models.x2tree import X2Tree, X2TreeConfig
 from espalier.syntax.ternary import EOB, lcrs, ternary
 

@@ -20,7 +20,7 @@ import torch
 import yaml
 from rich.cells import cell_len
 
-from espalier.corpora.vocabulary import Vocabulary
+from espalier.datasets.vocabulary import Vocabulary
 from espalier.models.registry import save_model
 from espalier.models.songnet import SongNet, SongNetConfig
 from espalier.verse.rhyme import group_name
@@ -395,7 +395,7 @@ def test_ctrl_c_is_one_line(shared: Path, refused: Refused, monkeypatch: pytest.
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipeline.score.run", interrupt)
+    monkeypatch.setattr("pipeline.stages.score.run", interrupt)
     assert refused(shared, "score", "songnet_free") == "espalier: interrupted"
 
 

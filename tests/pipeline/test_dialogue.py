@@ -14,16 +14,17 @@ import pandas as pd
 import pytest
 import yaml
 
-from espalier.corpora.dialogue_data import ARITY
 from espalier.corpora.records import Pair
-from espalier.corpora.vocabulary import WordVocabulary
+from espalier.datasets.dialogue.data import ARITY
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.tables import table_metadata
 from espalier.metrics.dialogue import KEYS
 from espalier.models.registry import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
-from pipeline import canonicalize, decode, layout, score, train
+from pipeline import layout
 from pipeline.artifacts import read_split
+from pipeline.stages import canonicalize, decode, score, train
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -171,7 +172,7 @@ def test_only_whole_trees_have_heads_and_chains_have_none(talked: Path) -> None:
 def test_the_likelihood_is_that_of_each_reference_under_its_seed(talked: Path, run: str) -> None:
     import torch
 
-    from espalier.corpora.dialogues import canonicalize as ready
+    from espalier.datasets.dialogue.encode import canonicalize as ready
 
     table = outputs(talked, run).query("sample == 0").reset_index(drop=True)
     seed = int(table["seed"].max())

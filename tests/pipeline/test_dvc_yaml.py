@@ -123,7 +123,7 @@ def test_the_stages_are_those_of_the_command_line_and_each_has_its_module() -> N
     assert list(written) == list(STAGES)
     for name, stage in written.items():
         assert re.fullmatch(rf"python \$\{{root\}}/pipeline {name} \$\{{(key|item)\}}", stage["do"]["cmd"])
-        assert importlib.util.find_spec(f"pipeline.{name}") is not None
+        assert importlib.util.find_spec(f"pipeline.stages.{name}") is not None
 
 
 def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:

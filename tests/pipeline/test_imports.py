@@ -60,17 +60,24 @@ def test_metrics_need_no_torch() -> None:
 
 
 def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() -> None:
-    imported(["pipeline.score"], {"torch", "accelerate", "dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
+    imported(
+        ["pipeline.stages.score"], {"torch", "accelerate", "dvc", "typer", "click", "matplotlib", "jinja2", "requests"}
+    )
 
 
 @pytest.mark.parametrize("stage", ["train", "decode", "linearize", "filter", "parse"])
 def test_no_other_stage_needs_dvc_or_drawing(stage: str) -> None:
-    imported([f"pipeline.{stage}"], {"dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
+    imported([f"pipeline.stages.{stage}"], {"dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
 
 
 def test_trees_are_read_grown_and_compared_without_a_second_s_wait_for_nltk() -> None:
     of_trees = ["espalier.syntax", "espalier.nursery", "espalier.metrics.ted", "espalier.metrics.brackets"]
-    stages = ["pipeline.train", "pipeline.linearize", "pipeline.decode", "pipeline.paraphrase.decode"]
+    stages = [
+        "pipeline.stages.train",
+        "pipeline.stages.linearize",
+        "pipeline.stages.decode",
+        "pipeline.paraphrase.decode",
+    ]
     imported([*of_trees, *stages, "espalier.training", "espalier.models", "espalier.decoding"], {"nltk"})
 
 

@@ -16,16 +16,16 @@ import pytest
 import torch
 import yaml
 
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.models.registry import ARCHITECTURES, save_model
 from espalier.syntax.constituency import cut, linearize, read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.penn_words import penn_words
-from pipeline.paraphrase import paraphrase
-from pipeline.paraphrase.guided import Text
+from pipeline.commands import paraphrase
+from pipeline.commands.paraphrase_search import Text
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -269,7 +269,7 @@ def test_a_batch_writes_what_each_of_its_lines_does_alone(
 ) -> None:
     lines = [SOURCE, "now, i sleep.", "the cook peels an onion."]
     alone = [each for line in lines for each in objects(cli(kitchen, "paraphrase", line, "--json", "--beam", "2"))]
-    monkeypatch.setattr("pipeline.paraphrase.guided.BATCH", 8)
+    monkeypatch.setattr("pipeline.commands.paraphrase_search.BATCH", 8)
     with standard_input("\n".join(lines)):
         found = objects(cli(kitchen, "paraphrase", "--json", "--beam", "2"))
     for one, other in zip(found, alone, strict=True):

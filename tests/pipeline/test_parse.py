@@ -10,8 +10,9 @@ import pytest
 from espalier.corpora.records import Pair
 from espalier.io.tables import read_table, table_metadata
 from espalier.syntax.parsers.registry import save_parser
-from pipeline import layout, parse
+from pipeline import layout
 from pipeline.params import Corpus
+from pipeline.stages import parse
 
 CORPUS = Corpus.model_validate(
     {

@@ -18,16 +18,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.corpora.dialogues import canonicalize
 from espalier.corpora.records import Pair
-from espalier.corpora.vocabulary import EOS, WordVocabulary
+from espalier.datasets.dialogue.encode import canonicalize
+from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.dialogue import DialogueDecoder, replies
 from espalier.models.registry import ARCHITECTURES, load_model, save_model
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.ternary import spell, ternary
-from pipeline.dialogue.answering import known_parts
+from pipeline.commands.reply_search import known_parts
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused, Sentence
-from pipeline.train_parser import SHORT, scored
+from pipeline.stages.train_parser import SHORT, scored
 
 
 def sentence(words: int) -> Parse:

@@ -37,7 +37,7 @@ def test_a_flipped_bit_in_the_workspace_is_named(project: Path, refused: Refused
 
 def assert_names(project: Path, refused: Refused, name: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipeline.verify.say", lambda *_: None)  # the count comes before the line
+        patch.setattr("pipeline.commands.verify.say", lambda *_: None)  # the count comes before the line
         line = refused(project, "verify")
     assert name in line and "corrupt" in line and "dvc repro" in line
 

@@ -1,4 +1,4 @@
-"""What `pipeline.report` gathers for the paper's claims and examples."""
+"""What `pipeline.stages.report` gathers for the paper's claims and examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from espalier.io.tables import write_table
 from espalier.metrics.paraphrase import metrics_of
 from espalier.report import Printed
 from pipeline import layout
-from pipeline.report import _comparisons, _rows
+from pipeline.stages.report import _comparisons, _rows
 
 PARAPHRASE = {"guided": "paraphrase", "plain": "paraphrase"}
 

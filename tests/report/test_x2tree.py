@@ -18,8 +18,8 @@ from espalier.report import Printed, build
 from pipeline import layout
 from pipeline.dialogue import score
 from pipeline.params import load_params
-from pipeline.report import _comparisons, _corpus, _settings
-from pipeline.report import run as report
+from pipeline.stages.report import _comparisons, _corpus, _settings
+from pipeline.stages.report import run as report
 
 RUNS = ("x2tree_encdec", "x2tree_seq2seq", "x2tree_att", "x2tree_nrm", "x2tree")
 

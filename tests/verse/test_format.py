@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError
+from espalier.text.language import Language
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of, parse_format
-from espalier.verse.text import Language
 
 
 def rows(format_: Format) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.verse.text import Language, is_mark, join_tokens, join_units, rhyme_place, tokens_of, units_of
+from espalier.text.language import Language, is_mark, join_tokens, tokens_of
+from espalier.verse.text import join_units, rhyme_place, units_of
 
 
 @given(st.lists(st.text(alphabet="山水，。 \u2028\u0085ab", min_size=1), min_size=1))

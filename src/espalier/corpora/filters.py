@@ -9,10 +9,11 @@ from typing import Final, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
-from espalier.corpora.rules import folded, is_traditional, labels_of, levels_of, longest_run, words_of
+from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
-from espalier.verse.text import Language, tokens_of, units_of
+from espalier.text.features import folded, is_traditional, labels_of, levels_of, longest_run
+from espalier.text.language import Language, tokens_of
+from espalier.verse.text import units_of
 
 _Row = TypeVar("_Row", bound=Record)
 

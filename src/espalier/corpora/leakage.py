@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 import pandas as pd
 
 from espalier.corpora.records import Record, Verse
-from espalier.verse.text import Language, tokens_of, units_of
+from espalier.text.language import Language, tokens_of
+from espalier.verse.text import units_of
 
 #: Each split on the left is looked for in the one on the right.
 PAIRS = (("dev", "train"), ("test", "train"), ("test", "dev"))

@@ -92,3 +92,11 @@ def records_of(table: pd.DataFrame, kind: type[Row]) -> list[Row]:
     names = [field.name for field in fields(kind)]
     columns: Sequence[list[str]] = [table[name].tolist() for name in names]
     return [kind(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
+
+
+def words_of(row: Record, side: str) -> list[str]:
+    """The words of a side as a parser found them; else what stands between spaces, in Chinese each character."""
+    words, text = getattr(row, f"{side}_words", ""), getattr(row, side)
+    if words:
+        return words.split(" ")
+    return list("".join(text.split())) if row.language == "zh" else text.split()

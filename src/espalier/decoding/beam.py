@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from espalier.decoding.constraint import Constraint
+from espalier.decoding.constraints.constraint import Constraint
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 

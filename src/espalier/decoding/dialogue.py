@@ -8,10 +8,10 @@ from typing import Any, Final, cast
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 
-from espalier.corpora.dialogue_data import ARITY, DialogueBatch
-from espalier.corpora.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
+from espalier.datasets.dialogue.data import ARITY, DialogueBatch
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
 from espalier.decoding.beam import beam_search
-from espalier.decoding.constraint import Never
+from espalier.decoding.constraints.constraint import Never
 from espalier.decoding.grown_trees import Cut, Stop
 from espalier.decoding.tree_beam import Order, tree_beam
 from espalier.io.errors import ConfigError

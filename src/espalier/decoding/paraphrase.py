@@ -7,13 +7,13 @@ from typing import Literal, Self
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from espalier.corpora.pair_data import PairBatch, PairView
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.vocabulary import BOS, EOS, PAD, UNK
+from espalier.datasets.pairs.data import PairBatch, PairView
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis, beam_search
-from espalier.decoding.brackets import Brackets
-from espalier.decoding.constraint import Constraint, Never
-from espalier.decoding.trees import KeptTemplate, WellFormed
+from espalier.decoding.constraints.brackets import Brackets
+from espalier.decoding.constraints.constraint import Constraint, Never
+from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
 from espalier.io.errors import ConfigError
 from espalier.models.contract import ChainModel
 from espalier.syntax.constituency import write_tree

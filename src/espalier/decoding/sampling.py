@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from espalier.decoding.constraint import Constraint
+from espalier.decoding.constraints.constraint import Constraint
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 

@@ -11,15 +11,16 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from espalier.corpora.verse_data import VerseBatch
-from espalier.corpora.vocabulary import BOS, EOS, SEP, UNK, Vocabulary
+from espalier.datasets.verse.data import VerseBatch
+from espalier.datasets.vocabulary import BOS, EOS, SEP, UNK, Vocabulary
 from espalier.decoding.beam import beam_search
-from espalier.decoding.constraint import All, Constraint
-from espalier.decoding.frame import InFrame, InRhyme, Within
+from espalier.decoding.constraints.constraint import All, Constraint
+from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
 from espalier.decoding.sampling import sample
 from espalier.models.contract import ChainModel
+from espalier.text.language import join_tokens
 from espalier.verse.format import BLANK, RHYME, Format
-from espalier.verse.text import join_tokens, join_units
+from espalier.verse.text import join_units
 
 
 class VerseDecoder(BaseModel):

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.corpora.tree_symbols import TreeSymbols
-from espalier.corpora.vocabulary import EOS, PAD
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.vocabulary import EOS, PAD
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 

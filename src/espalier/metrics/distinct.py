@@ -15,7 +15,8 @@ import numpy as np
 
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, signature_of
-from espalier.verse.text import Language, tokens_of, units_of
+from espalier.text.language import Language, tokens_of
+from espalier.verse.text import units_of
 
 #: A verse, or words.
 Text: TypeAlias = str | Sequence[str]

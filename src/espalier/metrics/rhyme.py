@@ -31,8 +31,9 @@ from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
 from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of
 from espalier.metrics.verse_format import RELEASED_MARKS
+from espalier.text.language import Language, tokens_of
 from espalier.verse.rhyme import Rule, UUmlaut, released_group, sounds_alike
-from espalier.verse.text import Language, tokens_of, units_of
+from espalier.verse.text import units_of
 
 _CORRECT, _PRODUCED, _GOLD, _P, _R, _F1, _SCORED = range(7)
 _FULL, _LETTERS = 7, 8

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from espalier.text.language import Language, join_tokens, tokens_of
 from espalier.verse.rhyme import Rule, UUmlaut, group_name, rhyme_group, sounds_alike
-from espalier.verse.text import Language, join_tokens, join_units, rhyme_place, tokens_of, units_of
+from espalier.verse.text import join_units, rhyme_place, units_of
 
 FREE = "."
 

@@ -13,8 +13,9 @@ from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
 from espalier.metrics.rhyme_places import shuffle_ends
 from espalier.metrics.verse_format import Rules, format_metrics, format_statistics
+from espalier.text.language import Language
 from espalier.verse.rhyme import Rule, UUmlaut
-from espalier.verse.text import Language, units_of
+from espalier.verse.text import units_of
 
 #: The keys that `verse_scores` returns, always all of them, in this order.
 KEYS = (

@@ -14,7 +14,8 @@ import numpy as np
 
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
-from espalier.verse.text import Language, is_mark, tokens_of, units_of
+from espalier.text.language import Language, is_mark, tokens_of
+from espalier.verse.text import units_of
 
 Rules = Literal["songci", "sonnet"]
 

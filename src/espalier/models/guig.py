@@ -13,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.corpora.pair_data import PairBatch, PairData, Row
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.pairs.data import PairBatch, PairData, Row
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
 from espalier.layers.multi_encoder import Memory
 from espalier.layers.paths import paths_of

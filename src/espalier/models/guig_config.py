@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from espalier.corpora.pair_data import PairView, Row
+from espalier.datasets.pairs.data import PairView, Row
 
 Norm = Literal["post", "pre", "released"]
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.recurrent import AdditiveAttention, read_rows
 
 #: What a decoder sees of a post, at every step: its encoder's last state (Cho et al. 2014); an average of its states,

@@ -16,11 +16,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from espalier.corpora.dialogue_data import DialogueData
-from espalier.corpora.pair_data import PairData
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.verse_data import VerseData
-from espalier.corpora.vocabulary import Vocabulary, WordVocabulary
+from espalier.datasets.dialogue.data import DialogueData
+from espalier.datasets.pairs.data import PairData
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.verse.data import VerseData
+from espalier.datasets.vocabulary import Vocabulary, WordVocabulary
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.models.guig import GuiG

@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.corpora.dialogue_data import DialogueBatch, DialogueView
-from espalier.corpora.vocabulary import WordVocabulary
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueView
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update

@@ -21,9 +21,9 @@ import torch.nn.functional as F
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from espalier.corpora.pair_data import PairBatch, PairView
-from espalier.corpora.pair_vocabulary import PairVocabulary
-from espalier.corpora.vocabulary import PAD
+from espalier.datasets.pairs.data import PairBatch, PairView
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.copy import Mixture, copied_all, copied_mass, mix
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import BilinearAttention, Recalled, RecurrentEncoder, lstm_step

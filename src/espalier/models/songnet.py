@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
-from espalier.corpora.verse_data import VerseBatch, View
-from espalier.corpora.vocabulary import PAD, Vocabulary
+from espalier.datasets.verse.data import VerseBatch, View
+from espalier.datasets.vocabulary import PAD, Vocabulary
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.linear import Activation, linear
 from espalier.layers.readout import readout_loss

@@ -18,8 +18,8 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from espalier.corpora.dialogue_data import ARITY, DialogueBatch, DialogueView
-from espalier.corpora.vocabulary import WordVocabulary
+from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueView
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update

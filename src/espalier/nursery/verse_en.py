@@ -15,8 +15,9 @@ from espalier.io.errors import ConfigError
 from espalier.nursery.draw import pick
 from espalier.nursery.lexicon_en import KINDS, NUMBERS, THEMES, lexicon, third_person
 from espalier.nursery.lines_en import End, Subject, line, suits
+from espalier.text.language import join_tokens
 from espalier.verse.rhyme import pronunciations, rhyme_parts
-from espalier.verse.text import join_tokens, join_units
+from espalier.verse.text import join_units
 
 RHYME = "ABABCDCDEFEFGG"
 

@@ -9,9 +9,10 @@ from itertools import zip_longest
 
 from espalier.io.errors import EspalierError
 from espalier.report.results import Sample
+from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import final_of, group_name
-from espalier.verse.text import Language, is_mark, rhyme_place, tokens_of, units_of
+from espalier.verse.text import rhyme_place, units_of
 
 #: English marks that close up with the word before them.
 _CLOSING = frozenset(",.;:!?)]…’”%")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from espalier.verse.text import Language
+from espalier.text.language import Language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

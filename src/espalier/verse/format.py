@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from espalier.io.errors import ConfigError
-from espalier.verse.text import TERMINALS, Language, is_mark, join_tokens, join_units, rhyme_place, tokens_of, units_of
+from espalier.text.language import Language, is_mark, join_tokens, tokens_of
+from espalier.verse.text import TERMINALS, join_units, rhyme_place, units_of
 
 BLANK = "_"
 RHYME = "#"

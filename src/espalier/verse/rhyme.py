@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.verse.text import Language
+from espalier.text.language import Language
 
 UUmlaut = Literal["u", "i"]
 Rule = Literal["strict", "consonance", "eye"]

@@ -6,12 +6,9 @@ characters; an English unit is its tokens joined by single spaces. Nothing else 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Literal
 
-Language = Literal["zh", "en"]
+from espalier.text.language import is_mark
 
 #: A Chinese unit ends after one of these (an English one only where its line does).
 TERMINALS = "。！？"
@@ -22,27 +19,9 @@ def units_of(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
-def tokens_of(unit: str, language: Language) -> list[str]:
-    """The tokens of one unit: characters, or what stands between spaces."""
-    return list(unit) if language == "zh" else unit.split()
-
-
-def join_tokens(tokens: Iterable[str], language: Language) -> str:
-    """One unit from its tokens; the inverse of `tokens_of`."""
-    return ("" if language == "zh" else " ").join(tokens)
-
-
 def join_units(units: Iterable[str]) -> str:
     """A verse from its units; the inverse of `units_of`."""
     return "\n".join(units)
-
-
-@lru_cache(maxsize=65536)
-def is_mark(token: str) -> bool:
-    """Whether every character is punctuation ("，", "--"); "'tis", "□" and a format's blanks, "_" and "#", are not."""
-    return bool(token) and all(
-        unicodedata.category(character).startswith("P") and character not in "_#" for character in token
-    )
 
 
 def rhyme_place(tokens: Sequence[str]) -> int | None:

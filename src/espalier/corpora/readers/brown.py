@@ -10,7 +10,8 @@ from espalier.corpora.readers.common import aside, sole, text_of
 from espalier.corpora.readers.english import tokens_in
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
-from espalier.verse.text import join_tokens, join_units
+from espalier.text.language import join_tokens
+from espalier.verse.text import join_units
 
 _DOCUMENT = re.compile(r"c[a-r]\d\d")
 

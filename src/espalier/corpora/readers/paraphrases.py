@@ -12,10 +12,10 @@ from espalier.corpora.readers import mrpc, parasci, qcpg, quora
 from espalier.corpora.readers.common import aside
 from espalier.corpora.readers.lines import any_of, pair_of, plain_marks, rough_words
 from espalier.corpora.records import Pair, Quarantined
-from espalier.corpora.rules import folded
 from espalier.corpora.splits import apportion
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.text.features import folded
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"

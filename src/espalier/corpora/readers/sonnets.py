@@ -14,7 +14,8 @@ from espalier.corpora.readers.common import aside, json_of, text_of
 from espalier.corpora.readers.english import tokens_in
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
-from espalier.verse.text import is_mark, join_tokens, join_units
+from espalier.text.language import is_mark, join_tokens
+from espalier.verse.text import join_units
 
 LINES = 14
 MARKS = frozenset(",.;:!?\"—-()…'")

@@ -1,0 +1,203 @@
+"""train: a model on its dataset, once for each of its seeds; killed, it goes on where it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from espalier.datasets.batch import Batch
+from espalier.datasets.dialogue.data import DialogueData
+from espalier.datasets.pairs.data import PairData
+from espalier.datasets.verse.data import VerseData
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.files import atomic_file, atomic_folder, write_json
+from espalier.io.hashing import digest, file_sha256
+from espalier.training.config import TrainingConfig
+from pipeline import layout
+from pipeline.params import Model, entry, load_params
+from pipeline.stage import progress_bar, say
+from pipeline.validation import validated
+
+if TYPE_CHECKING:
+    import rich.progress
+    from torch import nn
+
+    from espalier.models.registry import Architecture
+    from espalier.training.loop import Progress
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A split as a model with this view reads it."""
+
+    data: VerseData | PairData | DialogueData
+    view: Any
+    lengths: npt.NDArray[np.int64]
+
+    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Batch:
+        """The batch of these examples."""
+        return self.data.batch(indices, self.view, rng, grain=self.data.GRAIN)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model after training, and how it went."""
+
+    seed: int
+    model: nn.Module
+    vocabulary: Any
+    progress: Progress
+    scratch: Path
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What is kept of it; the same on every run."""
+        return {
+            "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+            "steps": self.progress.step,
+            "tokens": self.progress.tokens,
+            "best_step": self.progress.best_step,
+            "best_dev_loss": round(self.progress.best_loss, 6),
+            "history": self.progress.history,
+        }
+
+
+def run(key: str) -> None:
+    """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
+
+    Under `accelerate launch` every process trains, and the first one writes.
+    """
+    from accelerate import PartialState
+
+    from espalier.models.registry import save_model
+
+    model = entry("model", load_params().models, key)
+    done = [_train_seed(key, model, seed) for seed in model.seeds]
+    if not PartialState().is_main_process:
+        return
+    with atomic_folder(layout.model(key)) as folder:
+        for each in done:
+            save_model(folder, model.arch, each.model, each.vocabulary, each.seed)
+        write_json(folder / "training.json", {f"seed{each.seed}": each.summary for each in done})
+    _write_curve(layout.curve(model.paper, key), done)
+    for each in done:
+        shutil.rmtree(each.scratch, ignore_errors=True)
+        say(
+            f"{key}, seed {each.seed}: {each.progress.step:,} steps, {each.progress.tokens:,} tokens, "
+            f"{each.progress.tokens_per_second:,.0f} a second; "
+            f"best dev perplexity {math.exp(each.progress.best_loss):.2f} at step {each.progress.best_step:,}"
+        )
+
+
+def _train_seed(key: str, model: Model, seed: int) -> Trained:
+    import torch
+
+    from espalier.models.registry import architecture, load_weights, weights_of
+    from espalier.training.loop import train
+
+    config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
+    kind = architecture(model.arch, where=f"models.{key}.arch")
+    vocabulary = kind.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
+    network: Any = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
+    torch.manual_seed(seed)
+    built = kind.build(network, vocabulary)
+    if model.init != layout.NONE:
+        _same_vocabulary(model, kind, vocabulary)
+        load_weights(built, weights_of(layout.model(model.init)))
+    splits = {name: _examples(key, model, name, kind, vocabulary, network) for name in ("train", "dev")}
+    scratch = layout.scratch("train", key, _identity(key, model, seed))
+    with progress_bar() as bar:
+        progress = train(
+            built, splits["train"], splits["dev"], config,
+            width=network.width, seed=seed, scratch=scratch, watch=_watcher(bar, key, seed, config.steps),
+            cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
+        )  # fmt: skip
+    return Trained(seed, built, vocabulary, progress, scratch)
+
+
+def _examples(key: str, model: Model, split: str, kind: Architecture, vocabulary: Any, network: Any) -> Examples:
+    file = layout.ready(model.dataset) / f"{split}.parquet"
+    data = kind.data.load(file, vocabulary)
+    if not len(data):
+        raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
+    longest = data.longest(network.view)
+    if longest > network.positions:
+        raise ConfigError(
+            f"the longest row of dataset {model.dataset} has {longest} ids",
+            where=f"params.yaml: models.{key}.network.positions",
+            remedy=f"raise it to {longest}, or have the dataset put longer ones aside",
+        )
+    return Examples(data, network.view, data.sizes(network.view))
+
+
+def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Callable[[Progress], None]:
+    """Shows each step in the bar; writes each evaluation, with its clock, to `.scratch/logs/<key>.seed<seed>.jsonl`."""
+    task = bar.add_task(f"{key} seed {seed}", total=steps, note="")
+    log = layout.scratch("logs", f"{key}.seed{seed}.jsonl")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal written
+        last = progress.history[-1] if progress.history else None
+        rate = progress.tokens_per_second
+        bar.update(
+            task,
+            completed=progress.step,
+            note=f"{rate:,.0f} tokens/s" + (f", dev loss {last['dev_loss']:.3f}" if last else ""),
+        )
+        if last and len(progress.history) > written:
+            written = len(progress.history)
+            line = {"time": round(time.time()), **last, "seconds": round(progress.seconds, 1), "rate": round(rate)}
+            with log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+    return watch
+
+
+def _same_vocabulary(model: Model, kind: Architecture, vocabulary: Any) -> None:
+    if kind.vocabulary.load(layout.model(model.init) / "vocabulary.json") != vocabulary:
+        raise ArtifactError(
+            f"the vocabulary of dataset {model.dataset} is not that of model {model.init}",
+            where=layout.ready(model.dataset),
+            remedy=f"give the dataset vocab_from: the dataset of {model.init}",
+        )
+
+
+def _identity(key: str, model: Model, seed: int) -> str:
+    """Names everything that the weights follow from, so that no checkpoint of another training is ever resumed."""
+    inputs = [*sorted(layout.ready(model.dataset).iterdir())]
+    if model.init != layout.NONE:
+        inputs += sorted(layout.model(model.init).iterdir())
+    settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
+    versions = read_versions()
+    return digest(key, seed, settings, versions, [(path.name, file_sha256(path)) for path in inputs])
+
+
+def read_versions() -> dict[str, Any]:
+    """versions.yaml."""
+    import yaml
+
+    versions: dict[str, Any] = yaml.safe_load((layout.ROOT / "versions.yaml").read_text(encoding="utf-8"))
+    return versions
+
+
+def _write_curve(path: Path, done: list[Trained]) -> None:
+    with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["seed", "step", "train_loss", "dev_loss"])
+        for each in done:
+            table.writerows(
+                [each.seed, line["step"], line["train_loss"], line["dev_loss"]] for line in each.progress.history
+            )

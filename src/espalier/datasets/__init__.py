@@ -1,0 +1,1 @@
+"""Records to batches: encodings, ragged rows, batching, vocabularies."""

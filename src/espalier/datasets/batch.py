@@ -1,0 +1,39 @@
+"""What every batch is: named tensors of one row an example, one of which is to be predicted."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from espalier.datasets.vocabulary import PAD
+
+
+class Batch:
+    """A base for frozen dataclasses whose fields are all tensors.
+
+    Attributes:
+        target: (batch, time) what is to be predicted, right-padded with `PAD`.
+    """
+
+    target: Tensor
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device."""
+        named = fields(self)  # type: ignore[arg-type]
+        return type(self)(**{field.name: getattr(self, field.name).to(device, non_blocking=True) for field in named})
+
+    @property
+    def real(self) -> Tensor:
+        """(batch, time) bool: True where there is a target, not padding."""
+        return self.target != PAD
+
+    @property
+    def device(self) -> torch.device:
+        """Where the batch lies."""
+        return self.target.device
+
+    def __len__(self) -> int:
+        return len(self.target)

@@ -1,0 +1,1 @@
+"""Posts and responses, with canonical trees of the responses (X2Tree)."""

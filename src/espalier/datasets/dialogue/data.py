@@ -1,0 +1,209 @@
+"""Canonicalized dialogues in memory, and the batches that models of chains and of trees read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from espalier.datasets.batch import Batch
+from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
+from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
+from espalier.io.errors import ConfigError
+
+#: The list columns of a canonicalized split: words of both sides; of each response's tree, nodes by level, the word
+#: that each node stands for, and its `ARITY` children, -1 for none.
+COLUMNS = ("source", "target", "order", "children")
+#: Left, middle and right child (X2Tree, algorithm 1).
+ARITY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueView:
+    """What a model reads of a response.
+
+    Attributes:
+        shape: "chain": its words from left to right; "tree": its nodes level by level.
+        arity: K, the children of a node: the data's own, or 1, which makes each word the child of the one before.
+    """
+
+    shape: Literal["chain", "tree"]
+    arity: int = ARITY
+
+
+@dataclass(frozen=True)
+class DialogueBatch(Batch):
+    """One batch. The nodes of all its trees stand in one row, by level, so that a model can take a level at once.
+
+    Attributes:
+        source: (batch, source words), right-padded with `PAD`.
+        inputs: (batch, time) BOS, then the target shifted by one.
+        target: (batch, time) the response and EOS, right-padded with `PAD`; so for models of trees, too.
+        tokens: (nodes,) the words of the trees, roots first in the order of the batch; none for models of chains.
+        below: (nodes, K) their children, EOS for none.
+        owner: (nodes,) which row of the batch each is of.
+        place: (nodes,) which child it is, counted through the level above: K x its parent's place there + its slot; a
+            root's is its row.
+        widths: (levels,) nodes of each level.
+    """
+
+    source: Tensor
+    inputs: Tensor
+    target: Tensor
+    tokens: Tensor
+    below: Tensor
+    owner: Tensor
+    place: Tensor
+    widths: Tensor
+
+
+@dataclass(frozen=True)
+class DialogueData:
+    """A split of canonicalized dialogues: ids, and one ragged array for each of `COLUMNS`.
+
+    `arity`: K of its trees; their nodes stand by level, the root first.
+    """
+
+    #: Lengths of batches that train are multiples of this: sentences are short.
+    GRAIN: ClassVar[int] = 4
+
+    ids: list[str]
+    columns: dict[str, Ragged]
+    vocabulary: WordVocabulary
+    arity: int = ARITY
+
+    @classmethod
+    def load(cls, path: Path, vocabulary: WordVocabulary) -> DialogueData:
+        """Read a split that `save` wrote."""
+        return cls(*read_ragged(path, COLUMNS), vocabulary)
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[str],
+        columns: dict[str, list[npt.ArrayLike]],
+        vocabulary: WordVocabulary,
+        arity: int = ARITY,
+    ) -> DialogueData:
+        """From one list of arrays a column."""
+        return cls(list(ids), {name: Ragged.of(columns[name]) for name in COLUMNS}, vocabulary, arity)
+
+    def save(self, path: Path) -> None:
+        """Write as Parquet."""
+        write_ragged(path, self.ids, self.columns)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def sizes(self, view: DialogueView) -> IntArray:
+        """(examples,) what each counts for in a batch's budget: the words of both sides, and an end.
+
+        It is the same for every view, so that all models of a dataset learn from the same batches in the same order.
+        """
+        return self.columns["source"].lengths + self.columns["target"].lengths + 1
+
+    def longest(self, view: DialogueView) -> int:
+        """The longest row that a model reads or writes, its end counted."""
+        return max(int(self.columns[side].lengths.max(initial=0)) for side in ("source", "target")) + 1
+
+    def batch(
+        self, indices: IntArray, view: DialogueView, rng: np.random.Generator | None = None, *, grain: int = 1
+    ) -> DialogueBatch:
+        """Collate `indices` as a model with this view reads them.
+
+        Args:
+            rng: unused; nothing of a dialogue is drawn.
+            grain: lengths of rows are padded to a multiple of it.
+        """
+        source = self.columns["source"].padded(indices, PAD, grain)
+        words = self.columns["target"].padded(indices, PAD)
+        lengths = self.columns["target"].lengths[indices]
+        words = np.pad(words, ((0, 0), (0, -(words.shape[1] + 1) % grain + 1)), constant_values=PAD)
+        target, inputs = words.copy(), np.roll(words, 1, axis=1)
+        target[np.arange(len(indices)), lengths], inputs[:, 0] = EOS, BOS
+        rows = {"source": source, "inputs": inputs, "target": target}
+        rows |= self._levels(indices, view) if view.shape == "tree" else _no_levels(view.arity)
+        return DialogueBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
+
+    def _levels(self, indices: IntArray, view: DialogueView) -> dict[str, IntArray]:
+        """The nodes of the chosen trees by level, and within a level in the order of the batch."""
+        forest = self._forest(view.arity)
+        starts, counts = self.columns["target"].offsets[indices], self.columns["target"].lengths[indices]
+        owner = np.repeat(np.arange(len(indices)), counts)
+        moved = np.repeat(starts - (np.cumsum(counts) - counts), counts)  # from the batch's numbering to the split's
+        nodes = np.arange(len(owner)) + moved
+        by_level = np.argsort(forest.level[nodes], kind="stable")
+        widths = np.bincount(forest.level[nodes])
+        # Where each node stands within its level, to be looked up for its children.
+        seat = np.empty(len(nodes), dtype=np.int64)
+        seat[by_level] = np.arange(len(nodes)) - np.repeat(np.cumsum(widths) - widths, widths)
+        parent = forest.parent[nodes]
+        above = seat[np.where(parent < 0, 0, parent - moved)]
+        place = np.where(parent < 0, owner, above * view.arity + forest.slot[nodes])[by_level]
+        nodes, owner = nodes[by_level], owner[by_level]
+        below = forest.below[nodes]
+        return {"tokens": forest.tokens[nodes], "below": below, "owner": owner, "place": place, "widths": widths}
+
+    def _forest(self, arity: int) -> _Forest:
+        if arity not in self._forests:
+            self._forests[arity] = self._grown(arity)
+        return self._forests[arity]
+
+    @cached_property
+    def _forests(self) -> dict[int, _Forest]:
+        return {}
+
+    def _grown(self, arity: int) -> _Forest:
+        """All trees of the split as one, in the numbering of their rows one after another."""
+        target = self.columns["target"]
+        total = len(target.flat)
+        first = np.repeat(target.offsets[:-1], target.lengths)  # of each node's tree
+        if arity == self.arity:
+            tokens = target.flat[first + self.columns["order"].flat].astype(np.int64)
+            local = self.columns["children"].flat.reshape(total, arity).astype(np.int64)
+            children = np.where(local < 0, -1, local + first[:, None])
+        elif arity == 1:
+            tokens = target.flat.astype(np.int64)
+            after = np.arange(1, total + 1)
+            last = np.isin(after, target.offsets[1:])
+            children = np.where(last, -1, after)[:, None]
+        else:
+            raise ConfigError(
+                f"trees of {self.arity} children a node cannot be read with {arity}",
+                where="network.arity",
+                remedy=f"{self.arity}, or 1 for chains",
+            )
+        node, slot = np.nonzero(children >= 0)
+        parent, slots = np.full(total, -1), np.zeros(total, dtype=np.int64)
+        parent[children[node, slot]], slots[children[node, slot]] = node, slot
+        level, above = np.zeros(total, dtype=np.int64), parent
+        while (above >= 0).any():
+            level += above >= 0
+            above = np.where(above >= 0, parent[above], -1)
+        below = np.where(children >= 0, np.append(tokens, EOS)[children], EOS)
+        return _Forest(tokens, below, parent, slots, level)
+
+
+@dataclass(frozen=True)
+class _Forest:
+    """(all nodes,) the word of each, its parent (-1 for none), which child of it, its level; (all nodes, K) `below`."""
+
+    tokens: IntArray
+    below: IntArray
+    parent: IntArray
+    slot: IntArray
+    level: IntArray
+
+
+def _no_levels(arity: int) -> dict[str, IntArray]:
+    none = np.zeros(0, dtype=np.int64)
+    return {
+        "tokens": none, "below": np.zeros((0, arity), dtype=np.int64), "owner": none, "place": none, "widths": none,
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Pairs of texts, with trees or without (GuiG, SCPN)."""

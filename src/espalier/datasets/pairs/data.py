@@ -1,0 +1,193 @@
+"""Linearized pairs in memory, and the batches that models of guided text and of trees read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from espalier.datasets.batch import Batch
+from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
+from espalier.datasets.vocabulary import BOS, EOS, PAD
+
+#: The list columns of a linearized split: word pieces of both sides, symbols of both trees (cut at the depth).
+COLUMNS = ("source", "target", "source_tree", "target_tree")
+#: What an encoder can read; `template` is the top of the target's tree.
+Row = Literal["source", "source_tree", "target_tree", "template"]
+ROWS: tuple[Row, ...] = get_args(Row)
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """What a model reads of a pair, and writes.
+
+    Attributes:
+        reads: the rows of its encoders.
+        writes: the target's "text" or "tree".
+        form: of trees: "levels" (GuiG: one symbol a node) or "brackets" (SCPN: three ids a node).
+        template: levels of a template (3 in GuiG).
+        ends: whether encoders' rows stand between BOS and EOS (released GuiG).
+    """
+
+    reads: tuple[Row, ...]
+    writes: Literal["text", "tree"] = "text"
+    form: Literal["levels", "brackets"] = "levels"
+    template: int = 3
+    ends: bool = False
+
+
+@dataclass(frozen=True)
+class PairBatch(Batch):
+    """One batch. Every row is right-padded with `PAD`; rows that the view does not read have width 0.
+
+    Attributes:
+        source: (batch, source pieces).
+        source_tree, target_tree, template: (batch, nodes), or (batch, 3 x nodes) where trees are bracketed.
+        inputs: (batch, time) BOS, then the target shifted by one.
+        target: (batch, time) what is to be predicted, EOS at its end.
+    """
+
+    source: Tensor
+    source_tree: Tensor
+    target_tree: Tensor
+    template: Tensor
+    inputs: Tensor
+    target: Tensor
+
+
+@dataclass(frozen=True)
+class PairData:
+    """A split of linearized pairs: ids, one ragged array for each of `COLUMNS`, and a template where one is given.
+
+    `template`: symbols; None means the top levels of each target's tree.
+    """
+
+    #: Lengths of batches that train are multiples of this: finer than verse's, for sentences are short.
+    GRAIN: ClassVar[int] = 4
+
+    ids: list[str]
+    columns: dict[str, Ragged]
+    vocabulary: PairVocabulary
+    template: Ragged | None = None
+
+    @classmethod
+    def load(cls, path: Path, vocabulary: PairVocabulary) -> PairData:
+        """Read a split that `save` wrote."""
+        return cls(*read_ragged(path, COLUMNS), vocabulary)
+
+    def save(self, path: Path) -> None:
+        """Write as Parquet."""
+        write_ragged(path, self.ids, self.columns)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def row(self, name: str, view: PairView) -> Ragged:
+        """The rows of one of `ROWS`, or "target", as a model with this view meets them, without specials."""
+        key = name, view.form, view.template
+        if key not in self._rows:
+            self._rows[key] = self._made(name, view)
+        return self._rows[key]
+
+    def _made(self, name: str, view: PairView) -> Ragged:
+        if name in ("source", "target"):
+            return self.columns[name]
+        if name != "template":
+            found = self.columns[name]
+        elif self.template is not None:
+            found = self.template
+        else:
+            found = top(self.columns["target_tree"], view.template, self.vocabulary)
+        if view.form == "levels":
+            return found
+        return in_brackets(found, self.vocabulary)
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str, int], Ragged]:
+        return {}
+
+    def sizes(self, view: PairView) -> IntArray:
+        """(examples,) what each counts for in a batch's budget: the ids of both texts and of both trees.
+
+        It is the same for every view, so that all models of a dataset learn from the same batches in the same order:
+        ablations differ in nothing else.
+        """
+        return sum((self.columns[name].lengths for name in COLUMNS), start=np.ones(len(self), dtype=np.int64))
+
+    def longest(self, view: PairView) -> int:
+        """The longest single row that a model with this view reads or writes."""
+        names = {*view.reads, "target" if view.writes == "text" else "target_tree"}
+        return max((int(self.row(name, view).lengths.max(initial=0)) for name in names), default=0) + 2
+
+    def batch(
+        self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1
+    ) -> PairBatch:
+        """Collate `indices` as a model with this view reads them.
+
+        Args:
+            rng: unused; nothing of a pair is drawn.
+            grain: lengths are padded to a multiple of it.
+        """
+        rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
+        for name in view.reads:
+            taken = self.row(name, view).padded(indices, PAD)
+            rows[name] = _widened(_between(taken, BOS, EOS) if view.ends else taken, grain)
+        target = self.row("target" if view.writes == "text" else "target_tree", view)
+        whole = _widened(_between(target.padded(indices, PAD), BOS, EOS), grain, 1)
+        rows["inputs"] = np.where(whole[:, :-1] == EOS, PAD, whole[:, :-1])
+        rows["target"] = whole[:, 1:]
+        return PairBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
+
+
+def top(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:
+    """The nodes of each tree's top levels."""
+    kept = vocabulary.trees.level_of[trees.flat] < FIRST + levels
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Ragged(trees.flat[kept], before[trees.offsets])
+
+
+def in_brackets(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
+    """`TreeSymbols.encode_bracketed` of each row: "(" and a label for each node, ")" once it and all below it end."""
+    symbols = vocabulary.trees
+    level = symbols.level_of[trees.flat] - FIRST + 1
+    following = np.append(level[1:], 1)
+    following[trees.offsets[1:][trees.lengths > 0] - 1] = 1  # after the last node all close, as before a second root
+    starts = np.concatenate([[0], np.cumsum(2 + np.maximum(0, level - following + 1))])
+    flat = np.full(starts[-1], CLOSE, dtype=np.int32)
+    flat[starts[:-1]] = OPEN
+    flat[starts[:-1] + 1] = FIRST_BRACKETED + symbols.node_of[trees.flat] - FIRST
+    return Ragged(flat, starts[trees.offsets])
+
+
+def _between(rows: npt.NDArray[np.int64], begin: int, end: int) -> npt.NDArray[np.int64]:
+    """(count, n) right-padded rows to (count, n + 2): `begin` before each, `end` after it."""
+    count = len(rows)
+    framed = np.full((count, rows.shape[1] + 2), PAD, dtype=np.int64)
+    framed[:, 0], framed[:, 1:-1] = begin, rows
+    framed[np.arange(count), 1 + (rows != PAD).sum(1)] = end
+    return framed
+
+
+def _widened(rows: npt.NDArray[np.int64], grain: int, beside: int = 0) -> npt.NDArray[np.int64]:
+    """(count, n) to the next width that is, without `beside` places, a multiple of `grain`."""
+    return np.pad(rows, ((0, 0), (0, -(rows.shape[1] - beside) % grain)))
+
+
+def pairs_of(
+    ids: Sequence[str],
+    columns: dict[str, list[list[int]]],
+    vocabulary: PairVocabulary,
+    template: list[list[int]] | None = None,
+) -> PairData:
+    """From lists of ids, one list a column."""
+    made = {name: Ragged.of(columns[name]) for name in COLUMNS}
+    return PairData(list(ids), made, vocabulary, Ragged.of(template) if template is not None else None)

@@ -1,0 +1,109 @@
+"""The vocabulary of a model of pairs: the word pieces of its texts, and the symbols of its trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.vocabulary import SPECIALS, UNK
+from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json, write_json
+from espalier.text.language import Language
+
+#: PAD, UNK, BOS, EOS.
+_SPECIALS = list(SPECIALS[:4])
+
+
+@dataclass(frozen=True)
+class PairVocabulary:
+    """Word pieces by byte pair encoding (Sennrich et al. 2016) and tree symbols.
+
+    Attributes:
+        pieces: the tokenizer as its library writes it, JSON.
+        trees: of both sides' trees.
+        language: of the texts.
+        lower: whether texts are lower-cased first.
+    """
+
+    pieces: str
+    trees: TreeSymbols
+    language: Language
+    lower: bool
+
+    @classmethod
+    def build(
+        cls, texts: Iterable[str], trees: TreeSymbols, language: Language, *, pieces: int, lower: bool
+    ) -> PairVocabulary:
+        """Merges learned on the texts that train.
+
+        Args:
+            texts: words joined by single spaces.
+            pieces: how many pieces, specials and single characters included; fewer where the texts have no more.
+        """
+        tokenizer = Tokenizer(models.BPE(unk_token=_SPECIALS[1]))
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        tokenizer.decoder = decoders.Metaspace()
+        trainer = trainers.BpeTrainer(vocab_size=pieces, special_tokens=_SPECIALS, show_progress=False)
+        tokenizer.train_from_iterator((text.lower() if lower else text for text in texts), trainer)
+        return cls(tokenizer.to_str(), trees, language, lower)
+
+    @property
+    def text_size(self) -> int:
+        """How many ids a text may hold: specials and pieces."""
+        return self._tokenizer.get_vocab_size()
+
+    def text_of(self, words: Sequence[str]) -> str:
+        """Words as the models know them: joined by single spaces, lower-cased where they are."""
+        text = " ".join(words)
+        return text.lower() if self.lower else text
+
+    def encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
+        """The pieces of texts that `text_of` wrote, without specials; <unk> for each character that none trained on.
+
+        `decode_text` gives a text back unless it has such a character, or "▁", which marks where words begin.
+        """
+        return [each.ids for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    def decode_text(self, ids: Sequence[int]) -> str:
+        """Words joined by single spaces; specials vanish, but for <unk>, which is a word of its own."""
+        # Pieces are joined here, not by the library, which drops unknown ones with the other specials.
+        tokens = [
+            f"▁{_SPECIALS[UNK]}▁" if each == UNK else str(self._tokenizer.id_to_token(each))
+            for each in ids
+            if each == UNK or each >= len(_SPECIALS)
+        ]
+        return " ".join(word for word in "".join(tokens).split("▁") if word)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_str(self.pieces)
+        tokenizer.encode_special_tokens = True  # a text that spells <pad> holds characters, no padding
+        return tokenizer
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        value = {"language": self.language, "lower": self.lower, "trees": self.trees.as_json(), "pieces": self.pieces}
+        write_json(path, value)
+
+    @classmethod
+    def load(cls, path: Path) -> PairVocabulary:
+        """Read what `save` wrote."""
+        value = read_json(path)
+        try:
+            trees = value["trees"]
+            symbols = TreeSymbols(
+                tuple(trees["labels"]), int(trees["depth"]), tuple(trees["opens"]), tuple(trees["ends"])
+            )
+            made = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ArtifactError(f"not a vocabulary of pairs ({error!r})", where=path) from error
+        try:
+            made._tokenizer  # noqa: B018  (read now, not at the first text)
+        except Exception as error:  # the library raises nothing narrower
+            raise ArtifactError(f"no tokenizer ({error})", where=path, remedy="linearize again") from error
+        return made

@@ -1,0 +1,1 @@
+"""Verse as frames (SongNet)."""

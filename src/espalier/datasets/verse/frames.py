@@ -1,0 +1,83 @@
+"""Frames: a format as the symbol rows that SongNet reads (equations 3-5), and a verse as its target row.
+
+All rows are aligned to the target: place t says what word y_t shall be, so a model reads y_{t-1} beside the
+symbols of t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from espalier.datasets.vocabulary import EOS, SEP, Vocabulary
+from espalier.text.language import tokens_of
+from espalier.verse.format import BLANK, RHYME, Format
+from espalier.verse.text import rhyme_place, units_of
+
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Symbol rows, each (length,): every unit, its separator, and the end mark.
+
+    `c` holds c0 and c2 at blanks and the token's own id at marks and literals (equation 3; section 3.3 for literals);
+    `p` counts down to p0 within each unit (equation 4) and `inverse` counts up; `s` numbers the units (equation 5);
+    `letter` has the number of the rhyme letter at rhyme places and -1 elsewhere.
+    """
+
+    c: IntArray
+    p: IntArray
+    inverse: IntArray
+    s: IntArray
+    letter: IntArray
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+
+def frame_of(format_: Format, vocabulary: Vocabulary) -> Frame:
+    """The symbol rows of a format.
+
+    Raises:
+        ConfigError: it has more units, or a longer unit, than the vocabulary has symbols for.
+    """
+    special = {BLANK: vocabulary.c_word, RHYME: vocabulary.c_rhyme}
+    numbers: dict[str, int] = {}
+    c: list[int] = []
+    p: list[int] = []
+    inverse: list[int] = []
+    s: list[int] = []
+    letter: list[int] = []
+    for index, (unit, rhyme) in enumerate(zip(format_.units, format_.rhyme, strict=True)):
+        places = [vocabulary.position(place) for place in range(len(unit))]
+        number = numbers.setdefault(rhyme, len(numbers)) if rhyme != "." else -1
+        rhyming = _rhyming(unit)
+        c += [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
+        p += places[::-1]
+        inverse += places
+        s += [vocabulary.segment(index)] * len(unit)
+        letter += [number if place in rhyming else -1 for place in range(len(unit))]
+        for row in (c, p, inverse, s):
+            row.append(SEP)
+        letter.append(-1)
+    for row in (c, p, inverse, s):
+        row.append(EOS)
+    letter.append(-1)
+    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter)))
+
+
+def target_of(text: str, vocabulary: Vocabulary) -> IntArray:
+    """The target row of a verse: its tokens, a separator after each unit, the end mark."""
+    row: list[int] = []
+    for unit in units_of(text):
+        row += vocabulary.encode(tokens_of(unit, vocabulary.language))
+        row.append(SEP)
+    return np.array([*row, EOS], dtype=np.int32)
+
+
+def _rhyming(unit: tuple[str, ...]) -> set[int | None]:
+    """Where the unit rhymes: at each `#`, else at its last word, which may be a literal."""
+    return {index for index, slot in enumerate(unit) if slot == RHYME} or {rhyme_place(unit)}

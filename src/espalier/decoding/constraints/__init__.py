@@ -1,0 +1,1 @@
+"""Constraints: what may come next, as masks over a vocabulary."""

@@ -1,0 +1,1 @@
+"""Tasks: what is decoded, and how it is judged."""

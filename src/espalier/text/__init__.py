@@ -1,0 +1,1 @@
+"""Languages, marks, joining and splitting words, features of words."""

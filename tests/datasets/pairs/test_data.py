@@ -1,0 +1,195 @@
+"""Linearized pairs and their batches: every row is there, and nothing else is."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.datasets.pairs.data import COLUMNS, ROWS, PairBatch, PairData, PairView, in_brackets, pairs_of, top
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.ragged import Ragged
+from espalier.datasets.vocabulary import BOS, EOS, PAD
+from espalier.syntax.constituency import read_tree
+from espalier.syntax.levels import cut
+
+TREES = [
+    "(S (NP (DT) (NN)) (VP (VBZ) (NP (DT) (JJ) (NN))))",
+    "(NP (NN))",
+    "(S (VP (VB) (PP (IN) (NP (NN)))))",
+    "(FRAG)",
+]
+SYMBOLS = TreeSymbols.build([read_tree(each, words=False) for each in TREES], 8)
+VOC = PairVocabulary.build(["a heron waits", "the lamp"], SYMBOLS, "en", pieces=40, lower=True)
+TEXTS = [[5, 6, 7], [8], [9, 10, 11, 12, 13], [14, 15]]
+PARSES = [SYMBOLS.encode(read_tree(each, words=False)) for each in TREES]
+COLUMN_ROWS = {
+    "source": TEXTS,
+    "target": TEXTS[::-1],
+    "source_tree": [PARSES[1], PARSES[2], PARSES[3], PARSES[0]],
+    "target_tree": PARSES,
+}
+DATA = pairs_of(list("abcd"), COLUMN_ROWS, VOC)
+ALL = np.arange(4)
+VIEW = PairView(ROWS)
+
+
+def stripped(rows: torch.Tensor) -> list[list[int]]:
+    """Rows without their padding, which must stand at their ends."""
+    found = []
+    for row in rows.tolist():
+        length = sum(each != PAD for each in row)
+        assert PAD not in row[:length]
+        found.append(row[:length])
+    return found
+
+
+# --- What a batch holds -----------------------------------------------------------------------------------------------
+
+
+def test_every_row_is_the_pair_s_own() -> None:
+    batch = DATA.batch(np.array([2, 0]), VIEW)
+    assert stripped(batch.source) == [TEXTS[2], TEXTS[0]]
+    assert stripped(batch.source_tree) == [PARSES[3], PARSES[1]]
+    assert stripped(batch.target_tree) == [PARSES[2], PARSES[0]]
+    assert stripped(batch.inputs) == [[BOS, *TEXTS[1]], [BOS, *TEXTS[3]]]
+    assert stripped(batch.target) == [[*TEXTS[1], EOS], [*TEXTS[3], EOS]]
+    assert all(getattr(batch, field.name).dtype == torch.int64 for field in fields(batch))
+    assert len(batch) == 2 and batch.device == torch.device("cpu")
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 8])
+def test_a_template_is_the_target_s_tree_cut(levels: int) -> None:
+    wanted = [SYMBOLS.encode(cut(read_tree(tree, words=False), levels)) for tree in TREES]
+    assert stripped(DATA.batch(ALL, replace(VIEW, template=levels)).template) == wanted
+    found = top(DATA.columns["target_tree"], levels, VOC)
+    assert [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)] == wanted
+
+
+def test_a_template_that_is_given_is_taken_as_it_is() -> None:
+    given_ = [PARSES[0], [], PARSES[3], PARSES[1]]
+    data = pairs_of(list("abcd"), COLUMN_ROWS, VOC, given_)
+    assert stripped(data.batch(ALL, VIEW).template) == given_
+    brackets = stripped(data.batch(ALL, replace(VIEW, form="brackets")).template)
+    assert brackets == [SYMBOLS.encode_bracketed(row) for row in given_]
+
+
+def test_a_model_of_trees_writes_the_target_s_tree() -> None:
+    batch = DATA.batch(ALL, PairView(("source_tree",), "tree"))
+    assert stripped(batch.inputs) == [[BOS, *row] for row in PARSES]
+    assert stripped(batch.target) == [[*row, EOS] for row in PARSES]
+    assert batch.real.sum() == sum(len(row) + 1 for row in PARSES)
+
+
+def test_brackets_take_three_ids_a_node_wherever_a_tree_stands() -> None:
+    batch = DATA.batch(ALL, PairView(ROWS, "tree", "brackets"))
+    for name in ("source_tree", "target_tree"):
+        assert stripped(getattr(batch, name)) == [SYMBOLS.encode_bracketed(row) for row in COLUMN_ROWS[name]]
+    tops = [SYMBOLS.encode(cut(read_tree(tree, words=False), 3)) for tree in TREES]
+    assert stripped(batch.template) == [SYMBOLS.encode_bracketed(row) for row in tops]
+    assert stripped(batch.target) == [[*SYMBOLS.encode_bracketed(row), EOS] for row in PARSES]
+    assert stripped(batch.source) == TEXTS
+
+
+@given(st.lists(st.sampled_from([[], *PARSES]), max_size=6))
+def test_all_rows_at_once_are_bracketed_as_one_by_one(rows: list[list[int]]) -> None:
+    found = in_brackets(Ragged.of(rows), VOC)
+    assert [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)] == [
+        SYMBOLS.encode_bracketed(row) for row in rows
+    ]
+
+
+def test_ends_stand_round_encoders_rows_and_only_those() -> None:
+    plain, ended = DATA.batch(ALL, VIEW), DATA.batch(ALL, replace(VIEW, ends=True))
+    for name in ROWS:
+        wanted = [[BOS, *row, EOS] for row in stripped(getattr(plain, name))]
+        assert stripped(getattr(ended, name)) == wanted
+    assert torch.equal(ended.inputs, plain.inputs) and torch.equal(ended.target, plain.target)
+
+
+def test_rows_that_are_not_read_are_not_there() -> None:
+    batch = DATA.batch(ALL, PairView(("template",)))
+    assert [getattr(batch, name).shape for name in ROWS] == [(4, 0), (4, 0), (4, 0), (4, batch.template.shape[1])]
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=5), st.sampled_from(["levels", "brackets"]),
+    st.sampled_from(["text", "tree"]), st.booleans(), st.integers(1, 5),
+)  # fmt: skip
+def test_a_grain_adds_padding_alone_and_widths_are_its_multiples(
+    chosen: list[int], form: Any, writes: Any, ends: bool, grain: int
+) -> None:
+    view = PairView(ROWS, writes, form, ends=ends)
+    exact, padded = (DATA.batch(np.array(chosen), view, grain=each) for each in (1, grain))
+    for field in fields(PairBatch):
+        one, other = getattr(exact, field.name), getattr(padded, field.name)
+        assert stripped(one) == stripped(other)
+        assert other.shape[1] % grain == 0 and 0 <= other.shape[1] - one.shape[1] < grain
+        assert one.shape[1] == max(map(len, stripped(one)))
+
+
+def test_neighbours_and_order_change_no_row() -> None:
+    whole = DATA.batch(ALL, VIEW)
+    for place in ALL:
+        alone = DATA.batch(np.array([place]), VIEW)
+        for field in fields(PairBatch):
+            assert stripped(getattr(alone, field.name))[0] == stripped(getattr(whole, field.name))[place]
+
+
+def test_a_batch_moves_as_a_whole() -> None:
+    moved = DATA.batch(ALL, VIEW).to("meta")
+    assert {getattr(moved, field.name).device.type for field in fields(moved)} == {"meta"}
+
+
+# --- How long rows are ------------------------------------------------------------------------------------------------
+
+
+def test_an_example_s_size_is_the_same_for_every_model() -> None:
+    wanted = [1 + sum(len(COLUMN_ROWS[name][place]) for name in COLUMNS) for place in range(4)]
+    for view in (VIEW, PairView(("source",)), PairView(("template",), "tree", "brackets", ends=True)):
+        assert DATA.sizes(view).tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("view", "longest"),
+    [
+        (PairView(("source",)), 5),
+        (PairView(("source",), "tree"), 10),
+        (PairView(("source", "target_tree")), 10),
+        (PairView(("template",), template=2), 5),
+        (PairView(("source_tree",), form="brackets"), 30),
+        (PairView(("template",), "tree", "brackets"), 30),
+    ],
+)  # fmt: skip
+def test_the_longest_row_is_counted_with_both_its_ends(view: PairView, longest: int) -> None:
+    assert DATA.longest(view) == longest + 2
+    batch = DATA.batch(ALL, replace(view, ends=True))
+    assert max(getattr(batch, field.name).shape[1] for field in fields(batch)) <= longest + 2
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    DATA.save(tmp_path / "train.parquet")
+    again = PairData.load(tmp_path / "train.parquet", VOC)
+    assert again.ids == DATA.ids and len(again) == 4
+    one, other = DATA.batch(ALL, VIEW), again.batch(ALL, VIEW)
+    assert all(torch.equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+
+
+def test_no_rows_are_data_as_well(tmp_path: Path) -> None:
+    empty = pairs_of([], {name: [] for name in COLUMNS}, VOC)
+    empty.save(tmp_path / "none.parquet")
+    for data in (empty, PairData.load(tmp_path / "none.parquet", VOC)):
+        assert len(data) == 0 and data.sizes(VIEW).tolist() == [] and data.longest(VIEW) == 2
+        for form in ("levels", "brackets"):
+            assert len(data.batch(np.arange(0), PairView(ROWS, form=form))) == 0

@@ -1,0 +1,117 @@
+"""Word pieces: which texts come back, and which cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
+from espalier.io.errors import ArtifactError
+from espalier.syntax.constituency import read_tree
+
+TEXTS = ["the tall heron waits", "a heron waits by the lamp", "lamps , and the tall grass", "who waits ? <pad> </s>"]
+SYMBOLS = TreeSymbols.build([read_tree("(S (NP (NN)) (VP (VB)))", words=False)], 8)
+
+
+def build(pieces: int = 60, lower: bool = True, texts: list[str] = TEXTS) -> PairVocabulary:
+    return PairVocabulary.build(texts, SYMBOLS, "en", pieces=pieces, lower=lower)
+
+
+VOC = build()
+KNOWN = sorted({letter for text in TEXTS for letter in text} - {" "})
+WORDS = st.lists(st.text(st.sampled_from(KNOWN), min_size=1, max_size=7), max_size=6)
+#: Any characters at all but the space, which parts words, and the sign that marks where they begin.
+ANY = st.lists(st.text(st.characters(exclude_characters=" ▁", codec="utf-8"), min_size=1, max_size=6), max_size=5)
+
+
+@given(WORDS)
+def test_words_of_known_characters_come_back(words: list[str]) -> None:
+    text = VOC.text_of(words)
+    (ids,) = VOC.encode_texts([text])
+    assert VOC.decode_text(ids) == text == " ".join(words)
+    assert all(4 <= each < VOC.text_size for each in ids)
+
+
+@given(ANY)
+def test_of_any_words_all_comes_back_but_unknown_characters_and_those_become_words(words: list[str]) -> None:
+    text = VOC.text_of(words)
+    (ids,) = VOC.encode_texts([text])
+    spelt = "".join(letter if letter in {*KNOWN, " "} else " <unk> " for letter in text)
+    assert VOC.decode_text(ids) == " ".join(word for word in spelt.split(" ") if word)
+    assert ids.count(UNK) == sum(letter not in {*KNOWN, " "} for letter in text)
+    assert "  " not in VOC.decode_text(ids) and not {PAD, BOS, EOS} & {*ids}
+
+
+@given(st.lists(st.integers(0, VOC.text_size - 1), max_size=12))
+def test_any_ids_make_words_joined_by_single_spaces(ids: list[int]) -> None:
+    text = VOC.decode_text(ids)
+    assert text == " ".join(text.split())
+    assert VOC.decode_text([each for each in ids if each not in (PAD, BOS, EOS)]) == text
+
+
+def test_the_sign_that_marks_where_words_begin_does_not_come_back() -> None:
+    (ids,) = VOC.encode_texts(["tall▁heron ▁ waits"])
+    assert VOC.decode_text(ids) == "tall heron waits"
+
+
+def test_a_text_that_spells_a_special_holds_characters_and_no_special() -> None:
+    for text in ("<pad>", "heron <pad> waits", "<pad><pad>", "<s> </s>"):
+        (ids,) = VOC.encode_texts([text])
+        assert VOC.decode_text(ids) == text and not {PAD, UNK, BOS, EOS} & {*ids}
+    spelt = build(texts=["<unk> <bos> <eos> <pad>"] * 9)
+    (ids,) = spelt.encode_texts(["<eos> <unk> <pad> <bos>"])
+    assert min(ids) > EOS and spelt.decode_text(ids) == "<eos> <unk> <pad> <bos>"
+
+
+def test_unknown_words_in_a_row_are_parted_by_one_space() -> None:
+    (ids,) = VOC.encode_texts(["µ heron µ µ waits µ"])
+    assert VOC.decode_text(ids) == "<unk> heron <unk> <unk> waits <unk>"
+
+
+def test_lower_case_is_the_vocabulary_s_choice() -> None:
+    assert VOC.text_of(["The", "HERON"]) == "the heron"
+    assert build(lower=False).text_of(["The", "HERON"]) == "The HERON"
+    raised = [text.upper() for text in TEXTS]
+    assert build(texts=raised).pieces == VOC.pieces != build(texts=raised, lower=False).pieces
+
+
+def test_the_number_of_pieces_is_a_limit() -> None:
+    letters = 4 + len(KNOWN) + 1  # specials, characters, the sign before words
+    assert build(pieces=letters + 7).text_size == letters + 7
+    assert build(pieces=9999).text_size < 200
+    more, fewer = VOC.encode_texts(TEXTS), build(pieces=letters + 2).encode_texts(TEXTS)
+    assert sum(map(len, more)) < sum(map(len, fewer))
+
+
+def test_what_is_learned_depends_on_the_texts_alone() -> None:
+    assert len({build().pieces for _ in range(5)}) == 1
+    assert build(texts=TEXTS[::-1]).pieces == VOC.pieces
+
+
+def test_the_file_gives_it_back(tmp_path: Path) -> None:
+    VOC.save(tmp_path / "vocabulary.json")
+    again = PairVocabulary.load(tmp_path / "vocabulary.json")
+    assert again == VOC and again.encode_texts(TEXTS) == VOC.encode_texts(TEXTS)
+    assert again.encode_texts(["<pad>"]) == VOC.encode_texts(["<pad>"])
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"pieces": "", "trees": 3}', '{"trees": {"labels": 1, "depth": "x"}}'])
+def test_a_file_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "vocabulary.json").write_text(text)
+    with pytest.raises(ArtifactError, match="not a vocabulary of pairs"):
+        PairVocabulary.load(tmp_path / "vocabulary.json")
+
+
+def test_a_damaged_tokenizer_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "vocabulary.json"
+    VOC.save(file)
+    value = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**value, "pieces": "{}"}), encoding="utf-8")
+    with pytest.raises(ArtifactError, match="no tokenizer"):
+        PairVocabulary.load(file)

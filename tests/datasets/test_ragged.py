@@ -1,0 +1,56 @@
+"""Rows of different lengths: what they hold comes back, padded or from a file."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.datasets.ragged import Ragged, read_ragged, write_ragged
+from espalier.io.errors import ArtifactError
+
+ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6), max_size=6)
+
+
+def rows_of(ragged: Ragged) -> list[list[int]]:
+    return [ragged.flat[i:j].tolist() for i, j in pairwise(ragged.offsets)]
+
+
+@given(ROWS)
+def test_rows_come_back(rows: list[list[int]]) -> None:
+    ragged = Ragged.of(rows)
+    assert rows_of(ragged) == rows and ragged.lengths.tolist() == [len(row) for row in rows]
+    assert ragged.flat.dtype == np.int32 and ragged.offsets.dtype == np.int64
+
+
+@given(ROWS.filter(bool), st.integers(1, 4), st.data())
+def test_chosen_rows_are_padded_to_the_longest_of_them_and_the_grain(
+    rows: list[list[int]], grain: int, data: st.DataObject
+) -> None:
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=5))
+    found = Ragged.of(rows).padded(np.array(chosen, dtype=np.int64), -1, grain)
+    longest = max((len(rows[place]) for place in chosen), default=0)
+    assert found.shape == (len(chosen), -(-longest // grain) * grain)
+    assert [[each for each in row if each != -1] for row in found.tolist()] == [rows[place] for place in chosen]
+    assert all(row == sorted(row, key=lambda each: each == -1) for row in found.tolist())
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[], [7], []], [[1, 2], [], [3, 4, 5]]])
+def test_a_file_gives_rows_and_ids_back(rows: list[list[int]], tmp_path: Path) -> None:
+    ids = [f"row/{n}" for n in range(len(rows))]
+    other = Ragged.of([[9] * n for n in range(len(rows))])
+    write_ragged(tmp_path / "made.parquet", ids, {"one": Ragged.of(rows), "other": other})
+    found_ids, found = read_ragged(tmp_path / "made.parquet", ["other", "one"])
+    assert found_ids == ids and list(found) == ["other", "one"]
+    assert rows_of(found["one"]) == rows and rows_of(found["other"]) == rows_of(other)
+    assert found["one"].padded(np.arange(len(rows)), 0).shape[0] == len(rows)
+
+
+def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
+    write_ragged(tmp_path / "made.parquet", ["a"], {"one": Ragged.of([[1]])})
+    with pytest.raises(ArtifactError, match="no column two"):
+        read_ragged(tmp_path / "made.parquet", ["two"])

@@ -1,0 +1,121 @@
+"""A linearized corpus and its batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.datasets.verse.data import COLUMNS, Ragged, VerseData, View
+from espalier.datasets.verse.frames import frame_of, target_of
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, Vocabulary
+from espalier.io.errors import ArtifactError
+from espalier.verse.format import format_of
+
+VOC = Vocabulary(tuple("，。灯山桥雨石令"), units=4, length=12, language="zh")
+VERSES = [("灯山，桥雨。\n山。", "A.", "石桥令"), ("雨。", "A", ""), ("桥，灯。\n灯桥山。", "AB", "山")]
+
+
+@pytest.fixture
+def data() -> VerseData:
+    frames = [frame_of(format_of(text, "zh", rhyme), VOC) for text, rhyme, _ in VERSES]
+    targets = [target_of(text, VOC) for text, _, _ in VERSES]
+    titles = [VOC.encode(title) for _, _, title in VERSES]
+    return VerseData.of(["a", "b", "c"], frames, VOC, targets=targets, titles=titles)
+
+
+ALL = np.arange(3)
+
+
+def test_a_batch_is_padded_on_the_right_and_shifted(data: VerseData) -> None:
+    batch = data.batch(ALL, View())
+    assert batch.target.shape == batch.inputs.shape == batch.c.shape == (3, 11)
+    assert data.lengths.tolist() == [11, 4, 11] and len(data) == len(batch) == 3
+    assert batch.target[1].tolist() == [*VOC.encode("雨。"), SEP, EOS] + [PAD] * 7
+    assert batch.inputs[:, 0].tolist() == [BOS] * 3
+    assert torch.equal(batch.inputs[:, 1:], batch.target[:, :-1])
+    assert batch.real.sum(1).tolist() == [11, 4, 11]
+    assert batch.letter[1].tolist() == [0] + [-1] * 10
+    assert batch.device == torch.device("cpu")
+
+
+def test_rows_do_not_depend_on_their_neighbours(data: VerseData) -> None:
+    whole = data.batch(ALL, View(title=True))
+    for index in range(3):
+        alone = data.batch(np.array([index]), View(title=True))
+        for name in ("inputs", "target", "c", "p", "s", "letter", "title"):
+            row = getattr(alone, name)[0]
+            assert torch.equal(row, getattr(whole, name)[index][: len(row)])
+
+
+def test_order_chooses_the_row_of_positions(data: VerseData) -> None:
+    down, up = data.batch(ALL, View()), data.batch(ALL, View(order="ascending"))
+    assert down.p[1].tolist()[:4] == [VOC.position(1), VOC.position(0), SEP, EOS]
+    assert up.p[1].tolist()[:4] == [VOC.position(0), VOC.position(1), SEP, EOS]
+    assert torch.equal(down.c, up.c) and torch.equal(down.s, up.s)
+
+
+def test_titles_are_read_only_when_asked_for(data: VerseData) -> None:
+    assert data.batch(ALL, View()).title.shape == (3, 0)
+    assert data.batch(ALL, View(title=True)).title.tolist() == [
+        VOC.encode("石桥令"),
+        [PAD] * 3,
+        [*VOC.encode("山"), 0, 0],
+    ]
+
+
+def test_literals_are_drawn_from_words_alone_at_their_rate(data: VerseData) -> None:
+    view, many = View(literals=0.2), np.tile(ALL, 400)
+    plain = data.batch(many, view)  # evaluation: no generator, no literals
+    assert torch.equal(plain.c, data.batch(many, View()).c)
+    drawn = data.batch(many, view, np.random.default_rng(1))
+    words = (plain.c == VOC.c_word) | (plain.c == VOC.c_rhyme)
+    kept = drawn.c != plain.c
+    assert not (kept & ~words).any()
+    assert torch.equal(drawn.c[kept], drawn.target[kept])
+    assert abs(kept.sum() / words.sum() - 0.2) < 0.02
+    assert (kept & (plain.c == VOC.c_rhyme)).any()
+    assert torch.equal(drawn.c, data.batch(many, view, np.random.default_rng(1)).c)
+    all_kept = data.batch(many, View(literals=1.0), np.random.default_rng(1))
+    assert torch.equal(all_kept.c[all_kept.real], all_kept.target[all_kept.real])
+
+
+def test_frames_to_be_written_have_no_target() -> None:
+    frames = [frame_of(format_of(text, "zh", rhyme), VOC) for text, rhyme, _ in VERSES]
+    batch = VerseData.of(["a", "b", "c"], frames, VOC).batch(ALL, View(title=True))
+    assert batch.target.shape == (3, 0) and batch.title.shape == (3, 0)
+    assert batch.inputs.tolist() == [[BOS]] * 3
+
+
+def test_a_saved_split_reads_back_the_same(data: VerseData, tmp_path: Path) -> None:
+    data.save(tmp_path / "train.parquet")
+    again = VerseData.load(tmp_path / "train.parquet", VOC)
+    assert again.ids == data.ids
+    for name in COLUMNS:
+        for indices in (ALL, np.array([2, 0])):
+            assert np.array_equal(again.columns[name].padded(indices, -7), data.columns[name].padded(indices, -7))
+
+
+def test_an_empty_split_is_saved_and_read(tmp_path: Path) -> None:
+    VerseData.of([], [], VOC).save(tmp_path / "dev.parquet")
+    again = VerseData.load(tmp_path / "dev.parquet", VOC)
+    assert len(again) == 0 and again.lengths.tolist() == []
+
+
+def test_a_table_without_its_columns_is_an_artifact_error(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="no such table"):
+        VerseData.load(tmp_path / "train.parquet", VOC)
+
+
+@given(st.lists(st.lists(st.integers(0, 99), max_size=6), min_size=1, max_size=6), st.data())
+def test_ragged_rows_pad_to_the_longest_chosen(rows: list[list[int]], data: st.DataObject) -> None:
+    ragged = Ragged.of(rows)
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=5))
+    longest = max(len(rows[index]) for index in chosen)
+    wanted = [rows[index] + [-1] * (longest - len(rows[index])) for index in chosen]
+    assert ragged.padded(np.array(chosen), -1).tolist() == wanted
+    assert ragged.lengths.tolist() == [len(row) for row in rows]
