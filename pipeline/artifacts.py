@@ -43,6 +43,12 @@ def write_ready(
             write_json(folder / f"{name}.json", value)
 
 
+def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:
+    """Numbers for DVC to show and compare in `metrics/<group>/<key>.json`, all else in `details/<group>/<key>.json`."""
+    write_json(layout.metrics(group, key), numbers)
+    write_json(layout.details(group, key), details)
+
+
 def write_scores(
     key: str,
     run: Run,

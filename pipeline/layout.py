@@ -70,9 +70,14 @@ def output(paper: str, run: str) -> Path:
     return Path("outputs") / paper / f"{run}.parquet"
 
 
-def metrics(paper: str, run: str) -> Path:
-    """A run's scores."""
-    return Path("metrics") / paper / f"{run}.json"
+def metrics(group: str, key: str) -> Path:
+    """Few numbers under short keys, which DVC shows and compares; of a paper's run, or of a corpus, dataset, parser."""
+    return Path("metrics") / group / f"{key}.json"
+
+
+def details(group: str, key: str) -> Path:
+    """All else that is known of the same: intervals, signatures, counts, settings."""
+    return Path("details") / group / f"{key}.json"
 
 
 def segments(paper: str, run: str) -> Path:
