@@ -20,7 +20,8 @@ from espalier.datasets.dialogue.data import DialogueData
 from espalier.datasets.pairs.data import PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.verse.data import VerseData
-from espalier.datasets.vocabulary import Vocabulary, WordVocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.models.guig import GuiG
@@ -44,7 +45,7 @@ class Architecture:
 
 
 ARCHITECTURES = {
-    "songnet": Architecture(SongNetConfig, SongNet, Vocabulary, VerseData),
+    "songnet": Architecture(SongNetConfig, SongNet, VerseVocabulary, VerseData),
     "guig": Architecture(GuiGConfig, GuiG, PairVocabulary, PairData),
     "scpn": Architecture(SCPNConfig, SCPN, PairVocabulary, PairData),
     "x2tree": Architecture(X2TreeConfig, X2Tree, WordVocabulary, DialogueData),

@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from espalier.datasets.verse.data import VerseBatch, View
-from espalier.datasets.vocabulary import PAD, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.linear import Activation, linear
 from espalier.layers.readout import readout_loss
@@ -147,7 +148,7 @@ class SongNetState:
 class SongNet(nn.Module):
     """The language model of equations 3-10, over the chain contract."""
 
-    def __init__(self, config: SongNetConfig, vocabulary: Vocabulary) -> None:
+    def __init__(self, config: SongNetConfig, vocabulary: VerseVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.one_mark: Tensor

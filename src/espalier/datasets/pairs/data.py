@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, 
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
+from espalier.io.errors import ConfigError
 
 #: The list columns of a linearized split: word pieces of both sides, symbols of both trees (cut at the depth).
 COLUMNS = ("source", "target", "source_tree", "target_tree")
@@ -91,6 +91,12 @@ class PairData:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def select(self, places: IntArray) -> PairData:
+        """The rows at these places, in that order."""
+        columns = {name: column.select(places) for name, column in self.columns.items()}
+        template = self.template.select(places) if self.template is not None else None
+        return PairData([self.ids[place] for place in places], columns, self.vocabulary, template)
+
     def row(self, name: str, view: PairView) -> Ragged:
         """The rows of one of `ROWS`, or "target", as a model with this view meets them, without specials."""
         key = name, view.form, view.template
@@ -124,8 +130,18 @@ class PairData:
         return sum((self.columns[name].lengths for name in COLUMNS), start=np.ones(len(self), dtype=np.int64))
 
     def longest(self, view: PairView) -> int:
-        """The longest single row that a model with this view reads or writes."""
+        """The longest single row that a model with this view reads or writes, its specials included.
+
+        Raises:
+            ConfigError: the view reads trees, and the pairs have none.
+        """
         names = {*view.reads, "target" if view.writes == "text" else "target_tree"}
+        if self.vocabulary.symbols is None and (trees := sorted(names - {"source", "target"})):
+            raise ConfigError(
+                f"the dataset has no trees, and the model reads or writes {', '.join(trees)}",
+                where="network",
+                remedy="make the dataset with trees: true, or choose a model of texts alone",
+            )
         return max((int(self.row(name, view).lengths.max(initial=0)) for name in names), default=0) + 2
 
     def batch(
@@ -180,14 +196,3 @@ def _between(rows: npt.NDArray[np.int64], begin: int, end: int) -> npt.NDArray[n
 def _widened(rows: npt.NDArray[np.int64], grain: int, beside: int = 0) -> npt.NDArray[np.int64]:
     """(count, n) to the next width that is, without `beside` places, a multiple of `grain`."""
     return np.pad(rows, ((0, 0), (0, -(rows.shape[1] - beside) % grain)))
-
-
-def pairs_of(
-    ids: Sequence[str],
-    columns: dict[str, list[list[int]]],
-    vocabulary: PairVocabulary,
-    template: list[list[int]] | None = None,
-) -> PairData:
-    """From lists of ids, one list a column."""
-    made = {name: Ragged.of(columns[name]) for name in COLUMNS}
-    return PairData(list(ids), made, vocabulary, Ragged.of(template) if template is not None else None)
