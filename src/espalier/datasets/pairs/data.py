@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The list columns of a linearized split: word pieces of both sides, symbols of both trees (cut at the depth).
 COLUMNS = ("source", "target", "source_tree", "target_tree")
@@ -137,6 +138,8 @@ class PairData:
             rng: unused; nothing of a pair is drawn.
             grain: lengths are padded to a multiple of it.
         """
+        import torch
+
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
         for name in view.reads:
             taken = self.row(name, view).padded(indices, PAD)
