@@ -16,7 +16,8 @@ from espalier.datasets.batching import GRAIN
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.verse.frames import Frame
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 
 POSITIONS = 384
 

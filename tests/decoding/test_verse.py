@@ -19,7 +19,8 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.constraints.frame import InFrame, InRhyme
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.metrics.verse_format import unit_is_correct
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group

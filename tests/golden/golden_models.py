@@ -19,7 +19,8 @@ from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, wri
 from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.readout import readout_loss
 from espalier.layers.residual import FeedForward, Residual
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import train
 from espalier.verse.format import format_of, parse_format

@@ -14,7 +14,8 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.syntax.constituency import read_tree
 from espalier.verse.format import format_of
 

@@ -16,7 +16,8 @@ from torch import Tensor
 from espalier.datasets.verse.data import VerseBatch, VerseData
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.vocabulary import PAD
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.format import parse_format
 
 Build = Callable[..., SongNet]

@@ -21,8 +21,9 @@ import yaml
 from rich.cells import cell_len
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.models.registry import save_model
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.serialization import save_model
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.rhyme import group_name
 from pipeline.cli import OTHERS, STAGES
 

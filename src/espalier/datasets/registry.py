@@ -1,4 +1,4 @@
-"""The encodings. Add your own in a module that params.yaml lists under `plugins`: `ENCODINGS["name"] = YourEncoding()`."""
+"""The encodings. Add your own in a module that params.yaml lists under `plugins`: `ENCODINGS["mine"] = Mine()`."""
 
 from __future__ import annotations
 

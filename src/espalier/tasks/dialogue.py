@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from espalier.corpora.records import Pair, words_of
+from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import ARITY
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
@@ -161,10 +161,8 @@ class DialogueTask:
 
     def likelihood(self, model: Any, batch: DialogueBatch) -> dict[str, Tensor]:
         """Nats of each reference: of its words and end, or of all choices of its tree; and its words."""
-        if model.config.view.shape == "tree":
-            nll = model.tree_losses(batch)
-        else:
-            nll = model.token_losses(batch).sum(1)
+        tree = model.config.view.shape == "tree"
+        nll = model.tree_losses(batch) if tree else model.token_losses(batch).sum(1)
         return {"nll": nll.double(), "words": batch.real.sum(1) - 1}
 
     def facts(self, model: Any) -> dict[str, str]:
@@ -178,9 +176,8 @@ class DialogueTask:
         """A segment is a pair under one of the model's seeds."""
         import numpy as np
 
-        table, seeds = outputs.table, []
-        for _, own in table.groupby("seed", sort=False):
-            seeds.append(_statistics(own, outputs))
+        table = outputs.table
+        seeds = [_statistics(own, outputs) for _, own in table.groupby("seed", sort=False)]
         families = {family: np.concatenate([own[family] for own in seeds]) for family in seeds[0]}
         first = table[table["sample"] == 0].reset_index(drop=True)
         return [Segments(first[["id", "cluster", "seed", "sample"]], families)]
@@ -237,9 +234,7 @@ def replies(
     return [list(texts.values()) for texts in best]
 
 
-def _chain_replies(
-    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
-) -> list[list[Reply]]:
+def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
     import torch
 
     from espalier.decoding.beam import beam_search

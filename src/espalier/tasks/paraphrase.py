@@ -74,7 +74,9 @@ class ParaphraseTask:
                 remedy=f"at most {network.positions}",
             )
         if network.view.writes == "text" and decoder.constraint != "none":
-            raise ConfigError(f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts")
+            raise ConfigError(
+                f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts"
+            )
 
     def needs_annotation(self, network: Any) -> bool:
         """Texts are compared by their trees."""
@@ -276,9 +278,7 @@ def _guides(
     return [trees.get(record.id) or top for record, top in zip(records, tops, strict=True)]
 
 
-def _templates(
-    ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView
-) -> list[str]:
+def _templates(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView) -> list[str]:
     """Each pair's template: its target's own, or the sample-th most frequent of the dataset; "" where none is read."""
     if decoder.template == "frequent":
         frequent = ready.extras["templates"]

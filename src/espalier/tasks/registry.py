@@ -1,4 +1,4 @@
-"""The tasks. Add your own in a module that params.yaml lists under `plugins`: `TASKS["name"] = YourTask()`."""
+"""The tasks. Add your own in a module that params.yaml lists under `plugins`: `TASKS["mine"] = Mine()`."""
 
 from __future__ import annotations
 

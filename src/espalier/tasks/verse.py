@@ -207,7 +207,7 @@ class VerseTask:
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
     """The constraint that a decoder's settings ask for."""
-    from espalier.decoding.constraints.constraint import All, Constraint
+    from espalier.decoding.constraints.constraint import All
     from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
 
     if decoder.mode == "free":

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
@@ -18,6 +17,10 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.io.errors import ConfigError
+from espalier.syntax.constituency import read_tree
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The list columns of a linearized split: word pieces of both sides, symbols of both trees (cut at the depth).
 COLUMNS = ("source", "target", "source_tree", "target_tree")
@@ -97,6 +100,25 @@ class PairData:
         template = self.template.select(places) if self.template is not None else None
         return PairData([self.ids[place] for place in places], columns, self.vocabulary, template)
 
+    def under(self, guides: Sequence[str] | None, templates: Sequence[str] | None) -> PairData:
+        """The same pairs under other trees.
+
+        Args:
+            guides: for each pair a Penn string in place of its target's tree; None keeps that.
+            templates: for each pair a Penn string to be expanded; None takes the top of the target's tree.
+
+        Raises:
+            ConfigError: a tree has a label that the vocabulary does not have.
+        """
+        columns = dict(self.columns)
+        if guides is not None:
+            columns["target_tree"] = self._symbols(guides)
+        return PairData(self.ids, columns, self.vocabulary, None if templates is None else self._symbols(templates))
+
+    def _symbols(self, trees: Sequence[str]) -> Ragged:
+        symbols = {tree: self.vocabulary.trees.encode(read_tree(tree, words=False)) for tree in dict.fromkeys(trees)}
+        return Ragged.of([symbols[tree] for tree in trees])
+
     def row(self, name: str, view: PairView) -> Ragged:
         """The rows of one of `ROWS`, or "target", as a model with this view meets them, without specials."""
         key = name, view.form, view.template
@@ -153,6 +175,8 @@ class PairData:
             rng: unused; nothing of a pair is drawn.
             grain: lengths are padded to a multiple of it.
         """
+        import torch
+
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
         for name in view.reads:
             taken = self.row(name, view).padded(indices, PAD)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.batching import GRAIN
@@ -18,6 +16,9 @@ from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.verse.frames import Frame
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, PAD
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The list columns of a linearized split; `title` is as long as the tune's name, the others as the target.
 COLUMNS = ("target", "c", "p", "inverse", "s", "letter", "title")
@@ -123,6 +124,8 @@ class VerseData:
             rng: draws the literals of section 3.3; None (evaluation) keeps none.
             grain: lengths are padded to a multiple of it.
         """
+        import torch
+
         voc = self.vocabulary
         take = {
             name: ragged.padded(indices, -1 if name == "letter" else PAD, grain)
