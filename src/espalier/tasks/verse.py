@@ -20,6 +20,7 @@ from espalier.verse.format import BLANK, RHYME, Format, format_of, parse_format
 from espalier.verse.text import join_units
 
 if TYPE_CHECKING:
+    import pandas as pd
     from torch import Tensor
 
     from espalier.datasets.verse.data import VerseBatch
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.metrics.metric import Metric
+    from espalier.metrics.perplexity import Likelihood
 
 
 class VerseDecoder(Settings):
@@ -157,23 +159,27 @@ class VerseTask:
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
         """Format, rhyme, variety and perplexity of each text; the perplexity of each poem of the dev split."""
-        from espalier.metrics.verse import dev_statistics, verse_statistics
+        from espalier.metrics.perplexity import perplexity_statistics
+        from espalier.metrics.verse import verse_statistics
 
-        table = outputs.table
+        table, dev = outputs.table, outputs.dev
+        keys = ["id", "cluster", "seed", "sample"]
         families = verse_statistics(
             table["reference"].tolist(),
             table["text"].tolist(),
             table["rhyme"].tolist(),
             language=outputs.language,
             rules=scoring.rules,
-            likelihood=[table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")],
-            draws=list(zip(table["seed"], table["sample"], strict=True)),
+            seed=outputs.seed,
+            likelihood=_likelihood(table),
+            samples=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
-        rows = table[["id", "cluster", "seed", "sample"]]
-        if outputs.dev is None:
-            return [Segments(rows, families)]
-        dev = outputs.dev
-        return [Segments(rows, families), Segments(dev[["id", "cluster", "seed", "sample"]], dev_statistics(dev))]
+        test = Segments(table[keys], families)
+        return (
+            [test]
+            if dev is None
+            else [test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})]
+        )
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of verse."""
@@ -203,6 +209,12 @@ class VerseTask:
             "constraints": [name for name in ("marks", "rhyme") if getattr(decoder, name)],
             "samples": run.samples if run.samples > 1 else None,
         }
+
+
+def _likelihood(table: pd.DataFrame) -> Likelihood:
+    from espalier.metrics.perplexity import Likelihood
+
+    return Likelihood(*(table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")))
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
