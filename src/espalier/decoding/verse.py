@@ -18,7 +18,7 @@ from espalier.decoding.constraints.constraint import All, Constraint
 from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
 from espalier.decoding.sampling import sample
 from espalier.models.contract import ChainModel
-from espalier.text.language import join_tokens
+from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format
 from espalier.verse.text import join_units
 
@@ -70,7 +70,7 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: Vocabulary) -> Constrain
 
 
 def text_of(ids: list[int], vocabulary: Vocabulary, format_: Format | None = None) -> str:
-    """The verse that ids spell. With `format_` its literals stand as they were given, known to the model or not."""
+    """The verse that ids spell. With `format_`, its literals stand as written, known to the vocabulary or not."""
     units: list[list[str]] = [[]]
     for identity in ids:
         if identity == SEP:
@@ -82,7 +82,7 @@ def text_of(ids: list[int], vocabulary: Vocabulary, format_: Format | None = Non
     if format_ is not None:
         units = [
             [
-                word if slot in (BLANK, RHYME) or word != vocabulary.token(UNK) else slot
+                word if slot in (BLANK, RHYME) or (is_mark(slot) and word != vocabulary.token(UNK)) else slot
                 for word, slot in zip(unit, slots, strict=False)
             ]
             for unit, slots in zip(units, format_.units, strict=False)
