@@ -11,12 +11,11 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from espalier.decoding.dialogue import DialogueDecoder
 from pydantic import BaseModel
 from typer.main import get_command
 
-from espalier.decoding.dialogue import DialogueDecoder
-from espalier.models.responder import ResponderConfig
-from espalier.models.x2tree import X2TreeConfig
+from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app

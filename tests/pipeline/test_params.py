@@ -271,6 +271,7 @@ def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: t
     from espalier.decoding.dialogue import DialogueDecoder
     from espalier.decoding.paraphrase import PairDecoder
     from espalier.decoding.verse import VerseDecoder
+
     from espalier.models.registry import architecture
 
     decoders: dict[str, type[BaseModel]] = {"verse": VerseDecoder, "paraphrase": PairDecoder}
@@ -324,7 +325,7 @@ def test_the_nursery_has_a_default_for_each_command() -> None:
     ],
 )
 def test_a_network_that_cannot_be_built_is_one_line(value: dict[str, Any], message: str) -> None:
-    from espalier.models.songnet import SongNetConfig
+    from espalier.models.songnet_config import SongNetConfig
 
     with pytest.raises(ConfigError, match=message) as caught:
         validated(SongNetConfig, value, "models.x.network")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.vocabulary import EOS, SEP, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import EOS, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.text.language import tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
@@ -42,7 +43,7 @@ class Frame:
         return len(self.c)
 
 
-def frame_of(format_: Format, vocabulary: Vocabulary) -> Frame:
+def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     """The symbol rows of a format.
 
     Raises:
@@ -78,7 +79,7 @@ def frame_of(format_: Format, vocabulary: Vocabulary) -> Frame:
     return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter)))
 
 
-def target_of(text: str, vocabulary: Vocabulary) -> IntArray:
+def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
     """The target row of a verse: its tokens, a separator after each unit, the end mark."""
     row: list[int] = []
     for unit in units_of(text):
@@ -92,7 +93,7 @@ def _has_blanks(format_: Format, letter: str) -> bool:
     return any(own == letter and RHYME in unit for unit, own in zip(format_.units, format_.rhyme, strict=True))
 
 
-def _sounds_like(literal: str, vocabulary: Vocabulary) -> int:
+def _sounds_like(literal: str, vocabulary: VerseVocabulary) -> int:
     """The id of the first word that rhymes with a literal that has no id."""
     sound = group_name(literal, vocabulary.language)
     for word in vocabulary.words:
