@@ -13,7 +13,7 @@ from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.tables import read_table, write_table
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Score, scores_json
+from espalier.metrics.metric import Score, details_json
 from pipeline import layout
 from pipeline.params import Run
 
@@ -65,7 +65,7 @@ def write_scores(
     }
     segments = pd.concat([rows[["id", "cluster", "seed", "sample"]], pd.DataFrame(columns)], axis=1)
     write_table(layout.segments(run.paper, key), segments)
-    write_json(layout.metrics(run.paper, key), {**scores_json(found), "counts": counts})
+    write_json(layout.metrics(run.paper, key), {**details_json(found), "counts": counts})
 
 
 def fits_none(run: Run, count: int, what: str) -> DataError:

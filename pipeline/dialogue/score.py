@@ -9,7 +9,8 @@ import pandas as pd
 
 from espalier.io.tables import read_table, table_metadata
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.dialogue import dialogue_scores, dialogue_statistics
+from espalier.metrics.dialogue import KEYS, dialogue_statistics, metrics_of
+from espalier.metrics.metric import family_scores
 from pipeline import layout
 from pipeline.artifacts import write_scores
 from pipeline.params import Params, Run
@@ -26,7 +27,7 @@ def run(key: str, wanted: Run, params: Params) -> None:
     seeds = [_statistics(own, known["writes"], reader) for _, own in table.groupby("seed", sort=False)]
     statistics = {family: np.concatenate([own[family] for own in seeds]) for family in seeds[0]}
     first = table[table["sample"] == 0].reset_index(drop=True)
-    found = dialogue_scores(statistics, seed=wanted.seed, ids=first["cluster"].tolist())
+    found = family_scores(statistics, metrics_of, seed=wanted.seed, groups=first["cluster"].tolist(), keys=KEYS)
     counts = {
         "pairs": int(first["id"].nunique()),
         "posts": int(first["cluster"].nunique()),

@@ -6,10 +6,12 @@ import pandas as pd
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.tables import read_table, table_metadata
+from espalier.metrics.metric import family_scores
 from espalier.metrics.paraphrase import (
-    expansion_scores,
+    EXPANSION_KEYS,
+    KEYS,
     expansion_statistics,
-    paraphrase_scores,
+    metrics_of,
     paraphrase_statistics,
 )
 from pipeline import layout
@@ -30,7 +32,7 @@ def run(key: str, wanted: Run, params: Params) -> None:
     if params.models[wanted.model].network.get("writes", "text") == "tree":
         trees = table["tree"].tolist()
         statistics = expansion_statistics(table["reference_tree"].tolist(), trees, templates=templates)
-        found = expansion_scores(statistics, seed=wanted.seed, ids=table["cluster"].tolist())
+        keys = EXPANSION_KEYS
         counts["no tree"] = trees.count("")
     else:
         parsed = _parsed(key, wanted, table)
@@ -45,8 +47,9 @@ def run(key: str, wanted: Run, params: Params) -> None:
             likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
             wordnet=lexicon,
         )
-        found = paraphrase_scores(statistics, seed=wanted.seed, ids=table["cluster"].tolist())
+        keys = KEYS
         counts["not parsed"] = int((parsed["reason"] != "").sum())
+    found = family_scores(statistics, metrics_of, seed=wanted.seed, groups=table["cluster"].tolist(), keys=keys)
     write_scores(key, wanted, table, statistics, found, counts)
 
 
