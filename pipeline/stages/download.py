@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import layout
 from pipeline.params import entry, load_params
-from pipeline.stage import progress_bar
+from pipeline.progress import progress_bar
 
 if TYPE_CHECKING:
     import rich.progress

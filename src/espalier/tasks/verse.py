@@ -175,9 +175,11 @@ class VerseTask:
             samples=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
         test = Segments(table[keys], families)
-        return [test] if dev is None else [
-            test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})
-        ]
+        return (
+            [test]
+            if dev is None
+            else [test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})]
+        )
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of verse."""
