@@ -24,8 +24,9 @@ from torch import Tensor, nn
 from espalier.datasets.batching import batch_plan
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
 from espalier.datasets.vocabulary import WordVocabulary
-from espalier.models.responder import Responder, ResponderConfig
-from espalier.models.x2tree import X2Tree, X2TreeConfig
+from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
+from espalier.models.responder import Responder
+from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import ternary
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import optimizer_of

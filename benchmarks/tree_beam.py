@@ -27,7 +27,8 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
 from espalier.decoding.grown_trees import GrownTree
 from espalier.decoding.tree_beam import tree_beam
 from espalier.layers.linear import constant_weights
-from espalier.models.x2tree import X2Tree, X2TreeConfig
+from espalier.models.dialogue_config import X2TreeConfig
+from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, flatten
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/decoding"))

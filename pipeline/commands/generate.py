@@ -83,7 +83,7 @@ def _request(name: str, row: list[str]) -> Request:
 
 def write(command: str, requests: list[Request], options: Options) -> None:
     """Write `n` texts for each request, to standard output."""
-    from espalier.models.registry import load_model
+    from espalier.models.serialization import load_model
 
     _check(options, len(requests))
     params = load_params()

@@ -66,7 +66,7 @@ def loaded(params: Params, key: str, writes: str) -> Loaded:
     Raises:
         ConfigError: it writes the other, or is guided by no tree.
     """
-    from espalier.models.registry import load_model
+    from espalier.models.serialization import load_model
 
     option, _ = SORTS[writes]
     model: Any

@@ -83,7 +83,7 @@ def answerer(params: Params, key: str, *, beam: int | None, local: int | None, l
         ConfigError: it cannot be searched so, or its corpus has no parser.
     """
     from espalier.decoding.dialogue import NEVER, DialogueDecoder
-    from espalier.models.registry import load_model
+    from espalier.models.serialization import load_model
     from espalier.syntax.parsers.registry import load_parser
 
     dataset = dataset_of(params, key, DialogueDataset, "replies", "--model")

@@ -14,7 +14,7 @@ from espalier.datasets.dialogue.encode import canonicalize
 from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
 from espalier.io.errors import ConfigError
 from espalier.io.tables import write_table
-from espalier.models.registry import load_model
+from espalier.models.serialization import load_model
 from espalier.syntax.ternary import heads_of
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split

@@ -16,7 +16,7 @@ from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import read_json
 from espalier.io.tables import read_table, write_table
 from espalier.models.contract import ChainModel
-from espalier.models.registry import load_model
+from espalier.models.serialization import load_model
 from espalier.syntax.constituency import read_tree, template
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split

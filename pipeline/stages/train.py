@@ -80,7 +80,7 @@ def run(key: str) -> None:
     """
     from accelerate import PartialState
 
-    from espalier.models.registry import save_model
+    from espalier.models.serialization import save_model
 
     model = entry("model", load_params().models, key)
     done = [_train_seed(key, model, seed) for seed in model.seeds]
@@ -103,7 +103,8 @@ def run(key: str) -> None:
 def _train_seed(key: str, model: Model, seed: int) -> Trained:
     import torch
 
-    from espalier.models.registry import architecture, load_weights, weights_of
+    from espalier.models.registry import architecture
+    from espalier.models.serialization import load_weights, weights_of
     from espalier.training.loop import train
 
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")

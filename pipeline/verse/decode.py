@@ -18,7 +18,7 @@ from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.io.hashing import seed_from
 from espalier.io.tables import write_table
-from espalier.models.registry import load_model
+from espalier.models.serialization import load_model
 from espalier.verse.format import format_of
 from pipeline import layout
 from pipeline.artifacts import fits_none, read_split

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from espalier.corpora.records import Verse
 from espalier.datasets.verse.encode import linearize as to_frames
-from espalier.datasets.vocabulary import UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import UNK
 from espalier.io.files import write_json
 from espalier.text.language import Language, tokens_of
 from espalier.verse.text import units_of
@@ -36,9 +37,11 @@ def run(key: str, dataset: VerseDataset, params: Params) -> None:
     say(counted([("vocabulary", len(vocabulary.words)), *counts.items(), ("quarantined", len(aside))]))
 
 
-def _vocabulary(dataset: VerseDataset, rows: list[Verse], language: Language) -> Vocabulary:
+def _vocabulary(dataset: VerseDataset, rows: list[Verse], language: Language) -> VerseVocabulary:
     """Built on the training split alone, or another dataset's, whose S and P symbols then count as well."""
     if dataset.vocab_from != layout.NONE:
-        return Vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
+        return VerseVocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
     tokens = (token for row in rows for unit in units_of(row.target) for token in tokens_of(unit, language))
-    return Vocabulary.build(tokens, language, min_count=dataset.min_count, units=dataset.units, length=dataset.length)
+    return VerseVocabulary.build(
+        tokens, language, min_count=dataset.min_count, units=dataset.units, length=dataset.length
+    )

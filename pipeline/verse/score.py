@@ -7,14 +7,11 @@ import json
 from espalier.io.errors import ConfigError
 from espalier.io.tables import read_table, table_metadata
 from espalier.metrics.metric import family_scores
-from espalier.metrics.perplexity import Likelihood, perplexity_statistics
-from espalier.metrics.verse import KEYS, metrics_of, verse_statistics
+from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.verse import KEYS, dev_statistics, metrics_of, verse_statistics
 from pipeline import layout
 from pipeline.artifacts import write_scores
 from pipeline.params import Params, Run
-
-#: Of the perplexities, those that the paper prints for dev too.
-DEV_KEYS = ("perplexity", "ppl_released")
 
 
 def run(key: str, wanted: Run, params: Params) -> None:
@@ -31,15 +28,14 @@ def run(key: str, wanted: Run, params: Params) -> None:
         language=params.corpora[wanted.corpus].language,
         rules=wanted.rules,
         likelihood=likelihood,
-        samples=(table["seed"] * wanted.samples + table["sample"]).tolist(),
+        draws=list(zip(table["seed"], table["sample"], strict=True)),
         seed=wanted.seed,
     )
     found = family_scores(statistics, metrics_of, seed=wanted.seed, groups=table["id"].tolist(), keys=KEYS)
     metadata = table_metadata(path)
     dev = json.loads(metadata["dev"])
     unseen = Likelihood(dev["nll"], dev["tokens"], dev["word_nll"], dev["words"])
-    of_dev = family_scores({"perplexity": perplexity_statistics(unseen)}, metrics_of, seed=wanted.seed)
-    found |= {f"{name}_dev": of_dev[name] for name in DEV_KEYS}
+    found |= family_scores(dev_statistics(unseen), metrics_of, seed=wanted.seed)
     counts = {"poems": int(table["id"].nunique()), "texts": len(table), "empty": int((table["text"] == "").sum())}
     counts["unfit"] = int(metadata["unfit"])
     # A poem is a cluster of its own.

@@ -14,24 +14,26 @@ from pydantic import ValidationError
 
 from espalier.datasets.verse.data import VerseBatch, VerseData
 from espalier.datasets.verse.frames import frame_of
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.constraints.frame import InFrame, InRhyme
 from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.metrics.verse_format import unit_is_correct
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
 from espalier.verse.text import rhyme_place, units_of
 
 WORDS = ["lamp", "damp", "stone", "alone", "sea", "tree", "light", "night"]
-ZH = Vocabulary(tuple("，。！、灯山桥雨石令舟天年风明主故高遥楼"), units=6, length=24, language="zh")
-EN = Vocabulary((",", ".", *WORDS), units=6, length=24, language="en")
+ZH = VerseVocabulary(tuple("，。！、灯山桥雨石令舟天年风明主故高遥楼"), units=6, length=24, language="zh")
+EN = VerseVocabulary((",", ".", *WORDS), units=6, length=24, language="en")
 FRAME = VerseDecoder(mode="frame", marks=True)
 RHYMED = VerseDecoder(mode="frame", marks=True, rhyme=True)
 
 
-def model_of(vocabulary: Vocabulary) -> SongNet:
+def model_of(vocabulary: VerseVocabulary) -> SongNet:
     """Random weights, large enough that texts differ and unwanted tokens are likely."""
     torch.manual_seed(5)
     config = SongNetConfig(layers=1, width=16, heads=2, inner=16, dropout=0.0, positions=200)
@@ -45,7 +47,7 @@ def model_of(vocabulary: Vocabulary) -> SongNet:
 MODELS = {"zh": model_of(ZH), "en": model_of(EN)}
 
 
-def batch_of(formats: list[Format], vocabulary: Vocabulary) -> VerseBatch:
+def batch_of(formats: list[Format], vocabulary: VerseVocabulary) -> VerseBatch:
     frames = [frame_of(format_, vocabulary) for format_ in formats]
     data = VerseData.of([str(i) for i in range(len(formats))], frames, vocabulary)
     return data.batch(np.arange(len(formats)), MODELS[vocabulary.language].config.view)

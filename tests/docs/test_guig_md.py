@@ -19,7 +19,7 @@ from typer.main import get_command
 
 from espalier.decoding.paraphrase import PairDecoder
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
-from espalier.models.scpn import SCPNConfig
+from espalier.models.scpn_config import SCPNConfig
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app

@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.decoding.dialogue import DialogueDecoder
-from espalier.models.responder import ResponderConfig
-from espalier.models.x2tree import X2TreeConfig
+from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app

@@ -17,8 +17,9 @@ from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.dialogue import DialogueDecoder, replies
 from espalier.metrics.dialogue import KEYS, Writes, dialogue_statistics, metrics_of
 from espalier.metrics.metric import details_json, family_scores
-from espalier.models.responder import Responder, ResponderConfig
-from espalier.models.x2tree import X2Tree, X2TreeConfig
+from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
+from espalier.models.responder import Responder
+from espalier.models.x2tree import X2Tree
 
 PAIRS = [
     ("the lamp glows", "it glows low , she says", "2 6 2 2 6 0"),

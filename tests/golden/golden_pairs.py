@@ -28,7 +28,8 @@ from espalier.metrics.paraphrase import (
 from espalier.models.contract import ChainModel
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
-from espalier.models.scpn import SCPN, SCPNConfig
+from espalier.models.scpn import SCPN
+from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
 
 ROWS_OF_TEXT = [

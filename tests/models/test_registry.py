@@ -10,10 +10,13 @@ import pytest
 import torch
 
 from espalier.datasets.verse.data import VerseData
+from espalier.datasets.vocabulary import Vocabulary
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
-from espalier.models.registry import ARCHITECTURES, architecture, load_model, load_weights, save_model
+from espalier.models.registry import ARCHITECTURES, Architecture, architecture
+from espalier.models.serialization import load_model, load_weights, save_model
 from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 
 Build = Callable[..., SongNet]
 
@@ -98,6 +101,34 @@ def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
     ):
         architecture("gru", where="models.x.arch")
     assert set(ARCHITECTURES) == {"guig", "responder", "scpn", "songnet", "x2tree"}
+
+
+class Toy(torch.nn.Module):
+    """A model that is registered from outside."""
+
+    def __init__(self, config: SongNetConfig, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        self.weight = torch.nn.Parameter(torch.full((config.width,), float(vocabulary.text_size)))
+
+
+@pytest.mark.parametrize("model", [Toy, f"{__name__}:Toy"])
+def test_an_architecture_registered_from_outside_is_built_saved_and_loaded(
+    model: str | type, data: VerseData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ARCHITECTURES, "toy", Architecture(SongNetConfig, "verse", model))
+    vocabulary = data.vocabulary
+    toy = architecture("toy").build(SongNetConfig(width=12), vocabulary)
+    save_model(tmp_path, "toy", toy, vocabulary, 1)
+    loaded, _ = load_model(tmp_path)
+    assert type(loaded) is Toy and loaded.weight.tolist() == [vocabulary.text_size] * 12
+
+
+@pytest.mark.parametrize("model", ["espalier.models.gru:GRU", "espalier.models.songnet:GRU", "no colon"])
+def test_a_model_that_cannot_be_imported_is_named(model: str, data: VerseData) -> None:
+    with pytest.raises(ConfigError, match=rf"^ARCHITECTURES: cannot import the model {model} \(") as caught:
+        Architecture(SongNetConfig, "verse", model).build(SongNetConfig(), data.vocabulary)
+    assert "\n" not in str(caught.value)
 
 
 def test_weights_load_into_a_model_of_their_shape_alone(saved: Path, build: Build) -> None:

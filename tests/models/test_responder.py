@@ -13,7 +13,8 @@ from torch import Tensor
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
 from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.beam import beam_search
-from espalier.models.responder import Responder, ResponderConfig
+from espalier.models.dialogue_config import ResponderConfig
+from espalier.models.responder import Responder
 
 VOC = WordVocabulary(tuple("abcdefghijkl"), "en")
 TARGETS = [[5, 6, 7, 8], [9], [10, 6, 16]]

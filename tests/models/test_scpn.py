@@ -21,7 +21,8 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import Never
 from espalier.layers.copy import FLOOR
-from espalier.models.scpn import SCPN, SCPNConfig
+from espalier.models.scpn import SCPN
+from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
 
 Build = Callable[..., SCPN]

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.vocabulary import EOS, PAD, WordVocabulary
-from espalier.models.x2tree import X2Tree, X2TreeConfig
+from espalier.models.dialogue_config import X2TreeConfig
+from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, lcrs, ternary
 
 VOC = WordVocabulary(tuple("abcdefghijkl"), "en")

@@ -20,9 +20,10 @@ import torch
 import yaml
 from rich.cells import cell_len
 
-from espalier.datasets.vocabulary import Vocabulary
-from espalier.models.registry import save_model
-from espalier.models.songnet import SongNet, SongNetConfig
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.models.serialization import save_model
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.rhyme import group_name
 from pipeline.cli import OTHERS, STAGES
 
@@ -148,7 +149,7 @@ def test_free_writes_without_copying_and_beam_does_not_draw(shared: Path, cli: C
 def english(tmp_path: Path) -> Path:
     """A project of one English model, which knows a few words and was never trained."""
     words = ("the", "moon", "shall", "climb", "silver", "hill", "drink", "rill", "night", "day", "away", ",", ".", "!")
-    vocabulary = Vocabulary.build(words, "en", min_count=1, units=8, length=16)
+    vocabulary = VerseVocabulary.build(words, "en", min_count=1, units=8, length=16)
     numbers = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
     torch.manual_seed(1)
     (tmp_path / "models/english").mkdir(parents=True)

@@ -19,7 +19,7 @@ from espalier.datasets.dialogue.data import ARITY
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.tables import table_metadata
 from espalier.metrics.dialogue import KEYS
-from espalier.models.registry import load_model
+from espalier.models.serialization import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
 from pipeline import layout

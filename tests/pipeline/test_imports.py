@@ -59,6 +59,11 @@ def test_metrics_need_no_torch() -> None:
     assert "torch" not in imported(["espalier.metrics"], {"torch", "accelerate"})
 
 
+def test_settings_of_models_are_checked_without_torch() -> None:
+    data = [f"espalier.datasets.{encoding}.data" for encoding in ("verse", "pairs", "dialogue")]
+    imported(["espalier.models.registry", *data], {"torch", "accelerate", "safetensors"})
+
+
 def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() -> None:
     imported(
         ["pipeline.stages.score"], {"torch", "accelerate", "dvc", "typer", "click", "matplotlib", "jinja2", "requests"}

@@ -324,7 +324,7 @@ def test_the_nursery_has_a_default_for_each_command() -> None:
     ],
 )
 def test_a_network_that_cannot_be_built_is_one_line(value: dict[str, Any], message: str) -> None:
-    from espalier.models.songnet import SongNetConfig
+    from espalier.models.songnet_config import SongNetConfig
 
     with pytest.raises(ConfigError, match=message) as caught:
         validated(SongNetConfig, value, "models.x.network")

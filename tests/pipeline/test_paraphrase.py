@@ -18,7 +18,8 @@ import yaml
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
-from espalier.models.registry import ARCHITECTURES, save_model
+from espalier.models.registry import ARCHITECTURES
+from espalier.models.serialization import save_model
 from espalier.syntax.constituency import cut, linearize, read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry

@@ -22,7 +22,8 @@ from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.encode import canonicalize
 from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.dialogue import DialogueDecoder, replies
-from espalier.models.registry import ARCHITECTURES, load_model, save_model
+from espalier.models.registry import ARCHITECTURES
+from espalier.models.serialization import load_model, save_model
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused

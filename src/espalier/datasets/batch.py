@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Self
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Self
 
 from espalier.datasets.vocabulary import PAD
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 class Batch:

@@ -12,7 +12,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from espalier.datasets.verse.data import VerseBatch
-from espalier.datasets.vocabulary import BOS, EOS, SEP, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, SEP, UNK
 from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import All, Constraint
 from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
@@ -59,7 +60,7 @@ def write(
     )  # fmt: skip
 
 
-def verse_constraint(decoder: VerseDecoder, vocabulary: Vocabulary) -> Constraint:
+def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
     """The constraint that a decoder's switches ask for."""
     if decoder.mode == "free":
         return Within(vocabulary, decoder.slack)
@@ -69,7 +70,7 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: Vocabulary) -> Constrain
     return All(parts)
 
 
-def text_of(ids: list[int], vocabulary: Vocabulary, format_: Format | None = None) -> str:
+def text_of(ids: list[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:
     """The verse that ids spell. With `format_` its literals stand as they were given, known to the model or not."""
     units: list[list[str]] = [[]]
     for identity in ids:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
 
-Mixture = Literal["distribution", "released"]
+from espalier.layers.options import Mixture
+
 #: What the released mixture takes for the copy probability of an id that is not there, whose logarithm is none.
 FLOOR = 1e-12
 

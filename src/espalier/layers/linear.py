@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-Activation = Literal["gelu", "gelu_tanh"]
+from espalier.layers.options import Activation
 
 #: Packed weights of the block that `constant_weights` opened, each with the tensor that keeps its address taken.
 _packs: ContextVar[dict[tuple[int, torch.Size], tuple[Tensor, Tensor]] | None] = ContextVar("packs", default=None)

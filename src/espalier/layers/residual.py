@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.layers.linear import Activation, linear
-
-Norm = Literal["post", "pre"]
+from espalier.layers.linear import linear
+from espalier.layers.options import Activation, Norm
 
 
 class Residual(nn.Module):

@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from espalier.layers.attention import Attention, KeyValues
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
+from espalier.layers.options import Norm
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import Paths
 from espalier.layers.residual import FeedForward
-from espalier.models.guig_config import EncoderConfig, GuiGConfig, Norm
+from espalier.models.guig_config import EncoderConfig, GuiGConfig
 
 
 class Sublayer(nn.Module):

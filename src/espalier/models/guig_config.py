@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.pairs.data import PairView, Row
-
-Norm = Literal["post", "pre", "released"]
+from espalier.layers.options import Norm
 
 
 class EncoderConfig(BaseModel):

@@ -8,31 +8,19 @@ an average of the encoder's states, weighted anew at each step; NRM (Shang et al
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.dialogue.data import DialogueBatch, DialogueView
+from espalier.datasets.dialogue.data import DialogueBatch
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
-from espalier.models.posts import Context, DialogueConfig, Post, Reader
-
-
-class ResponderConfig(DialogueConfig):
-    """The architecture's numbers and protocols; defaults are the paper's for ENCDEC."""
-
-    #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.
-    context: Literal["initial"] | Context = "last"
-
-    @property
-    def view(self) -> DialogueView:
-        """What this model reads and writes."""
-        return DialogueView("chain")
+from espalier.models.dialogue_config import Context, ResponderConfig
+from espalier.models.posts import Post, Reader
 
 
 @dataclass

@@ -7,70 +7,20 @@ Equation numbers are the paper's. Each ablation of its table 4, and what the rel
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
-from espalier.datasets.verse.data import VerseBatch, View
-from espalier.datasets.vocabulary import PAD, Vocabulary
+from espalier.datasets.verse.data import VerseBatch
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
-from espalier.layers.linear import Activation, linear
+from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
-from espalier.layers.residual import FeedForward, Norm, Residual
+from espalier.layers.residual import FeedForward, Residual
 from espalier.models.contract import Loss
-
-Symbol = Literal["c", "p", "s"]
-
-
-class SongNetConfig(BaseModel):
-    """The architecture's numbers and protocols; defaults are what the paper's text says."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    layers: int = Field(12, ge=1)
-    width: int = Field(768, ge=1)
-    heads: int = Field(12, ge=1)
-    inner: int = Field(3072, ge=1)
-    dropout: float = Field(0.2, ge=0, lt=1)
-    attention_dropout: float = Field(0.0, ge=0, lt=1)
-    #: Length of the global position table (E_g in equation 6).
-    positions: int = Field(1024, ge=1)
-    #: Which symbols are summed; leaving one out is the ablation w/o C, w/o P or w/o S.
-    symbols: tuple[Symbol, ...] = ("c", "p", "s")
-    #: "descending" is equation 4; "ascending" is w/ inverse-P.
-    order: Literal["descending", "ascending"] = "descending"
-    #: "each": one C symbol per punctuation mark; "one": c1 for all (released).
-    marks: Literal["each", "one"] = "each"
-    #: Share of words kept as literals in C while training (section 3.3; 0.2 there).
-    literals: float = Field(0.0, ge=0, le=1)
-    #: Whether the tune's name joins the global memory (released).
-    title: bool = False
-    global_attention: bool = True
-    #: "text": an FFN after each attention (equations 8, 9); "released": one FFN a layer, after both.
-    block: Literal["text", "released"] = "text"
-    norm: Norm = "post"
-    #: Layer norm over the summed embeddings H0 and F0 (released); equations 6 and 7 have none.
-    embedding_norm: bool = False
-    activation: Activation = "gelu"
-    #: "tied": the word embeddings read out; "linear": a matrix of its own; "released": Linear, GELU, LN, then that.
-    head: Literal["tied", "linear", "released"] = "tied"
-    epsilon: float = 1e-12
-
-    @model_validator(mode="after")
-    def _fits(self) -> SongNetConfig:
-        if self.width % self.heads:
-            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
-        if self.global_attention and not self.symbols and not self.title:
-            raise ValueError("global_attention has nothing to attend to without symbols or title")
-        return self
-
-    @property
-    def view(self) -> View:
-        """What this model reads of a frame."""
-        return View(self.order, self.literals, self.title)
+from espalier.models.songnet_config import SongNetConfig
 
 
 class SongNetLayer(nn.Module):
@@ -147,7 +97,7 @@ class SongNetState:
 class SongNet(nn.Module):
     """The language model of equations 3-10, over the chain contract."""
 
-    def __init__(self, config: SongNetConfig, vocabulary: Vocabulary) -> None:
+    def __init__(self, config: SongNetConfig, vocabulary: VerseVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.one_mark: Tensor

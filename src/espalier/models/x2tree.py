@@ -15,32 +15,16 @@ from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor, nn
 
-from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueView
+from espalier.datasets.dialogue.data import DialogueBatch
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
-from espalier.models.posts import Context, DialogueConfig, Post, Reader
-
-
-class X2TreeConfig(DialogueConfig):
-    """The architecture's numbers and protocols; defaults are the paper's."""
-
-    #: K: 3 for ternary trees, 1 for chains.
-    arity: int = Field(ARITY, ge=1)
-    #: X: what is seen of the post.
-    context: Context = "last"
-    #: Whether all g_k score words by one matrix, after their own layers.
-    shared: bool = False
-
-    @property
-    def view(self) -> DialogueView:
-        """What this model reads and writes."""
-        return DialogueView("tree", self.arity)
+from espalier.models.dialogue_config import X2TreeConfig
+from espalier.models.posts import Post, Reader
 
 
 @dataclass

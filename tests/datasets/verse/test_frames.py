@@ -8,17 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
-from espalier.datasets.vocabulary import EOS, SEP, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import EOS, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 from espalier.verse.format import Format, format_of, parse_format
 
-ZH = Vocabulary(tuple("，。！灯山桥雨到"), units=4, length=16, language="zh")
-EN = Vocabulary((",", ".", "lamp", "stone"), units=4, length=16, language="en")
+ZH = VerseVocabulary(tuple("，。！灯山桥雨到"), units=4, length=16, language="zh")
+EN = VerseVocabulary((",", ".", "lamp", "stone"), units=4, length=16, language="en")
 END = ["</s>", "<eos>"]
 
 
-def named(row: np.ndarray, vocabulary: Vocabulary) -> str:
+def named(row: np.ndarray, vocabulary: VerseVocabulary) -> str:
     """A row as the paper writes it: c0, c2, p3, s1, the words and marks themselves."""
     names = {vocabulary.c_word: "c0", vocabulary.c_mark: "c1", vocabulary.c_rhyme: "c2"}
     names |= {vocabulary.segment(unit): f"s{unit}" for unit in range(vocabulary.units)}
@@ -26,7 +27,7 @@ def named(row: np.ndarray, vocabulary: Vocabulary) -> str:
     return " ".join(names.get(int(i)) or vocabulary.token(int(i)) for i in row)
 
 
-def rows(format_: Format, vocabulary: Vocabulary) -> dict[str, str]:
+def rows(format_: Format, vocabulary: VerseVocabulary) -> dict[str, str]:
     frame = frame_of(format_, vocabulary)
     assert len(frame) == len(frame.c)
     return {name: named(getattr(frame, name), vocabulary) for name in ("c", "p", "inverse", "s")}
@@ -76,7 +77,7 @@ def test_a_literal_without_an_id_is_unknown() -> None:
     assert frame_of(parse_format("_鹤。", "zh"), ZH).c.tolist()[1] == UNK
 
 
-def letters(format_: Format, vocabulary: Vocabulary) -> list[int]:
+def letters(format_: Format, vocabulary: VerseVocabulary) -> list[int]:
     return frame_of(format_, vocabulary).letter.tolist()
 
 

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.io.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The list columns of a canonicalized split: words of both sides; of each response's tree, nodes by level, the word
 #: that each node stands for, and its `ARITY` children, -1 for none.
@@ -102,6 +103,11 @@ class DialogueData:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def select(self, places: IntArray) -> DialogueData:
+        """The rows at these places, in that order."""
+        columns = {name: column.select(places) for name, column in self.columns.items()}
+        return DialogueData([self.ids[place] for place in places], columns, self.vocabulary, self.arity)
+
     def sizes(self, view: DialogueView) -> IntArray:
         """(examples,) what each counts for in a batch's budget: the words of both sides, and an end.
 
@@ -122,6 +128,8 @@ class DialogueData:
             rng: unused; nothing of a dialogue is drawn.
             grain: lengths of rows are padded to a multiple of it.
         """
+        import torch
+
         source = self.columns["source"].padded(indices, PAD, grain)
         words = self.columns["target"].padded(indices, PAD)
         lengths = self.columns["target"].lengths[indices]

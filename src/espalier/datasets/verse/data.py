@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.batching import GRAIN
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.verse.frames import Frame
-from espalier.datasets.vocabulary import BOS, PAD, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, PAD
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The list columns of a linearized split; `title` is as long as the tune's name, the others as the target.
 COLUMNS = ("target", "c", "p", "inverse", "s", "letter", "title")
@@ -67,10 +69,10 @@ class VerseData:
 
     ids: list[str]
     columns: dict[str, Ragged]
-    vocabulary: Vocabulary
+    vocabulary: VerseVocabulary
 
     @classmethod
-    def load(cls, path: Path, vocabulary: Vocabulary) -> VerseData:
+    def load(cls, path: Path, vocabulary: VerseVocabulary) -> VerseData:
         """Read a split that `save` wrote, without a Python object per token."""
         ids, columns = read_ragged(path, COLUMNS)
         return cls(ids, columns, vocabulary)
@@ -80,7 +82,7 @@ class VerseData:
         cls,
         ids: list[str],
         frames: Sequence[Frame],
-        vocabulary: Vocabulary,
+        vocabulary: VerseVocabulary,
         *,
         targets: Sequence[npt.ArrayLike] | None = None,
         titles: Sequence[npt.ArrayLike] | None = None,
@@ -94,6 +96,11 @@ class VerseData:
     def save(self, path: Path) -> None:
         """Write as Parquet, one list column each."""
         write_ragged(path, self.ids, {name: self.columns[name] for name in COLUMNS})
+
+    def select(self, places: IntArray) -> VerseData:
+        """The rows at these places, in that order."""
+        columns = {name: column.select(places) for name, column in self.columns.items()}
+        return VerseData([self.ids[place] for place in places], columns, self.vocabulary)
 
     @property
     def lengths(self) -> IntArray:
@@ -117,6 +124,8 @@ class VerseData:
             rng: draws the literals of section 3.3; None (evaluation) keeps none.
             grain: lengths are padded to a multiple of it.
         """
+        import torch
+
         voc = self.vocabulary
         take = {
             name: ragged.padded(indices, -1 if name == "letter" else PAD, grain)

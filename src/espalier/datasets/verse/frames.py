@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.vocabulary import EOS, SEP, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import EOS, SEP
 from espalier.text.language import tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
 from espalier.verse.text import rhyme_place, units_of
@@ -38,7 +39,7 @@ class Frame:
         return len(self.c)
 
 
-def frame_of(format_: Format, vocabulary: Vocabulary) -> Frame:
+def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     """The symbol rows of a format.
 
     Raises:
@@ -69,7 +70,7 @@ def frame_of(format_: Format, vocabulary: Vocabulary) -> Frame:
     return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter)))
 
 
-def target_of(text: str, vocabulary: Vocabulary) -> IntArray:
+def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
     """The target row of a verse: its tokens, a separator after each unit, the end mark."""
     row: list[int] = []
     for unit in units_of(text):

@@ -1,0 +1,94 @@
+"""Models on disk: the weights of each seed, beside the JSON of their shape and their vocabulary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from espalier.datasets.registry import encoding
+from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json, write_json
+from espalier.models.registry import architecture
+
+
+class Saveable(Protocol):
+    """What every vocabulary can do."""
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        ...
+
+
+def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Saveable, seed: int) -> None:
+    """Add the weights of one seed to a model's folder, beside the JSON of its shape and its vocabulary."""
+    config: BaseModel = model.config  # type: ignore[assignment]
+    write_json(folder / "model.json", {"arch": arch, "config": config.model_dump(mode="json")})
+    vocabulary.save(folder / "vocabulary.json")
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    file = folder / f"seed{seed}.safetensors"
+    try:
+        save_file(weights, file)
+    except SafetensorError as error:
+        raise ArtifactError(f"cannot write ({error})", where=file, remedy="free the place and run again") from error
+
+
+def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
+    """A model as it was trained, ready to decode.
+
+    Args:
+        seed: whose weights; None means the first.
+
+    Raises:
+        ArtifactError: no weights are there, or they are of another architecture than the JSON beside them says.
+    """
+    shape = folder / "model.json"
+    value = read_json(shape)
+    try:
+        kind = architecture(value["arch"], where=str(shape))
+        vocabulary = encoding(kind.encoding).vocabulary.load(folder / "vocabulary.json")
+        model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
+    except (KeyError, TypeError, ValidationError) as error:
+        raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
+    load_weights(model, weights_of(folder, seed))
+    return model.eval(), vocabulary
+
+
+def weights_of(folder: Path, seed: int | None = None) -> Path:
+    """The file of one seed's weights; None means the lowest seed.
+
+    Raises:
+        ArtifactError: there is none.
+    """
+    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob("seed*.safetensors")}
+    if not files or (seed is not None and seed not in files):
+        raise ArtifactError(
+            "no weights" + (f" of seed {seed}" if seed is not None else ""), where=folder, remedy="train the model"
+        )
+    return files[min(files) if seed is None else seed]
+
+
+def load_weights(model: nn.Module, file: Path) -> None:
+    """Put a file's weights into `model`.
+
+    Raises:
+        ArtifactError: it is no safetensors file, or its tensors are of another architecture.
+    """
+    try:
+        weights = load_file(file)
+    except (SafetensorError, OSError) as error:
+        raise ArtifactError(f"not readable as weights ({error})", where=file, remedy="train the model again") from error
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    given = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    for name in sorted(own.keys() | given.keys()):
+        if own.get(name) != given.get(name):
+            raise ArtifactError(
+                f"weights of another architecture: {name} is {given.get(name, 'missing')} there, "
+                f"{own.get(name, 'unknown')} here",
+                where=file,
+            )
+    model.load_state_dict(weights)
