@@ -15,11 +15,13 @@ from espalier.verse.format import Format, parse_format
 from espalier.verse.text import units_of
 from pipeline import layout
 from pipeline.commands.requests import lines_asked, writer_asked
+from pipeline.device import device
 from pipeline.params import VerseDataset, load_params
-from pipeline.stage import device, say
+from pipeline.progress import say
 
 if TYPE_CHECKING:
     from espalier.decoding.verse import VerseDecoder
+
     from espalier.models.songnet import SongNet
 
 #: What one call may ask for.
@@ -142,12 +144,12 @@ def _named(request: Request) -> Iterator[None]:
 def _texts(model: SongNet, formats: list[Format], requests: list[Request], options: Options) -> Iterator[Text]:
     """Batch by batch, in the order asked for."""
     import numpy as np
+    from espalier.decoding.verse import text_of, verse_constraint
+    from espalier.decoding.verse import write as decode
 
     from espalier.datasets.verse.data import VerseData
     from espalier.datasets.verse.encode import title_of
     from espalier.datasets.verse.frames import Frame, frame_of
-    from espalier.decoding.verse import text_of, verse_constraint
-    from espalier.decoding.verse import write as decode
     from espalier.io.hashing import seed_from
     from pipeline.verse.decode import BATCH
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.io.errors import ConfigError
 from pipeline.commands.requests import lines_asked, require_text, writer_asked
 from pipeline.params import DialogueDataset, Params, load_params
-from pipeline.stage import say
+from pipeline.progress import say
 
 if TYPE_CHECKING:
     from pipeline.commands.reply_search import Answer, Answerer

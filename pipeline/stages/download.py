@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline import layout
 from pipeline.params import entry, load_params
-from pipeline.stage import progress_bar
+from pipeline.progress import progress_bar
 
 
 def run(key: str) -> None:

@@ -17,7 +17,7 @@ from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import MODEL, save_parser
 from pipeline import layout
 from pipeline.params import ParserEntry, entry, load_params
-from pipeline.stage import progress_bar, say
+from pipeline.progress import progress_bar, say
 from pipeline.stages.train import read_versions
 from pipeline.validation import validated
 

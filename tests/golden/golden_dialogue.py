@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from espalier.decoding.dialogue import DialogueDecoder, replies
 from torch import Tensor
 
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.dialogue.encode import canonicalize, words_known
 from espalier.datasets.vocabulary import EOS, WordVocabulary
-from espalier.decoding.dialogue import DialogueDecoder, replies
 from espalier.metrics.dialogue import KEYS, Writes, dialogue_statistics, metrics_of
 from espalier.metrics.metric import details_json, family_scores
 from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig

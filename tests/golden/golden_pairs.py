@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from torch import Tensor
 
 from espalier.corpora.records import Pair
@@ -16,7 +17,6 @@ from espalier.datasets.pairs.encode import linearize_pairs, reversed_pairs, voca
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import EOS
-from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.paraphrase import (
     EXPANSION_KEYS,

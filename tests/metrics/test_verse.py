@@ -11,8 +11,8 @@ import pytest
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.metric import Score, details_json, family_scores
-from espalier.metrics.perplexity import Likelihood
-from espalier.metrics.verse import DEV_KEYS, HEADLINE, KEYS, dev_statistics, metrics_of, verse_statistics
+from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.verse import DEV_KEYS, HEADLINE, KEYS, metrics_of, verse_statistics
 
 POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
 OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
@@ -118,8 +118,8 @@ def test_perplexities_come_from_the_likelihoods() -> None:
     # 36 nats over 18 tokens, 30 over 15 words: e^2 both; released 2^2
     assert found["perplexity"].value == found["perplexity_words"].value == pytest.approx(7.389056)
     assert found["ppl_released"].value == 4.0
-    dev = family_scores(dev_statistics(LIKELIHOOD), metrics_of, seed=1, keys=DEV_KEYS)
-    assert [score.value for score in dev.values()] == [found["perplexity"].value, 4.0]
+    dev = family_scores({"perplexity:dev": perplexity_statistics(LIKELIHOOD)}, metrics_of, seed=1, keys=DEV_KEYS)
+    assert [score.value for score in dev.values()] == [found[key].value for key in KEYS[:3]]
     assert dev["perplexity_dev"] == found["perplexity"]
 
 

@@ -385,7 +385,7 @@ def test_a_full_disk_leaves_the_old_artifact_and_one_line(
         return {str(file): file.read_bytes() for file in files if file.is_file()}
 
     before = snapshot()
-    monkeypatch.setattr("pipeline.stage.say", lambda *_: None)
+    monkeypatch.setattr("pipeline.progress.say", lambda *_: None)
     with largest_file(1500):
         line = refused(project, *command)
     assert "write" in line or "File too large" in line

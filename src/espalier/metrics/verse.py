@@ -5,7 +5,7 @@ Statistics come by family, one row per text. A family's name has its settings af
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
     rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED
 
-`perplexity:dev` has other rows, the references of the dev split.
+`perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ KEYS: Final = (
 )
 
 
-#: The metrics of `dev_statistics`: the perplexities that the paper prints of the dev split too.
-DEV_KEYS: Final = ("perplexity_dev", "ppl_released_dev")
+#: The metrics of `perplexity:dev`. The paper prints perplexities of both splits.
+DEV_KEYS: Final = tuple(f"{metric.name}_dev" for metric in PERPLEXITY)
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
@@ -90,8 +90,7 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
         case ["perplexity"]:
             return PERPLEXITY
         case ["perplexity", "dev"]:
-            metrics = tuple(replace(metric, name=f"{metric.name}_dev") for metric in PERPLEXITY)
-            return tuple(metric for metric in metrics if metric.name in DEV_KEYS)
+            return tuple(replace(metric, name=f"{metric.name}_dev") for metric in PERPLEXITY)
         case ["distinct"]:
             return distinct.MACRO
         case ["distinct", "pooled"]:
@@ -120,7 +119,7 @@ def verse_statistics(
     *,
     language: Language,
     rules: Rules,
-    seed: int = 1,
+    seed: int,
     likelihood: Likelihood | None = None,
     draws: Sequence[Hashable] | None = None,
     u_umlaut: UUmlaut = "u",
@@ -176,8 +175,3 @@ def verse_statistics(
         f"rhyme:{settings}": rhyme_rows(hypotheses),
         f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),
     }
-
-
-def dev_statistics(likelihood: Likelihood) -> dict[str, Array]:
-    """The statistics of the references of the dev split: (texts, columns of the family), by family."""
-    return {"perplexity:dev": perplexity_statistics(likelihood)}

@@ -84,6 +84,7 @@ class Outputs:
         table: one row for each hypothesis: `id`, `cluster`, `seed`, `sample`, `text`, the task's columns, and the
             likelihood of the record's reference.
         language: of the texts.
+        seed: of the run.
         annotations: the parses of the texts, row by row, or None.
         dev: the likelihoods of the dev split's references, or None where the task asks for none.
         lexicon: the folder of WordNet's files, or None.
@@ -93,6 +94,7 @@ class Outputs:
 
     table: pd.DataFrame
     language: Language
+    seed: int = 1
     annotations: pd.DataFrame | None = None
     dev: pd.DataFrame | None = None
     lexicon: Path | None = None

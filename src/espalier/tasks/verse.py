@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.metrics.metric import Metric
+    from espalier.metrics.perplexity import Likelihood
 
 
 class VerseDecoder(Settings):
@@ -158,28 +159,27 @@ class VerseTask:
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
         """Format, rhyme, variety and perplexity of each text; the perplexity of each poem of the dev split."""
-        from espalier.metrics.perplexity import Likelihood
-        from espalier.metrics.verse import dev_statistics, verse_statistics
+        from espalier.metrics.perplexity import perplexity_statistics
+        from espalier.metrics.verse import verse_statistics
 
-        def likelihood(table: pd.DataFrame) -> Likelihood:
-            return Likelihood(*(table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")))
-
-        table = outputs.table
+        table, dev = outputs.table, outputs.dev
+        keys = ["id", "cluster", "seed", "sample"]
         families = verse_statistics(
             table["reference"].tolist(),
             table["text"].tolist(),
             table["rhyme"].tolist(),
             language=outputs.language,
             rules=scoring.rules,
-            likelihood=likelihood(table),
-            draws=list(zip(table["seed"], table["sample"], strict=True)),
+            seed=outputs.seed,
+            likelihood=_likelihood(table),
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
-        rows = table[["id", "cluster", "seed", "sample"]]
-        if outputs.dev is None:
-            return [Segments(rows, families)]
-        dev = outputs.dev
-        unseen = dev_statistics(likelihood(dev))
-        return [Segments(rows, families), Segments(dev[["id", "cluster", "seed", "sample"]], unseen)]
+        test = Segments(table[keys], families)
+        return (
+            [test]
+            if dev is None
+            else [test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})]
+        )
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of verse."""
@@ -209,6 +209,12 @@ class VerseTask:
             "constraints": [name for name in ("marks", "rhyme") if getattr(decoder, name)],
             "samples": run.samples if run.samples > 1 else None,
         }
+
+
+def _likelihood(table: pd.DataFrame) -> Likelihood:
+    from espalier.metrics.perplexity import Likelihood
+
+    return Likelihood(*(table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")))
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
 from pydantic import ValidationError
 from torch import Tensor
 
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, DialogueView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
-from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
 from espalier.io.errors import ConfigError
 from espalier.syntax.ternary import EOB, heads_of
 

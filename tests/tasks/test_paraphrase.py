@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from pydantic import ValidationError
 from torch import Tensor
 
@@ -15,7 +16,6 @@ from espalier.datasets.pairs.data import PairBatch, PairView, pairs_of
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut

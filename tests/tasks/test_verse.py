@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -17,7 +18,6 @@ from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.constraints.frame import InFrame, InRhyme
-from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.metrics.verse_format import unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
