@@ -172,7 +172,7 @@ class VerseTask:
             rules=scoring.rules,
             seed=outputs.seed,
             likelihood=_likelihood(table),
-            samples=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
         test = Segments(table[keys], families)
         return (
