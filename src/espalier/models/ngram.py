@@ -107,7 +107,7 @@ class NGram:
         """Count the n-grams of targets, each after `order` - 1 times `BOS`.
 
         Args:
-            targets: (batch, time) ids with their end mark, padded with `PAD` on the right; as many batches as there are.
+            targets: batches of (batch, time) ids with their end mark, padded with `PAD` on the right.
             size: how many ids can be written; `size` ** `order` must fit 63 bits.
         """
         if size**config.order >= 2**63:
