@@ -283,7 +283,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ConfigError: the file is missing, is not YAML or holds something else.
     """
     try:
-        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506
+        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError as error:
         raise ConfigError(
             "no such file", where=path, remedy="run in the project's root or a profile's folder"
@@ -314,16 +314,19 @@ def _import_plugins(names: Any, where: str) -> None:
 
 def _with_presets(params: Params) -> Params:
     """Each entry's own values laid over its preset's, key by key."""
-    models = {key: _over_preset(params, "models", key, entry_, "network", "training") for key, entry_ in params.models.items()}
-    runs = {key: _over_preset(params, "runs", key, entry_, "decoder", "scoring") for key, entry_ in params.runs.items()}
+    models = {
+        key: _over_preset(params, f"models.{key}", model, ("network", "training"))
+        for key, model in params.models.items()
+    }
+    runs = {key: _over_preset(params, f"runs.{key}", run, ("decoder", "scoring")) for key, run in params.runs.items()}
     return params.model_copy(update={"models": models, "runs": runs})
 
 
 Entry = TypeVar("Entry", Model, Run)
 
 
-def _over_preset(params: Params, kind: str, key: str, entry_: Entry, *names: str) -> Entry:
-    where = f"{kind}.{key}.preset"
+def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str]) -> Entry:
+    where = f"{path}.preset"
     if entry_.preset not in params.presets:
         raise ConfigError.unknown("preset", entry_.preset, params.presets, where=where)
     preset = params.presets[entry_.preset]

@@ -51,7 +51,9 @@ def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
     for key in sources.published:
         _refers(f"sources.published.{key}", key, catalogue, optional=False)
     if twice := sorted(sources.published.keys() & sources.local.keys()):
-        raise ConfigError(f"{', '.join(twice)} stands under published and under local", where="sources", remedy="rename one")
+        raise ConfigError(
+            f"{', '.join(twice)} stands under published and under local", where="sources", remedy="rename one"
+        )
     folders = {f"{source.shelf}/{key}": key for key, source in sources.every.items()}
     for key, source in sources.every.items():
         parts = source.shelf.split("/")
@@ -132,7 +134,7 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
 
 
 def _check_model(key: str, params: Params) -> None:
-    """Settings of its architecture and of training, a dataset in the architecture's encoding, and an `init` that fits."""
+    """Settings of its architecture and of training, and a dataset in the architecture's encoding."""
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
     kind = architecture(model.arch, where=f"{path}.arch")
     validated(kind.config, model.network, f"{path}.network")
