@@ -15,7 +15,7 @@ from pydantic import Field
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
-from espalier.text.language import join_tokens
+from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format, format_of, parse_format
 from espalier.verse.text import join_units
 
@@ -172,7 +172,7 @@ class VerseTask:
             rules=scoring.rules,
             seed=outputs.seed,
             likelihood=_likelihood(table),
-            samples=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
         test = Segments(table[keys], families)
         return (
@@ -231,7 +231,7 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Cons
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:
-    """The verse that ids spell. With `format_` its literals stand as they were given, known to the model or not."""
+    """The verse that ids spell. With `format_`, its literals stand as written, known to the vocabulary or not."""
     units: list[list[str]] = [[]]
     for identity in ids:
         if identity == SEP:
@@ -243,7 +243,7 @@ def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | N
     if format_ is not None:
         units = [
             [
-                word if slot in (BLANK, RHYME) or word != vocabulary.token(UNK) else slot
+                word if slot in (BLANK, RHYME) or (is_mark(slot) and word != vocabulary.token(UNK)) else slot
                 for word, slot in zip(unit, slots, strict=False)
             ]
             for unit, slots in zip(units, format_.units, strict=False)
