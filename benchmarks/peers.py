@@ -15,7 +15,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from espalier.datasets.batching import GRAIN
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.verse.frames import Frame
-from espalier.datasets.vocabulary import Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 
@@ -34,9 +34,9 @@ class Shape:
     words: int
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> VerseVocabulary:
         """Made-up words."""
-        return Vocabulary(tuple(chr(0x4E00 + i) for i in range(self.words)), "zh", 4, 4)
+        return VerseVocabulary(tuple(chr(0x4E00 + i) for i in range(self.words)), "zh", 4, 4)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.layers} layers of {self.width}, {self.words:,} words"

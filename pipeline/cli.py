@@ -108,7 +108,7 @@ def _stage(name: str, kind: str, text: str) -> None:
 
     def run(key: str, profile: Profile | None) -> None:
         _enter(profile.value if profile else None)
-        from pipeline.stage import unchanged_code
+        from pipeline.code_guard import unchanged_code
 
         module = importlib.import_module(f"pipeline.stages.{name}")
         with unchanged_code():

@@ -23,7 +23,7 @@ from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from pipeline.layout import ROOT
-from pipeline.stage import progress_bar
+from pipeline.progress import progress_bar
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -9,7 +9,7 @@ from contextlib import suppress
 from espalier.io.errors import EspalierError
 from pipeline.commands.reply import Options, model_for, opened, show
 from pipeline.commands.requests import require_text
-from pipeline.stage import say
+from pipeline.progress import say
 
 
 def chat(options: Options) -> None:

@@ -11,8 +11,8 @@ from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
 from pipeline.commands.requests import dataset_of, model_asked, require_trained
+from pipeline.device import device
 from pipeline.params import PairDataset, Params
-from pipeline.stage import device
 
 if TYPE_CHECKING:
     from espalier.datasets.pairs.vocabulary import PairVocabulary

@@ -12,11 +12,12 @@ from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError, DataError
 from espalier.syntax.parse import Parse
 from pipeline.commands.paraphrase_models import Loaded
-from pipeline.stage import device
+from pipeline.device import device
 
 if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairData, PairView
     from espalier.decoding.paraphrase import PairDecoder
+
+    from espalier.datasets.pairs.data import PairData, PairView
 
 #: Beams that are searched together. It changes the speed, never the text.
 BATCH = 256

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.io.errors import ConfigError
 from pipeline.commands.requests import lines_asked, require_text, writer_asked
 from pipeline.params import DialogueDataset, Params, load_params
-from pipeline.stage import say
+from pipeline.progress import say
 
 if TYPE_CHECKING:
     from pipeline.commands.reply_search import Answer, Answerer
@@ -131,9 +131,9 @@ def _object(answer: Answer, model: Answerer) -> dict[str, Any]:
 
 
 def _text(answer: Answer, model: Answerer) -> str:
-    from espalier.corpora.readers.lines import joined
+    from espalier.text.words import join_words
 
-    return joined(answer.reply.words, model.vocabulary.language)
+    return join_words(answer.reply.words, model.vocabulary.language)
 
 
 def _tree(answer: Answer) -> str:

@@ -15,12 +15,14 @@ from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.text.language import is_mark
 from pipeline import layout
 from pipeline.commands.requests import dataset_of, parser_of
+from pipeline.device import device
 from pipeline.params import DialogueDataset, Params
-from pipeline.stage import device, say
+from pipeline.progress import say
 
 if TYPE_CHECKING:
-    from espalier.datasets.dialogue.data import DialogueData
     from espalier.decoding.dialogue import DialogueDecoder, Reply
+
+    from espalier.datasets.dialogue.data import DialogueData
 
 #: What is searched where nothing is asked for: beams of trees and of chains, and groups of children.
 TREES, CHAINS, LOCAL = 6, 50, 6
@@ -83,6 +85,7 @@ def answerer(params: Params, key: str, *, beam: int | None, local: int | None, l
         ConfigError: it cannot be searched so, or its corpus has no parser.
     """
     from espalier.decoding.dialogue import NEVER, DialogueDecoder
+
     from espalier.models.serialization import load_model
     from espalier.syntax.parsers.registry import load_parser
 
@@ -182,6 +185,7 @@ def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:
 def answers_to(posts: Sequence[Post], by: Answerer, n: int) -> Iterator[Answer]:
     """The `n` best replies to each post, in order, the best first; fewer where beams end in the same words."""
     from espalier.decoding.dialogue import replies
+
     from pipeline.dialogue.decode import BEAMS
 
     size = max(1, BEAMS // by.decoder.beam)

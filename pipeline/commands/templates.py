@@ -11,7 +11,7 @@ from espalier.io.files import read_json
 from espalier.syntax.constituency import cut, linearize, read_tree, write_tree
 from espalier.syntax.tree import Tree
 from pipeline import layout
-from pipeline.stage import say
+from pipeline.progress import say
 
 if TYPE_CHECKING:
     from espalier.datasets.pairs.tree_symbols import TreeSymbols

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from espalier.io.errors import ArtifactError
-from pipeline.stage import followed, say
+from pipeline.progress import followed, say
 
 
 def verify() -> None:

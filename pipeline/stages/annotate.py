@@ -13,8 +13,8 @@ from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
 from pipeline.params import entry, load_params
+from pipeline.progress import counted, say
 from pipeline.shards import parse_all
-from pipeline.stage import counted, say
 
 
 def run(key: str) -> None:

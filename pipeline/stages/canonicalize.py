@@ -1,13 +1,12 @@
-"""canonicalize: a corpus as rows of words and canonical trees, with its vocabulary."""
+"""canonicalize: a corpus as the canonical trees that tree models read, with its vocabulary."""
 
 from __future__ import annotations
 
 from pipeline.params import entry, load_params
-from pipeline.stage import of_form
+from pipeline.stages.linearize import make_ready
 
 
 def run(key: str) -> None:
-    """Make `data/ready/<key>/`: one table a split, the vocabulary, and what did not fit."""
+    """Make `data/ready/<key>/` as `linearize` does."""
     params = load_params()
-    wanted = entry("dataset", params.datasets.canonicalize, key)
-    of_form(wanted.form, "canonicalize").run(key, wanted, params)
+    make_ready(key, entry("dataset", params.datasets.canonicalize, key), params)

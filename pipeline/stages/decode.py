@@ -1,13 +1,138 @@
-"""decode: what a model writes under its corpus's guidance."""
+"""decode: what a model writes for the rows of a ready split, and how probable it finds their references."""
 
 from __future__ import annotations
 
-from pipeline.params import entry, load_params
-from pipeline.stage import of_form
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from espalier.datasets.batching import length_batches
+from espalier.datasets.registry import encoding
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.hashing import seed_from
+from espalier.io.tables import read_table, write_table
+from espalier.models.serialization import load_model
+from espalier.tasks.registry import task
+from espalier.tasks.task import Asked, Inputs, Ready, Task
+from pipeline import layout
+from pipeline.artifacts import read_ready
+from pipeline.device import device
+from pipeline.params import Params, Run, entry, load_params
+from pipeline.progress import followed, say
+
+#: Prefixes that are searched together, and tokens whose likelihood is measured together. Both change the speed and
+#: the memory, and a score by rounding alone.
+PREFIXES, TOKENS = 512, 8192
 
 
 def run(key: str) -> None:
-    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model."""
+    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model.
+
+    A row for each record, seed and sample: `id`, `cluster` (the records that are resampled together), `seed`,
+    `sample`, the task's columns, and the likelihood of the reference. The table's metadata holds under "unfit" how
+    many records of the split the dataset has quarantined, under "dev", as JSON, the likelihoods of the dev split's
+    references where the task asks for them, and the task's facts.
+    """
     params = load_params()
-    wanted = entry("run", params.runs, key)
-    of_form(wanted.form, "decode").run(key, wanted, params)
+    run_ = entry("run", params.runs, key)
+    kind = task(run_.task)
+    decoder = kind.decoder.model_validate(run_.decoder)
+    guidance = None if run_.guidance == layout.NONE else read_table(layout.output(*run_.guidance.split("/")))
+    asked = Asked(run_.samples, run_.seed, guidance)
+    tables, dev, facts = [], [], dict[str, str]()
+    for seed in params.models[run_.model].seeds:
+        model, ready = _loaded(run_, run_.split, seed, params)
+        if not len(ready.data):
+            raise DataError("no rows", file=layout.ready(run_.dataset) / f"{run_.split}.parquet")
+        tables += [
+            _decoded(kind, model, inputs, decoder, asked, seed)
+            for inputs in kind.inputs(ready, model, decoder, asked, seed)
+        ]
+        facts = {"unfit": str(ready.unfit), **kind.facts(model)}
+        if kind.dev_likelihood:
+            _, other = _loaded(run_, "dev", seed, params, model)
+            own = _likelihoods(kind, model, other.data, np.arange(len(other.data)))
+            dev.append(own.assign(cluster=own["id"], seed=seed, sample=0))
+    if dev:
+        facts["dev"] = json.dumps(pd.concat(dev, ignore_index=True).to_dict("list"))
+    table = pd.concat(tables, ignore_index=True)
+    write_table(layout.output(run_.paper, key), table, facts)
+    say(f"{key}: {len(table):,} texts for {table['id'].nunique():,} records, {facts['unfit']} records unfit")
+
+
+def _loaded(run_: Run, split: str, seed: int, params: Params, model: Any = None) -> tuple[Any, Ready]:
+    """The model with the weights of a seed, and a split that it can read.
+
+    Raises:
+        ArtifactError: the dataset has another vocabulary than the model.
+    """
+    if model is None:
+        loaded, _ = load_model(layout.model(run_.model), seed)
+        model = loaded.to(device())
+    kind = encoding(params.datasets.every[run_.dataset].encoding)
+    ready = read_ready(run_.dataset, split, kind)
+    if ready.data.vocabulary != model.vocabulary:
+        raise ArtifactError(
+            f"the vocabulary of dataset {run_.dataset} is not that of model {run_.model}",
+            where=layout.ready(run_.dataset),
+            remedy=f"give the dataset vocab_from: {params.models[run_.model].dataset}",
+        )
+    return model, ready
+
+
+def _decoded(kind: Task, model: Any, inputs: Inputs, decoder: Any, asked: Asked, seed: int) -> pd.DataFrame:
+    """The output rows of all prompts, ordered by id and sample."""
+    data, view = inputs.data, model.config.view
+    if (longest := data.longest(view)) > model.config.positions:
+        raise ConfigError(
+            f"a row of {longest} ids, of a model that has {model.config.positions} positions",
+            where="network.positions",
+            remedy="raise it, or have the dataset quarantine longer rows",
+        )
+    order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
+    size = max(1, PREFIXES // kind.prefixes(decoder))
+    parts = [order[start : start + size] for start in range(0, len(order), size)]
+    rows = list[dict[str, Any]]()
+    for part in followed(parts, len(parts), "decode"):
+        batch = data.batch(inputs.prompts[part], view).to(device())
+        first = [inputs.rows[prompt][0] for prompt in part]
+        seeds = [seed_from(asked.seed, seed, row["id"], row["sample"]) for row in first]
+        for prompt, hypotheses in zip(part, kind.generate(model, batch, decoder, seeds), strict=True):
+            rows += _rows(kind, inputs, prompt, hypotheses, model, decoder, seed)
+    table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
+    needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
+    merged = table.merge(_likelihoods(kind, model, data, needed), on="id", validate="many_to_one")
+    return _rounded(merged)
+
+
+def _rows(
+    kind: Task, inputs: Inputs, prompt: int, hypotheses: list[Any], model: Any, decoder: Any, seed: int
+) -> Iterator[dict[str, Any]]:
+    """The output rows that the hypotheses of one prompt fill."""
+    for row in inputs.rows[prompt]:
+        for rank in range(inputs.kept):
+            hypothesis = hypotheses[rank] if rank < len(hypotheses) else None
+            numbered = {**row, "seed": seed, "sample": row["sample"] + rank}
+            yield numbered | kind.columns(hypothesis, row, model, decoder)
+
+
+def _likelihoods(kind: Task, model: Any, data: Any, places: Any) -> pd.DataFrame:
+    """`id` and the task's columns, for the rows at these places."""
+    columns: dict[str, Any] = {}
+    with torch.inference_mode():
+        batches = length_batches(data.sizes(model.config.view)[places], budget=TOKENS)
+        for part in followed(batches, len(batches), "likelihood"):
+            batch = data.batch(places[part], model.config.view).to(device())
+            for name, values in kind.likelihood(model, batch).items():
+                column = columns.setdefault(name, np.zeros(len(places), values.cpu().numpy().dtype))
+                column[part] = values.cpu().numpy()
+    return _rounded(pd.DataFrame({"id": [data.ids[place] for place in places], **columns}))
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Log-probabilities to 6 digits after the point: what another batch size would change is left out."""
+    return table.round(dict.fromkeys(table.select_dtypes("float"), 6))

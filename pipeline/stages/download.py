@@ -1,10 +1,15 @@
-"""download: a source's published files, verified, from the mirror or the web."""
+"""download: the published files of a source, verified."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pipeline import layout
 from pipeline.params import entry, load_params
-from pipeline.stage import progress_bar
+from pipeline.progress import progress_bar
+
+if TYPE_CHECKING:
+    import rich.progress
 
 
 def run(key: str) -> None:
@@ -13,11 +18,17 @@ def run(key: str) -> None:
 
     source = entry("source", load_params().sources, key)
     with progress_bar() as bar:
-        tasks = {file.name: bar.add_task(file.name, total=file.bytes, note="", visible=False) for file in source.files}
+        tasks: dict[str, rich.progress.TaskID] = {}
+
+        def report(name: str, received: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total, note="")
+            bar.update(tasks[name], completed=received, visible=received < total)
+
         fetch(
             source,
             layout.raw(key),
             mirror=layout.mirror(),
             scratch=layout.scratch("download", key),
-            report=lambda name, done, total: bar.update(tasks[name], completed=done, total=total, visible=done < total),
+            report=report,
         )

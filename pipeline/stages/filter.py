@@ -14,7 +14,7 @@ from espalier.io.files import atomic_folder, write_json
 from espalier.io.tables import read_table, write_table
 from pipeline import layout
 from pipeline.params import entry, load_params
-from pipeline.stage import counted, say
+from pipeline.progress import counted, say
 
 SPLITS = ("train", "dev", "test")
 

@@ -2,12 +2,65 @@
 
 from __future__ import annotations
 
-from pipeline.params import entry, load_params
-from pipeline.stage import of_form
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from espalier.corpora.records import Quarantined, table_of
+from espalier.datasets.encoding import Encoded, Encoding
+from espalier.datasets.registry import encoding
+from espalier.io.files import atomic_folder, write_json
+from espalier.io.tables import write_table
+from pipeline import layout
+from pipeline.artifacts import read_records, write_metrics
+from pipeline.params import Dataset, Params, entry, load_params
+from pipeline.progress import counted, say
+from pipeline.stages.filter import SPLITS
 
 
 def run(key: str) -> None:
-    """Make `data/ready/<key>/`: one table a split, the vocabulary, and what did not fit."""
+    """Make `data/ready/<key>/`: for each split the ids and the records that they encode, and the vocabulary."""
     params = load_params()
-    wanted = entry("dataset", params.datasets.linearize, key)
-    of_form(wanted.form, "linearize").run(key, wanted, params)
+    make_ready(key, entry("dataset", params.datasets.linearize, key), params)
+
+
+def make_ready(key: str, dataset: Dataset, params: Params) -> None:
+    """Encode the splits of a dataset's corpus, and count what fits and what does not."""
+    kind = encoding(dataset.encoding, where=f"datasets: {key}.encoding")
+    settings = dataset.settings
+    records = {name: read_records(layout.corpus(dataset.corpus), name, kind.record) for name in SPLITS}
+    vocabulary = _vocabulary(kind, dataset, records["train"], params)
+    records["train"] = list(kind.training_records(records["train"], settings))
+    encoded = {name: kind.encode(rows, vocabulary, settings) for name, rows in records.items()}
+    with atomic_folder(layout.ready(key)) as folder:
+        vocabulary.save(folder / "vocabulary.json")
+        for name, part in encoded.items():
+            part.split.save(folder / f"{name}.parquet")
+            write_table(folder / f"{name}.quarantine.parquet", table_of(part.quarantined, Quarantined))
+            # Training reads ids alone.
+            if name != "train":
+                rows = [records[name][place] for place in part.places]
+                write_table(folder / f"{name}.records.parquet", table_of(rows, kind.record))
+        for name, value in kind.extras(records["train"], settings).items():
+            write_json(folder / f"{name}.json", value)
+    _count(key, kind, vocabulary, encoded)
+
+
+def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params: Params) -> Any:
+    """Built on the training split alone, or another dataset's."""
+    if dataset.vocab_from != layout.NONE:
+        return kind.vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
+    return kind.build_vocabulary(records, dataset.settings, params.corpora[dataset.corpus].language)
+
+
+def _count(key: str, kind: Encoding, vocabulary: Any, encoded: dict[str, Encoded]) -> None:
+    quarantined = [row for part in encoded.values() for row in part.quarantined]
+    numbers = {**{name: len(part.split) for name, part in encoded.items()}, "quarantined": len(quarantined)}
+    sizes = kind.numbers(vocabulary)
+    details = {
+        "splits": {name: {**kind.counts(part.split), **part.facts} for name, part in encoded.items()},
+        "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
+        "measures": kind.measures(encoded["train"].split),
+    }
+    write_metrics("datasets", key, {**numbers, **sizes}, details)
+    say(counted([*sizes.items(), *numbers.items()]))

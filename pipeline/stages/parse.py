@@ -18,8 +18,8 @@ from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
 from pipeline.params import Corpus, entry, load_params
+from pipeline.progress import counted, say
 from pipeline.shards import parse_all
-from pipeline.stage import counted, say
 
 Kind = TypeVar("Kind", bound=Record)
 

@@ -1,13 +1,70 @@
-"""score: a run's outputs against its corpus, as one small JSON file, and the statistics of its segments."""
+"""score: a run's outputs as a few numbers, their details, and the statistics of each segment."""
 
 from __future__ import annotations
 
-from pipeline.params import entry, load_params
-from pipeline.stage import of_form
+import json
+from typing import Any
+
+import pandas as pd
+
+from espalier.io.tables import read_table, table_metadata, write_table
+from espalier.metrics.metric import Score, details_json, family_scores, headline_json
+from espalier.tasks.registry import task
+from espalier.tasks.task import Outputs, Segments
+from pipeline import layout
+from pipeline.artifacts import judge_of, run_settings, write_metrics
+from pipeline.params import Params, Run, entry, load_params
 
 
 def run(key: str) -> None:
-    """Score one run into `metrics/<paper>/<key>.json` and `segments/<paper>/<key>.parquet`."""
+    """Score one run into `metrics/<paper>/<key>.json`, `details/...` and `segments/<paper>/<key>.parquet`."""
     params = load_params()
-    wanted = entry("run", params.runs, key)
-    of_form(wanted.form, "score").run(key, wanted, params)
+    entry_ = entry("run", params.runs, key)
+    kind, outputs = task(entry_.task), read_outputs(key, entry_, params)
+    blocks = kind.statistics(outputs, kind.scoring.model_validate(entry_.scoring))
+    scores: dict[str, Score] = {}
+    for block in blocks:
+        groups = block.rows["cluster"].tolist()
+        scores |= family_scores(block.families, kind.metrics, seed=entry_.seed, groups=groups)
+    write_table(layout.segments(entry_.paper, key), _table(blocks))
+    table = outputs.table
+    counts = {
+        "records": int(table["id"].nunique()),
+        "texts": len(table),
+        "empty": int((table["text"] == "").sum()),
+        "unfit": int(outputs.facts["unfit"]),
+        **kind.counts(outputs),
+    }
+    details = {**details_json(scores), "counts": counts, "settings": run_settings(key, params)}
+    write_metrics(entry_.paper, key, headline_json(scores, kind.headline(outputs)), details)
+
+
+def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
+    """What a run wrote, with the parses of its texts where it names some."""
+    path = layout.output(run_.paper, key)
+    facts = table_metadata(path)
+    corpus = params.corpora[params.datasets.every[run_.dataset].corpus]
+    annotated = run_.annotation != layout.NONE
+    return Outputs(
+        read_table(path),
+        corpus.language,
+        run_.seed,
+        annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,
+        dev=pd.DataFrame(json.loads(facts["dev"])) if "dev" in facts else None,
+        lexicon=layout.raw(run_.lexicon) if run_.lexicon != layout.NONE else None,
+        judge=judge_of(corpus),
+        facts=facts,
+    )
+
+
+def _table(blocks: list[Segments]) -> pd.DataFrame:
+    """One column for each statistic; empty where a family has none of the row's segment."""
+    tables = []
+    for block in blocks:
+        columns: dict[str, Any] = {
+            f"{family}.{place}": values[:, place]
+            for family, values in block.families.items()
+            for place in range(values.shape[1])
+        }
+        tables.append(pd.concat([block.rows.reset_index(drop=True), pd.DataFrame(columns)], axis=1))
+    return pd.concat(tables, ignore_index=True)

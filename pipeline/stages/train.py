@@ -17,23 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.datasets.batch import Batch
-from espalier.datasets.dialogue.data import DialogueData
-from espalier.datasets.pairs.data import PairData
-from espalier.datasets.verse.data import VerseData
+from espalier.datasets.encoding import Encoding, Split
+from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params import Model, entry, load_params
-from pipeline.stage import progress_bar, say
+from pipeline.progress import progress_bar, say
 from pipeline.validation import validated
 
 if TYPE_CHECKING:
     import rich.progress
     from torch import nn
 
-    from espalier.models.registry import Architecture
     from espalier.training.loop import Progress
 
 
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 class Examples:
     """A split as a model with this view reads it."""
 
-    data: VerseData | PairData | DialogueData
+    data: Split
     view: Any
     lengths: npt.NDArray[np.int64]
 
@@ -110,15 +108,16 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
 
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
     kind = architecture(model.arch, where=f"models.{key}.arch")
-    vocabulary = kind.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
+    form = encoding(kind.encoding)
+    vocabulary = form.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
     network: Any = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
     torch.manual_seed(seed)
     built = kind.build(network, vocabulary)
     check_model(built, model.arch)
     if model.init != layout.NONE:
-        _same_vocabulary(model, kind, vocabulary)
+        _same_vocabulary(model, form, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))
-    splits = {name: _examples(key, model, name, kind, vocabulary, network) for name in ("train", "dev")}
+    splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
     scratch = layout.scratch("train", key, _identity(key, model, seed))
     with progress_bar() as bar:
         progress = train(
@@ -129,9 +128,9 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     return Trained(seed, built, vocabulary, progress, scratch)
 
 
-def _examples(key: str, model: Model, split: str, kind: Architecture, vocabulary: Any, network: Any) -> Examples:
+def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:
     file = layout.ready(model.dataset) / f"{split}.parquet"
-    data = kind.data.load(file, vocabulary)
+    data = form.split.load(file, vocabulary)
     if not len(data):
         raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
     longest = data.longest(network.view)
@@ -169,8 +168,8 @@ def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Ca
     return watch
 
 
-def _same_vocabulary(model: Model, kind: Architecture, vocabulary: Any) -> None:
-    if kind.vocabulary.load(layout.model(model.init) / "vocabulary.json") != vocabulary:
+def _same_vocabulary(model: Model, form: Encoding, vocabulary: Any) -> None:
+    if form.vocabulary.load(layout.model(model.init) / "vocabulary.json") != vocabulary:
         raise ArtifactError(
             f"the vocabulary of dataset {model.dataset} is not that of model {model.init}",
             where=layout.ready(model.dataset),

@@ -17,7 +17,7 @@ from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import MODEL, save_parser
 from pipeline import layout
 from pipeline.params import ParserEntry, entry, load_params
-from pipeline.stage import progress_bar, say
+from pipeline.progress import progress_bar, say
 from pipeline.stages.train import read_versions
 from pipeline.validation import validated
 
@@ -58,15 +58,15 @@ def read_treebank(corpus: str, split: str) -> list[Parse]:
 
 def scored(parser: Parser, gold: list[Parse]) -> dict[str, Any]:
     """Scores of a parser that is given the gold words, of all sentences and again of the short ones."""
-    from espalier.metrics.metric import scores_json
+    from espalier.metrics.metric import details_json
     from espalier.metrics.parsing import parsing_scores
 
     answers = parser.parse([each.words for each in gold])
     found = [Parse(()) if isinstance(each, Refused) else each for each in answers]
     short = [number for number, each in enumerate(gold) if len(each.words) <= SHORT]
     return {
-        **scores_json(parsing_scores(gold, found)),
-        f"up_to_{SHORT}_words": scores_json(
+        **details_json(parsing_scores(gold, found)),
+        f"up_to_{SHORT}_words": details_json(
             parsing_scores([gold[number] for number in short], [found[number] for number in short])
         )["scores"],
         "counts": {

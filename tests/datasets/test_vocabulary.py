@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK
 from espalier.io.errors import ArtifactError, ConfigError
 
-VOC = Vocabulary(("灯", "，", "山", "。"), units=3, length=5, language="zh")
+VOC = VerseVocabulary(("灯", "，", "山", "。"), units=3, length=5, language="zh")
 
 
 def test_the_most_frequent_words_come_first_and_ties_by_code_point() -> None:
-    built = Vocabulary.build(["b", "c", "a", "c", "b", "d"], "en", min_count=1, units=1, length=1)
+    built = VerseVocabulary.build(["b", "c", "a", "c", "b", "d"], "en", min_count=1, units=1, length=1)
     assert built.words == ("b", "c", "a", "d")
-    assert Vocabulary.build("aab", "en", min_count=2, units=1, length=1).words == ("a",)
+    assert VerseVocabulary.build("aab", "en", min_count=2, units=1, length=1).words == ("a",)
 
 
 def test_ids_are_specials_words_then_symbols_and_none_stands_twice() -> None:
@@ -34,7 +35,7 @@ def test_tokens_are_the_inverse_of_ids() -> None:
 
 def test_marks_are_known_by_their_ids() -> None:
     assert VOC.mark_ids.tolist() == [6, 8]
-    assert Vocabulary(("灯",), "zh", 1, 1).mark_ids.tolist() == []
+    assert VerseVocabulary(("灯",), "zh", 1, 1).mark_ids.tolist() == []
 
 
 def test_a_format_beyond_its_symbols_is_named() -> None:
@@ -46,12 +47,12 @@ def test_a_format_beyond_its_symbols_is_named() -> None:
 
 def test_a_saved_vocabulary_is_the_same(tmp_path: Path) -> None:
     VOC.save(tmp_path / "vocabulary.json")
-    assert Vocabulary.load(tmp_path / "vocabulary.json") == VOC
+    assert VerseVocabulary.load(tmp_path / "vocabulary.json") == VOC
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", '{"words": ["a"], "units": "many", "length": 1, "language": "en"}', "x"])
 def test_what_is_no_vocabulary_is_an_artifact_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "vocabulary.json").write_text(text)
     with pytest.raises(ArtifactError, match=r"vocabulary\.json: not ") as caught:
-        Vocabulary.load(tmp_path / "vocabulary.json")
+        VerseVocabulary.load(tmp_path / "vocabulary.json")
     assert "\n" not in str(caught.value)

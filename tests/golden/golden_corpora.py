@@ -22,11 +22,11 @@ from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split,
 from espalier.datasets.batching import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
-from espalier.datasets.vocabulary import Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.nursery import NURSERIES
 from espalier.verse.format import format_of, parse_format
 
-VOC = Vocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")
+VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")
 TUNES = ["石桥令", "灯曲", "舟行"]
 TEXTS = [("灯山，桥雨。\n山石！", "A."), ("雨。", "A"), ("桥，鹤。\n灯桥山，舟。\n石。", "AB."), ("灯山，桥雨。", "A")]
 

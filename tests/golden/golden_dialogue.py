@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from espalier.decoding.dialogue import DialogueDecoder, replies
 from torch import Tensor
 
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.dialogue.encode import canonicalize, words_known
 from espalier.datasets.vocabulary import EOS, WordVocabulary
-from espalier.decoding.dialogue import DialogueDecoder, replies
-from espalier.metrics.dialogue import Writes, dialogue_scores, dialogue_statistics
-from espalier.metrics.metric import scores_json
+from espalier.metrics.dialogue import KEYS, Writes, dialogue_statistics, metrics_of
+from espalier.metrics.metric import details_json, family_scores
 from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
 from espalier.models.responder import Responder
 from espalier.models.x2tree import X2Tree
@@ -180,7 +180,8 @@ def metrics(_: Path) -> Any:
         statistics = dialogue_statistics(
             posts, references, replies, writes=writes, likelihood=([9.5, 1.25, 7.0, 8.0], [6, 1, 5, 4]), **more
         )
-        found.append(scores_json(dialogue_scores(statistics, seed=1, ids=["a", "b", "c", "b"], resamples=20)))
+        scores = family_scores(statistics, metrics_of, seed=1, groups=["a", "b", "c", "b"], resamples=20, keys=KEYS)
+        found.append(details_json(scores))
     # Signatures name the versions of what is compared with, which are not ours.
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]
 

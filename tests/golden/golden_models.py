@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.verse.frames import frame_of, target_of
-from espalier.datasets.vocabulary import EOS, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import EOS
 from espalier.decoding.beam import beam_search
-from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.readout import readout_loss
 from espalier.layers.residual import FeedForward, Residual
@@ -24,7 +25,7 @@ from espalier.training.config import TrainingConfig
 from espalier.training.loop import train
 from espalier.verse.format import format_of, parse_format
 
-VOC = Vocabulary(tuple("，。！灯山桥雨石舟令天风"), units=4, length=12, language="zh")
+VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟令天风"), units=4, length=12, language="zh")
 TEXTS = [("灯山，桥雨。\n山石！", "A."), ("雨。", "A"), ("桥，天。\n灯桥山，舟。\n石。", "AB."), ("风山，桥雨。", "A")]
 SMALL: dict[str, Any] = {"layers": 2, "width": 12, "heads": 3, "inner": 16, "dropout": 0.0, "positions": 40}
 

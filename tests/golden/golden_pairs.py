@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from torch import Tensor
 
 from espalier.corpora.records import Pair
@@ -16,12 +17,12 @@ from espalier.datasets.pairs.encode import linearize_pairs, reversed_pairs, voca
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import EOS
-from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
-from espalier.metrics.metric import scores_json
+from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.paraphrase import (
-    expansion_scores,
+    EXPANSION_KEYS,
+    KEYS,
     expansion_statistics,
-    paraphrase_scores,
+    metrics_of,
     paraphrase_statistics,
 )
 from espalier.models.contract import ChainModel
@@ -211,8 +212,8 @@ def metrics(_: Path) -> Any:
         )
         nodes = expansion_statistics(trees, expanded, templates=templates, depth=4)
         found += [
-            scores_json(paraphrase_scores(texts, seed=1, ids=["a", "b", "b"], resamples=20)),
-            scores_json(expansion_scores(nodes, seed=1, resamples=20)),
+            details_json(family_scores(texts, metrics_of, seed=1, groups=["a", "b", "b"], resamples=20, keys=KEYS)),
+            details_json(family_scores(nodes, metrics_of, seed=1, resamples=20, keys=EXPANSION_KEYS)),
         ]
     # Signatures name the versions of what is compared with, which are not ours.
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]

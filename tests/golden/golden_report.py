@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from espalier.metrics.metric import scores_json
+from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.perplexity import Likelihood
-from espalier.metrics.verse import verse_scores
+from espalier.metrics.verse import KEYS, metrics_of, verse_statistics
 from espalier.report import CorpusResult, Curve, RunResult, Sample, build, load_printed, render_html, render_markdown
 
 PAPER = """
@@ -31,21 +31,27 @@ tables:
 
 
 def verse(_: Path) -> Any:
-    zh = verse_scores(
+    zh = verse_statistics(
         ["灯山，桥风。\n山石，令明！", "雨。\n主故，天。", "桥遥。\n高高，明。"],
         ["灯山，桥灯。\n山石明令！", "雨主。", "桥高，遥。\n明明，明。\n风。"],
         ["AA", "A.", ""],
-        language="zh", rules="songci", seed=1, resamples=20, ids=["a", "b", "c"],
+        language="zh", rules="songci", seed=1,
         likelihood=Likelihood([12.0, 7.5, 9.25], [11, 8, 10], [8.0, 4.0, 6.5], [7, 4, 6]),
     )  # fmt: skip
-    en = verse_scores(
+    en = verse_statistics(
         ["the lamp on stone ,\na moss so deep .\nit stood alone ,\nand fell asleep ."],
         ["the stone so deep ,\na lamp asleep\nit stood and fell alone ,\nand moss on stone ."],
         ["ABAB"],
-        language="en", rules="sonnet", seed=1, resamples=20,
+        language="en", rules="sonnet", seed=1,
     )  # fmt: skip
     # Signatures name the lexica's versions, which are not ours.
-    return [{key: scores_json(found)[key] for key in ("scores", "intervals", "undefined")} for found in (zh, en)]
+    parts = []
+    for statistics in (zh, en):
+        # Each text is a group of its own.
+        groups = range(len(statistics["distinct"]))
+        scores = family_scores(statistics, metrics_of, seed=1, resamples=20, groups=groups, keys=KEYS)
+        parts.append({key: details_json(scores)[key] for key in ("scores", "intervals", "undefined")})
+    return parts
 
 
 def report(folder: Path) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from espalier.metrics.metric import scores_json
+from espalier.metrics.metric import details_json
 from espalier.metrics.parsing import parsing_scores
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
@@ -111,7 +111,7 @@ def parsing(_: Path) -> Any:
         else Parse(())
         for each, other in zip(gold, OTHERS, strict=True)
     ]
-    return scores_json(parsing_scores(gold, found, resamples=20))
+    return details_json(parsing_scores(gold, found, resamples=20))
 
 
 COMPONENTS = {

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics.dialogue import KEYS, dialogue_scores, dialogue_statistics, metrics_of
-from espalier.metrics.metric import Score
+from espalier.metrics.dialogue import HEADLINE, KEYS, dialogue_statistics, metrics_of
+from espalier.metrics.metric import Score, family_scores
 from espalier.metrics.paired import paired
 
 # Two posts, the first of which two people have answered.
@@ -36,8 +36,10 @@ def statistics(
 
 
 def scored(*parts: list[Any], resamples: int = 0, **options: Any) -> dict[str, Score]:
-    found = statistics(*parts, **options)
-    return dialogue_scores(found, seed=1, ids=parts[0] if parts else POSTS, resamples=resamples)
+    groups = parts[0] if parts else POSTS
+    return family_scores(
+        statistics(*parts, **options), metrics_of, seed=1, groups=groups, resamples=resamples, keys=KEYS
+    )
 
 
 def values(*parts: list[Any], **options: Any) -> dict[str, float | None]:
@@ -63,6 +65,11 @@ def test_all_keys_are_there_whatever_is_known() -> None:
         "tree_whole": "no trees",
         "grammatical": "no grammar was asked",
     }
+
+
+def test_the_headline_is_of_the_keys_under_short_names() -> None:
+    assert set(HEADLINE.values()) <= set(KEYS)
+    assert 5 <= len(HEADLINE) <= 8 and all(len(name) <= 8 for name in HEADLINE)
 
 
 def test_every_family_has_a_row_per_row_and_metrics_to_compare_systems_by() -> None:
@@ -228,8 +235,6 @@ def test_mistakes_are_named() -> None:
         dialogue_statistics(["a"], ["b"], ["c"], writes="chain")
     with pytest.raises(EspalierError, match="chains have no trees to be whole"):
         statistics(writes="chain", whole=[True] * 3)
-    with pytest.raises(EspalierError, match="no statistics for bleu_all, bleu_list"):
-        dialogue_scores({"bleu": np.zeros((1, 10))}, seed=1, ids=["a"])
     for family in ("chrf", "bleu:8", "bleu_best", "perplexity", "perplexity:graph", "distinct:macro"):
         with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
             metrics_of(family)

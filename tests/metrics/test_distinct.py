@@ -16,18 +16,17 @@ from espalier.metrics.distinct import (
     WORDS_POOLED,
     Text,
     distinct_statistics,
+    draw_shares,
     ngrams,
     pooled_shares,
-    pooled_statistics,
 )
-from espalier.metrics.metric import scores, whole_score
+from espalier.metrics.metric import scores
 from espalier.text.language import Language
 
 
-def values(texts: list[str], language: Language = "zh", samples: list[int] | None = None) -> dict[str, float | None]:
+def values(texts: list[str], language: Language = "zh", draws: list[int] | None = None) -> dict[str, float | None]:
     macro = scores(MACRO, distinct_statistics(texts, language), seed=0, resamples=0)
-    pooled = pooled_statistics(texts, language, samples)
-    micro = {metric.name: whole_score(metric, pooled, segments=len(texts)) for metric in MICRO}
+    micro = scores(MICRO, draw_shares(texts, language, draws), seed=0)
     return {key: score.value for key, score in {**macro, **micro}.items()}
 
 
@@ -70,15 +69,18 @@ def test_english_counts_tokens_not_letters() -> None:
 
 
 def test_pooled_distinct_is_averaged_over_draws_and_does_not_fall_with_their_number() -> None:
+    # One text of the first draw, two of the second: 2/2 and {山 水 月} of 4; each draw counts as one.
+    uneven = values(["山水", "山水", "山月"], draws=[0, 1, 1])
+    assert uneven["distinct_1_micro"] == pytest.approx(100 * (1 + 3 / 4) / 2)
     once = values(["山水", "山月"])
-    twice = values(["山水", "山月", "山水", "山月"], samples=[0, 0, 1, 1])
+    twice = values(["山水", "山月", "山水", "山月"], draws=[0, 0, 1, 1])
     assert once["distinct_1_micro"] == twice["distinct_1_micro"] == 75.0  # {山 水 月} of 4
     assert values(["山水", "山月", "山水", "山月"])["distinct_1_micro"] == 37.5  # all four in one pool: 3 of 8
 
 
 def test_pooled_distinct_claims_no_interval() -> None:
     for metric in MICRO:
-        score = whole_score(metric, pooled_statistics(["山水"], "zh"), segments=1)
+        score = scores([metric], draw_shares(["山水"], "zh"), seed=0)[metric.name]
         assert (score.low, score.high) == (None, None)
         assert "interval:none" in score.signature
 
@@ -87,7 +89,7 @@ def test_pooled_distinct_claims_no_interval() -> None:
 def test_values_are_percentages_and_ignore_the_order_of_texts(texts: list[str]) -> None:
     found, reverse = values(texts), values(texts[::-1])
     for key, value in found.items():
-        assert value is not None and 0 <= value <= 100
+        assert value is not None and 0 <= value <= 100 + 1e-9  # shares of 1/m sum to 1 but for the last bits
         assert reverse[key] == pytest.approx(value)
 
 
@@ -96,8 +98,7 @@ def test_values_are_percentages_and_ignore_the_order_of_texts(texts: list[str]) 
 
 def of_words(texts: Sequence[Text]) -> dict[str, float | None]:
     macro = scores(WORDS_MACRO, distinct_statistics(texts), seed=0, resamples=0)
-    shares = pooled_shares(texts).sum(axis=0)
-    pooled = {metric.name: whole_score(metric, shares, segments=len(texts)) for metric in WORDS_POOLED}
+    pooled = scores(WORDS_POOLED, pooled_shares(texts), seed=0)
     return {key: score.value for key, score in {**macro, **pooled}.items()}
 
 
@@ -129,9 +130,10 @@ def test_an_ngram_is_shared_among_all_its_places() -> None:
 
 @given(st.lists(st.lists(st.sampled_from(["a", "bb", "ab", "b"]), max_size=6), min_size=1, max_size=6))
 def test_shares_sum_to_what_the_pool_has(texts: list[list[str]]) -> None:
-    pool = pooled_statistics(texts)
-    assert of_words(texts)["distinct_1"] == pytest.approx(100 * pool[0])
-    assert of_words(texts)["distinct_2"] == pytest.approx(100 * pool[1])
+    for n in (1, 2):
+        pool = [tuple(text[at : at + n]) for text in texts for at in range(len(text) - n + 1)]
+        expected = 100 * len(set(pool)) / len(pool) if pool else 0.0
+        assert of_words(texts)[f"distinct_{n}"] == pytest.approx(expected)
 
 
 def test_keys_and_signatures_of_words_are_their_own() -> None:

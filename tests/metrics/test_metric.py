@@ -16,15 +16,16 @@ from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums
 from espalier.metrics.metric import (
     Metric,
     Score,
+    details_json,
     f1,
     f1_of_means,
+    family_scores,
+    headline_json,
     ratio,
     require_lengths,
     scores,
-    scores_json,
     segment_scores,
     signature_of,
-    whole_score,
 )
 
 MEAN = Metric("mean", ratio(0, 1), signature_of("toy", of="column 0"), "nothing there")
@@ -105,7 +106,7 @@ def test_segments_of_one_group_are_resampled_together() -> None:
 def test_undefined_values_are_null_with_a_reason_and_never_nan() -> None:
     empty = scores([MEAN], rows(), seed=0)["mean"]
     assert (empty.value, empty.low, empty.high, empty.undefined) == (None, None, None, "nothing there")
-    huge = whole_score(Metric("huge", lambda sums: sums[..., 0], "huge"), np.array([math.inf]), segments=1)
+    huge = scores([Metric("huge", lambda sums: sums[..., 0], "huge")], np.array([[math.inf]]), seed=0)["huge"]
     assert (huge.value, huge.undefined) == (None, "too large")
     assert percentile_interval(np.array([math.nan, math.nan]), 0.95) is None
     # A resample in which a value is undefined says nothing of it.
@@ -123,7 +124,7 @@ def test_the_json_has_six_digits_null_for_the_undefined_and_the_same_keys_throug
         "b": Score(None, None, None, "sb", 2, "no rhyme place"),
         "c": Score(12345678.0, None, None, "sc", 2),
     }
-    printed = scores_json(found)
+    printed = details_json(found)
     assert printed == {
         "scores": {"a": 66.6667, "b": None, "c": 12345700.0},
         "intervals": {"a": [60.0, 3.33333e-10], "b": None, "c": None},
@@ -131,6 +132,30 @@ def test_the_json_has_six_digits_null_for_the_undefined_and_the_same_keys_throug
         "undefined": {"b": "no rhyme place"},
     }
     json.dumps(printed, allow_nan=False)
+    assert headline_json(found, {"first": "a", "second": "b", "third": "c", "fourth": "d"}) == {
+        "first": 66.667,
+        "third": 12346000.0,
+    }
+
+
+def test_a_metric_of_the_whole_corpus_has_no_interval_and_its_signature_names_none() -> None:
+    whole = Metric("total", ratio(0, 1), "toy", whole=True)
+    score = scores([whole], rows(1, 2, 6), seed=0, groups=["a", "a", "b"])["total"]
+    assert (score.value, score.low, score.high, score.signature) == (3.0, None, None, "toy|n:3")
+
+
+def test_families_are_scored_over_the_same_segments_in_the_order_of_the_keys() -> None:
+    total = Metric("total", lambda sums: sums[..., 0], "toy")
+    families = {"one": (MEAN,), "other:2": (total,)}
+    statistics = {"one": rows(1, 2, 6), "other:2": rows(1, 1, 1)}
+    results = family_scores(statistics, families.__getitem__, seed=0, groups=["a", "b", "b"], keys=["total", "mean"])
+    assert list(results) == ["total", "mean"] and results["total"].value == 3.0
+    assert results["mean"] == scores([MEAN], rows(1, 2, 6), seed=0, groups=["a", "b", "b"])["mean"]
+    assert list(family_scores(statistics, families.__getitem__, seed=0)) == ["mean", "total"]
+    with pytest.raises(EspalierError, match="no statistics for bleu, ted"):
+        family_scores(statistics, families.__getitem__, seed=0, keys=["bleu", "mean", "ted"])
+    with pytest.raises(EspalierError, match="2 groups for 3 segments"):
+        family_scores(statistics, families.__getitem__, seed=0, groups=["a", "b"])
 
 
 def test_lists_of_different_lengths_are_refused() -> None:

@@ -10,15 +10,15 @@ import pytest
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import ted
-from espalier.metrics.metric import Score
+from espalier.metrics.metric import Score, family_scores
 from espalier.metrics.paired import paired
 from espalier.metrics.paraphrase import (
+    EXPANSION_HEADLINE,
     EXPANSION_KEYS,
+    HEADLINE,
     KEYS,
-    expansion_scores,
     expansion_statistics,
     metrics_of,
-    paraphrase_scores,
     paraphrase_statistics,
     template_statistics,
 )
@@ -34,6 +34,12 @@ def statistics(hypotheses: list[str], trees: list[str], **options: Any) -> dict[
     return paraphrase_statistics(SOURCES, REFERENCES, hypotheses, TREES, trees, **options)
 
 
+def scored(
+    statistics: dict[str, np.ndarray[Any, Any]], keys: tuple[str, ...] = KEYS, resamples: int = 0, **options: Any
+) -> dict[str, Score]:
+    return family_scores(statistics, metrics_of, seed=1, keys=keys, resamples=resamples, **options)
+
+
 def values(found: dict[str, Score]) -> dict[str, float | None]:
     return {key: score.value for key, score in found.items()}
 
@@ -42,7 +48,7 @@ def values(found: dict[str, Score]) -> dict[str, float | None]:
 
 
 def test_a_perfect_and_an_empty_output() -> None:
-    found = paraphrase_scores(statistics(["i ate an apple", ""], [ATE, ""]), seed=1, resamples=20)
+    found = scored(statistics(["i ate an apple", ""], [ATE, ""]), resamples=20)
     assert tuple(found) == KEYS
     half = values(found)
     assert half["bleu"] == pytest.approx(100 * math.exp(1 - 8 / 4))
@@ -64,15 +70,22 @@ def test_every_family_has_a_row_per_segment_and_metrics_to_compare_systems_by() 
     assert sorted(keys) == sorted(KEYS)
 
 
+@pytest.mark.parametrize(("headline", "keys"), [(HEADLINE, KEYS), (EXPANSION_HEADLINE, EXPANSION_KEYS)])
+def test_the_headlines_are_of_the_keys_under_short_names(headline: dict[str, str], keys: tuple[str, ...]) -> None:
+    assert set(headline.values()) <= set(keys)
+    assert all(len(name) <= 8 for name in headline)
+    assert len(HEADLINE | EXPANSION_HEADLINE) <= 9  # one table holds both
+
+
 def test_copying_the_source_shows() -> None:
-    found = values(paraphrase_scores(statistics(SOURCES, [ATE, ATE]), seed=1, resamples=0))
+    found = values(scored(statistics(SOURCES, [ATE, ATE])))
     assert found["bleu_source"] == pytest.approx(100.0)
     assert found["bleu"] is not None and found["bleu"] < 50
 
 
 def test_likelihoods_give_a_pooled_perplexity() -> None:
     found = statistics(REFERENCES, TREES, likelihood=([4.0, 6.0], [4, 1]))
-    assert paraphrase_scores(found, seed=1, resamples=0)["perplexity"].value == pytest.approx(math.exp(2.0))
+    assert scored(found)["perplexity"].value == pytest.approx(math.exp(2.0))
 
 
 def test_a_template_is_the_top_of_the_guide_or_else_of_the_reference() -> None:
@@ -83,13 +96,13 @@ def test_a_template_is_the_top_of_the_guide_or_else_of_the_reference() -> None:
 
 
 def test_samples_of_one_source_are_resampled_together() -> None:
-    found = paraphrase_scores(statistics(REFERENCES, TREES), seed=1, ids=["a", "a"], resamples=5)
+    found = scored(statistics(REFERENCES, TREES), groups=["a", "a"], resamples=5)
     assert all("groups:1" in score.signature for score in found.values())
 
 
 def test_no_segments_give_no_values() -> None:
     empty = paraphrase_statistics([], [], [], [], [])
-    assert set(values(paraphrase_scores(empty, seed=1)).values()) == {None}
+    assert set(values(scored(empty, resamples=5)).values()) == {None}
 
 
 def test_meteor_with_synonyms_is_a_family_of_its_own() -> None:
@@ -109,8 +122,6 @@ def test_mistakes_are_named() -> None:
         statistics(REFERENCES, TREES, templates=[ATE, ""])
     with pytest.raises(TreeError, match="templates, row 2"):
         statistics(REFERENCES, TREES, templates=[ATE, "(S"])
-    with pytest.raises(EspalierError, match="no statistics for bleu_source, rouge_1"):
-        paraphrase_scores({"bleu": np.zeros((1, 10))}, seed=1)
     for family in ("chrf", "bleu:8", "meteor:nltk", "expansion"):
         with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
             metrics_of(family)
@@ -120,7 +131,7 @@ def test_mistakes_are_named() -> None:
 
 
 def expanded(references: list[str], predicted: list[str], **options: Any) -> dict[str, float | None]:
-    return values(expansion_scores(expansion_statistics(references, predicted, **options), seed=1, resamples=0))
+    return values(scored(expansion_statistics(references, predicted, **options), EXPANSION_KEYS))
 
 
 def test_expansions_have_their_own_keys() -> None:

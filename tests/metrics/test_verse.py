@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
+import numpy as np
 import pytest
 
-from espalier.io.errors import EspalierError
-from espalier.metrics.metric import scores_json
-from espalier.metrics.perplexity import Likelihood
-from espalier.metrics.verse import KEYS, verse_scores
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics.metric import Score, details_json, family_scores
+from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.verse import DEV_KEYS, HEADLINE, KEYS, metrics_of, verse_statistics
 
 POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
 OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
 SONNET = "a light upon the sea ,\nthe end of all the day ,\nit calls and calls to me ,\nand then it goes away ."
 LIKELIHOOD = Likelihood(nll=[36.0], tokens=[18], word_nll=[30.0], words=[15])
+
+
+def verse_scores(
+    *texts: list[str], seed: int = 1, ids: list[str] | None = None, resamples: int = 1000, **options: Any
+) -> dict[str, Score]:
+    statistics = verse_statistics(*texts, seed=seed, **options)
+    return family_scores(statistics, metrics_of, seed=seed, groups=ids, resamples=resamples, keys=KEYS)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +59,39 @@ def test_the_keys_are_the_same_whatever_was_scored(
     assert len(set(KEYS)) == len(KEYS) == 28
     for score in found.values():
         assert (score.value is None) == (score.undefined is not None)
-    printed = scores_json(found)
+    printed = details_json(found)
     assert all(tuple(printed[part]) == KEYS for part in ("scores", "intervals", "signatures"))
     json.dumps(printed, allow_nan=False)
+
+
+def test_every_family_has_a_row_per_text_and_metrics_to_compare_systems_by() -> None:
+    for language, rules, likelihood in (("zh", "songci", None), ("en", "sonnet", LIKELIHOOD)):
+        statistics = verse_statistics(
+            [SONNET], [SONNET], ["ABAB"], language=language, rules=rules, seed=7, likelihood=likelihood
+        )
+        assert {len(rows) for rows in statistics.values()} == {1}
+        assert sorted(metric.name for family in statistics for metric in metrics_of(family)) == sorted(KEYS)
+    unknown = """rhyme rhyme:zh:u rhyme:zh:u:strict:1 rhyme:fr:u:strict rhyme:en:u:loose rhyme_shuffled:zh:u:strict
+        rhyme_shuffled:zh:u:strict:one format format:haiku distinct:macro"""
+    for family in unknown.split():
+        with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
+            metrics_of(family)
+
+
+def test_pooled_distinct_of_draws_is_the_mean_of_the_draws() -> None:
+    texts, draws = [POEM, OTHER, POEM, POEM], [3, 3, 8, 8]
+    statistics = verse_statistics(texts, texts, ["AAA"] * 4, language="zh", rules="songci", seed=1, draws=draws)
+    expected = []
+    for draw in ([POEM, OTHER], [POEM, POEM]):
+        grams = [text.replace("\n", "")[at : at + 2] for text in draw for at in range(len(text.replace("\n", "")) - 1)]
+        expected.append(100 * len(set(grams)) / len(grams))
+    score = family_scores(statistics, metrics_of, seed=1)["distinct_2_micro"]
+    assert score.value == pytest.approx(np.mean(expected)) and score.low is None
+
+
+def test_the_headline_is_of_the_keys_under_short_names() -> None:
+    assert set(HEADLINE.values()) <= {*KEYS, *DEV_KEYS}
+    assert 5 <= len(HEADLINE) <= 8 and all(len(name) <= 8 for name in HEADLINE)
 
 
 def test_identical_texts_score_one_hundred() -> None:
@@ -79,6 +118,9 @@ def test_perplexities_come_from_the_likelihoods() -> None:
     # 36 nats over 18 tokens, 30 over 15 words: e^2 both; released 2^2
     assert found["perplexity"].value == found["perplexity_words"].value == pytest.approx(7.389056)
     assert found["ppl_released"].value == 4.0
+    dev = family_scores({"perplexity:dev": perplexity_statistics(LIKELIHOOD)}, metrics_of, seed=1, keys=DEV_KEYS)
+    assert [score.value for score in dev.values()] == [found[key].value for key in KEYS[:3]]
+    assert dev["perplexity_dev"] == found["perplexity"]
 
 
 def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None:
@@ -90,15 +132,14 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
         hypotheses,
         rhymes,
         ids=["a", "b"] * 2,
-        samples=[0, 0, 1, 1],
-        likelihood=LIKELIHOOD,
+        draws=[0, 0, 1, 1],
+        likelihood=Likelihood([36.0] * 4, [18] * 4, [30.0] * 4, [15] * 4),
         **how,  # type: ignore[arg-type]
     )
     for key in KEYS:
         if key.startswith(("distinct", "format")):
             assert (twice[key].value, twice[key].low) == pytest.approx((once[key].value, once[key].low)), key
     assert "|n:4|groups:2|" in twice["format_macro_f1"].signature
-    assert "|n:1|bs" in twice["perplexity"].signature  # one likelihood, four hypotheses
 
 
 @pytest.mark.parametrize(
@@ -106,8 +147,8 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
     [
         ({"hypotheses": [POEM]}, "scoring: 1 hypotheses for 2 references; pair them by id before scoring"),
         ({"rhymes": ["AAA"] * 3}, "scoring: 3 rhymes for 2 references"),
-        ({"ids": ["a"]}, "scoring: 1 ids for 2 references"),
-        ({"samples": [0, 0, 1]}, "scoring: 3 samples for 2 references"),
+        ({"likelihood": LIKELIHOOD}, "scoring: 1 likelihood for 2 references"),
+        ({"draws": [0, 0, 1]}, "scoring: 3 draws for 2 references"),
         ({"references": [POEM, ""]}, "scoring, row 2: the reference is empty"),
         ({"rhymes": ["AAA", "AA"]}, "scoring, row 2: 2 rhyme letters for 3 units; give one letter per unit"),
     ],
@@ -115,7 +156,7 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
 def test_what_does_not_fit_together_is_refused(changes: dict[str, list[str]], message: str) -> None:
     given = {"references": [POEM, OTHER], "hypotheses": [POEM, OTHER], "rhymes": ["AAA", ".AA"], **changes}
     with pytest.raises(EspalierError) as caught:
-        verse_scores(**given, language="zh", rules="songci", seed=1)  # type: ignore[arg-type]
+        verse_statistics(**given, language="zh", rules="songci", seed=1)  # type: ignore[arg-type]
     assert str(caught.value).startswith(message)
 
 

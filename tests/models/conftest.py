@@ -13,13 +13,13 @@ from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import frame_of, target_of
-from espalier.datasets.vocabulary import Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.syntax.constituency import read_tree
 from espalier.verse.format import format_of
 
-VOC = Vocabulary(tuple("，。！灯山桥雨石令舟"), units=4, length=12, language="zh")
+VOC = VerseVocabulary(tuple("，。！灯山桥雨石令舟"), units=4, length=12, language="zh")
 VERSES = [
     ("灯山，桥雨。\n山石！", "A.", "石桥令"),
     ("雨。", "A", "山"),

@@ -213,9 +213,9 @@ def test_the_defaults_are_the_paper_s() -> None:
 
 def test_weights_start_small_and_the_padding_row_at_zero() -> None:
     torch.manual_seed(1)
-    from espalier.datasets.vocabulary import Vocabulary
+    from espalier.datasets.verse.vocabulary import VerseVocabulary
 
-    voc = Vocabulary(tuple(map(str, range(300))), "en", 4, 12)
+    voc = VerseVocabulary(tuple(map(str, range(300))), "en", 4, 12)
     model = SongNet(SongNetConfig(layers=1, width=64, heads=4, inner=64, head="linear"), voc)
     assert not model.table.weight[PAD].any()
     assert model.table.weight[1:].std().item() == pytest.approx(0.02, rel=0.05)

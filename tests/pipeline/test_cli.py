@@ -20,7 +20,7 @@ import torch
 import yaml
 from rich.cells import cell_len
 
-from espalier.datasets.vocabulary import Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
@@ -149,7 +149,7 @@ def test_free_writes_without_copying_and_beam_does_not_draw(shared: Path, cli: C
 def english(tmp_path: Path) -> Path:
     """A project of one English model, which knows a few words and was never trained."""
     words = ("the", "moon", "shall", "climb", "silver", "hill", "drink", "rill", "night", "day", "away", ",", ".", "!")
-    vocabulary = Vocabulary.build(words, "en", min_count=1, units=8, length=16)
+    vocabulary = VerseVocabulary.build(words, "en", min_count=1, units=8, length=16)
     numbers = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
     torch.manual_seed(1)
     (tmp_path / "models/english").mkdir(parents=True)
@@ -385,7 +385,7 @@ def test_a_full_disk_leaves_the_old_artifact_and_one_line(
         return {str(file): file.read_bytes() for file in files if file.is_file()}
 
     before = snapshot()
-    monkeypatch.setattr("pipeline.stage.say", lambda *_: None)
+    monkeypatch.setattr("pipeline.progress.say", lambda *_: None)
     with largest_file(1500):
         line = refused(project, *command)
     assert "write" in line or "File too large" in line

@@ -39,6 +39,13 @@ class Ragged:
         taken = flat[np.where(inside, self.offsets[indices][:, None] + places, 0)]
         return np.where(inside, taken, fill).astype(np.int64)
 
+    def select(self, places: IntArray) -> Ragged:
+        """The rows at these places, in that order."""
+        lengths = self.lengths[places]
+        starts = np.cumsum(lengths) - lengths
+        flat = np.arange(lengths.sum()) + np.repeat(self.offsets[:-1][places] - starts, lengths)
+        return Ragged(self.flat[flat], np.append(starts, lengths.sum()))
+
     @property
     def lengths(self) -> IntArray:
         """(rows,) how long each is."""

@@ -17,7 +17,7 @@ p(tree) <= p(sentence), and a tree's value is an upper bound of the perplexity t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -27,18 +27,30 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, sentence_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
-from espalier.metrics.metric import Metric, Score, ratio, require_lengths, scores, signature_of, whole_score
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 
 #: What a decoder writes, and so what its likelihoods are of: the words and EOS, or a tree's 3n + 1 decisions.
 Writes = Literal["chain", "tree"]
 
-#: The keys of `dialogue_scores`, always all of them, in this order.
+#: The metrics of `dialogue_statistics`, always all of them, in this order.
 KEYS: Final = (
     "bleu", "bleu_all", "bleu_list", "bleu_best", "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
     "perplexity_per_word", "tree_whole", "grammatical", "copied", "commonest", "empty", "words",
 )  # fmt: skip
+
+#: The metrics that `dvc metrics show` prints, by their short names there.
+HEADLINE: Final = {
+    "bleu": "bleu",
+    "bleu_all": "bleu_all",
+    "dist1": "distinct_1",
+    "dist2": "distinct_2",
+    "ppl": "perplexity_per_word",
+    "whole": "tree_whole",
+    "grammar": "grammatical",
+    "copied": "copied",
+}
 
 _FAMILIES: Final = (
     "bleu", "bleu_all", "bleu_list:5", "bleu_best:5", "distinct", "distinct:pooled", "perplexity:chain",
@@ -146,32 +158,6 @@ def dialogue_statistics(
         **found,
         f"perplexity:{writes}": perplexity_statistics(Likelihood(nll, words, [0.0] * count, [0] * count)),
     }
-
-
-def dialogue_scores(
-    statistics: Mapping[str, Array], *, seed: int, ids: Sequence[Hashable], resamples: int = 1000
-) -> dict[str, Score]:
-    """The scores of `dialogue_statistics`, by `KEYS`.
-
-    Args:
-        statistics: by family.
-        seed: of the bootstrap.
-        ids: one per row: the post, or the cluster of posts that belong together; resampled as one.
-        resamples: of the bootstrap; 0 for no intervals.
-
-    Raises:
-        EspalierError: a family is missing.
-    """
-    found: dict[str, Score] = {}
-    for family, rows in statistics.items():
-        metrics = metrics_of(family)
-        if family == "distinct:pooled":
-            found |= {metric.name: whole_score(metric, rows.sum(axis=0), segments=len(rows)) for metric in metrics}
-        else:
-            found |= scores(metrics, rows, seed=seed, resamples=resamples, groups=ids)
-    if missing := [key for key in KEYS if key not in found]:
-        raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
-    return {key: found[key] for key in KEYS}
 
 
 # --- Families --------------------------------------------------------------------------------------------------------

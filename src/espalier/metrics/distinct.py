@@ -8,7 +8,7 @@ open; the released code does so. N-grams of words run over the words as they are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -40,72 +40,82 @@ def _tokens(text: Text, language: Language | None) -> Sequence[str]:
 
 
 def distinct_statistics(texts: Sequence[Text], language: Language | None = None) -> Array:
-    """(texts, 3): Distinct-1, Distinct-2 of the text itself, 1. A text without an n-gram has 0: nothing is diverse."""
-    found = np.zeros((len(texts), _TEXTS + 1))
-    for row, text in zip(found, texts, strict=True):
+    """(texts, 3): Distinct-1 and Distinct-2 of the text itself, 1. The value of a text without an n-gram is 0."""
+    statistics = np.zeros((len(texts), _TEXTS + 1))
+    for row, text in zip(statistics, texts, strict=True):
         for column, n in enumerate(_ORDERS):
             grams = list(ngrams(text, n, language))
             row[column] = len(set(grams)) / len(grams) if grams else 0.0
         row[_TEXTS] = 1.0
-    return found
-
-
-def pooled_statistics(
-    texts: Sequence[Text], language: Language | None = None, samples: Sequence[int] | None = None
-) -> Array:
-    """(3,): the sums, over draws, of Distinct-1 and Distinct-2 of all their n-grams pooled, and how many draws.
-
-    Args:
-        texts: what was generated.
-        language: of verse; None for words.
-        samples: which draw each text belongs to. Pooled Distinct falls as a corpus grows, so that several samples per
-            poem are scored draw by draw and averaged (as the paper's five runs are), never pooled together.
-    """
-    found = np.zeros(_TEXTS + 1)
-    draws: dict[int, list[Text]] = {}
-    for sample, text in zip(samples if samples is not None else [0] * len(texts), texts, strict=True):
-        draws.setdefault(sample, []).append(text)
-    for draw in draws.values():
-        for column, n in enumerate(_ORDERS):
-            grams = [gram for text in draw for gram in ngrams(text, n, language)]
-            found[column] += len(set(grams)) / len(grams) if grams else 0.0
-        found[_TEXTS] += 1.0
-    return found
+    return statistics
 
 
 def pooled_shares(texts: Sequence[Text], language: Language | None = None) -> Array:
-    """(texts, 5): what each text adds to the different n-grams of all, and how many it has, for orders 1 and 2; 1.
+    """The share of each text in the n-grams of all texts.
 
-    Of an n-gram that all texts together have m times, each time counts 1/m, so that the sum of all rows holds the
-    number of different n-grams, in whatever order the texts come. A resample of the rows is no corpus' number: see
-    `MICRO`.
+    Of an n-gram that all texts together have m times, each time counts 1/m. So the sum over all rows holds the number
+    of different n-grams, whatever the order of the texts.
+
+    Returns:
+        (texts, 5): share in the different 1-grams, number of 1-grams, the same two of 2-grams, 1.
     """
-    found = np.ones((len(texts), 2 * _TEXTS + 1))
+    shares = np.ones((len(texts), 2 * _TEXTS + 1))
     for column, n in enumerate(_ORDERS):
-        own = [list(ngrams(text, n, language)) for text in texts]
-        times = Counter(gram for grams in own for gram in grams)
-        for row, grams in zip(found, own, strict=True):
+        by_text = [list(ngrams(text, n, language)) for text in texts]
+        times = Counter(gram for grams in by_text for gram in grams)
+        for row, grams in zip(shares, by_text, strict=True):
             row[2 * column : 2 * column + 2] = sum(1 / times[gram] for gram in grams), len(grams)
-    return found
+    return shares
 
 
-def _metric(level: str, order: int, *, interval: str) -> Metric:
+def draw_shares(
+    texts: Sequence[Text], language: Language | None = None, draws: Sequence[Hashable] | None = None
+) -> Array:
+    """The share of each text in the Distinct-n of its draw. The sum over all rows holds the sums over the draws.
+
+    Pooled Distinct falls as a corpus grows. So a corpus of several samples per poem is never pooled whole: each draw
+    is pooled by itself, and the draws are averaged, as the paper averages five runs.
+
+    Args:
+        texts: the generated texts.
+        language: of verse; None for words.
+        draws: one label per text, its draw; None if all texts are of one draw.
+
+    Returns:
+        (texts, 3): share in the draw's Distinct-1, in its Distinct-2, and 1 / (texts of the draw).
+    """
+    rows_of_draws: dict[Hashable, list[int]] = {}
+    for row, draw in enumerate(draws if draws is not None else [0] * len(texts)):
+        rows_of_draws.setdefault(draw, []).append(row)
+    shares = np.zeros((len(texts), _TEXTS + 1))
+    for rows in rows_of_draws.values():
+        pooled = pooled_shares([texts[row] for row in rows], language)
+        for column in range(_TEXTS):
+            # A draw without an n-gram has no different n-gram either, and its Distinct-n is 0.
+            shares[rows, column] = pooled[:, 2 * column] / max(1.0, pooled[:, 2 * column + 1].sum())
+        shares[rows, _TEXTS] = 1.0 / len(rows)
+    return shares
+
+
+def _verse_metric(level: str, order: int, *, whole: bool) -> Metric:
+    interval = "none" if whole else "bootstrap"
     return Metric(
         f"distinct_{order}_{level}",
         ratio(_ORDERS.index(order), _TEXTS, scale=100.0),
         signature_of("distinct", n=order, mean=level, tokens="words+marks", across="units", interval=interval),
         "no texts",
+        whole=whole,
     )
 
 
-#: Mean over texts; over `distinct_statistics`.
-MACRO = tuple(_metric("macro", order, interval="bootstrap") for order in _ORDERS)
+#: Of verse, mean over texts: over `distinct_statistics`.
+MACRO = tuple(_verse_metric("macro", order, whole=False) for order in _ORDERS)
 
-#: Over `pooled_statistics`. Without an interval: a resample repeats texts, and repeated texts share their n-grams, so
-#: every bootstrap value lies below the corpus' own and the interval would not contain it.
-MICRO = tuple(_metric("micro", order, interval="none") for order in _ORDERS)
+#: Of verse, all texts of a draw pooled: over `draw_shares`. There is no interval. A resample repeats texts, and
+#: repeated texts share their n-grams, so that every bootstrap value lies below the value of the corpus.
+MICRO = tuple(_verse_metric("micro", order, whole=True) for order in _ORDERS)
 
-#: Of words: mean over texts; over `distinct_statistics`.
+#: Of words, mean over texts: over `distinct_statistics`.
 WORDS_MACRO = tuple(
     Metric(
         f"distinct_{order}_macro",
@@ -116,13 +126,14 @@ WORDS_MACRO = tuple(
     for column, order in enumerate(_ORDERS)
 )
 
-#: Of words, all texts in one pool; over `pooled_shares`. Without an interval, as `MICRO`.
+#: Of words, all texts pooled: over `pooled_shares`. There is no interval, as for `MICRO`.
 WORDS_POOLED = tuple(
     Metric(
         f"distinct_{order}",
         ratio(2 * column, 2 * column + 1, given=2 * _TEXTS, scale=100.0),
         signature_of("distinct", n=order, mean="pooled", tokens="words", interval="none"),
         "no texts",
+        whole=True,
     )
     for column, order in enumerate(_ORDERS)
 )

@@ -31,12 +31,15 @@ class Metric:
         aggregate: from summed statistics to the value.
         signature: everything a reader must know to compare the value with another (`signature_of`).
         undefined: why there may be no value ("no reference rhymes").
+        whole: whether the value belongs to the corpus as a whole, so that segments cannot be resampled. Such a metric
+            has no interval.
     """
 
     name: str
     aggregate: Aggregate
     signature: str
     undefined: str = "no segments"
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,23 +127,55 @@ def scores(
         require_lengths("segments", segments, groups=groups)
         statistics = sums_by_group(statistics, groups)
     total = statistics.sum(axis=0)
-    drawn = resampled_sums(statistics, seed=seed, resamples=resamples)
-    suffix = f"|n:{segments}" + (f"|groups:{len(statistics)}" if groups is not None else "")
+    sums = resampled_sums(statistics, seed=seed, resamples=resamples)
+    count = f"|n:{segments}"
+    resampling = f"|groups:{len(statistics)}" if groups is not None else ""
     if resamples:
-        suffix += f"|bs:{resamples}|seed:{seed}|ci:{100 * confidence:g}"
-    found = {}
+        resampling += f"|bs:{resamples}|seed:{seed}|ci:{100 * confidence:g}"
+    results = {}
     for metric in metrics:
         value = float(metric.aggregate(total))
-        interval = percentile_interval(metric.aggregate(drawn), confidence) if math.isfinite(value) else None
+        signature = metric.signature + count + ("" if metric.whole else resampling)
+        if not math.isfinite(value):
+            reason = "too large" if math.isinf(value) else metric.undefined
+            results[metric.name] = Score(None, None, None, signature, segments, reason)
+            continue
+        interval = None if metric.whole else percentile_interval(metric.aggregate(sums), confidence)
         low, high = interval if interval is not None else (None, None)
-        found[metric.name] = _score(value, low, high, metric.signature + suffix, segments, metric.undefined)
-    return found
+        results[metric.name] = Score(value, low, high, signature, segments)
+    return results
 
 
-def whole_score(metric: Metric, statistics: Array, *, segments: int) -> Score:
-    """The score of statistics that belong to a corpus as a whole, (k,), so that no segment can be resampled."""
-    value = float(metric.aggregate(statistics))
-    return _score(value, None, None, f"{metric.signature}|n:{segments}", segments, metric.undefined)
+def family_scores(
+    statistics: Mapping[str, Array],
+    metrics_of: Callable[[str], Sequence[Metric]],
+    *,
+    seed: int,
+    resamples: int = 1000,
+    groups: Sequence[Hashable] | None = None,
+    keys: Sequence[str] | None = None,
+) -> dict[str, Score]:
+    """Corpus scores of several families over the same segments.
+
+    Args:
+        statistics: (segments, k) by family.
+        metrics_of: the metrics of a family.
+        seed: as for `scores`, as are `resamples` and `groups`.
+        resamples: of the bootstrap; 0 for no intervals.
+        groups: one label per segment.
+        keys: the metrics to return, in order; None for all, in the order of the families.
+
+    Raises:
+        EspalierError: no family has one of the `keys`, or `groups` has another length than the statistics.
+    """
+    results: dict[str, Score] = {}
+    for family, rows in statistics.items():
+        results |= scores(metrics_of(family), rows, seed=seed, resamples=resamples, groups=groups)
+    if keys is None:
+        return results
+    if missing := [key for key in keys if key not in results]:
+        raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
+    return {key: results[key] for key in keys}
 
 
 def segment_scores(metric: Metric, statistics: Array) -> Array:
@@ -148,28 +183,36 @@ def segment_scores(metric: Metric, statistics: Array) -> Array:
     return metric.aggregate(statistics)
 
 
-def _score(value: float, low: float | None, high: float | None, signature: str, segments: int, reason: str) -> Score:
-    if math.isfinite(value):
-        return Score(value, low, high, signature, segments)
-    return Score(None, None, None, signature, segments, "too large" if math.isinf(value) else reason)
-
-
-def scores_json(found: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
-    """What a metrics file holds: plain JSON values of 6 significant digits, null (never NaN) for what is undefined.
+def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    """Scores as plain JSON values of 6 significant digits; null, never NaN, for what is undefined.
 
     Returns:
         `scores` {key: value or null}, `intervals` {key: [low, high] or null}, `signatures` {key: text} with the same
         keys each, and `undefined` {key: reason} for the nulls among the scores.
     """
     return {
-        "scores": {key: _rounded(score.value) for key, score in found.items()},
+        "scores": {key: _rounded(score.value) for key, score in scores.items()},
         "intervals": {
             key: None if score.low is None else [_rounded(score.low), _rounded(score.high)]
-            for key, score in found.items()
+            for key, score in scores.items()
         },
-        "signatures": {key: score.signature for key, score in found.items()},
-        "undefined": {key: score.undefined for key, score in found.items() if score.undefined is not None},
+        "signatures": {key: score.signature for key, score in scores.items()},
+        "undefined": {key: score.undefined for key, score in scores.items() if score.undefined is not None},
     }
+
+
+def headline_json(scores: Mapping[str, Score], headline: Mapping[str, str]) -> dict[str, float]:
+    """The numbers that `dvc metrics show` prints, of 5 significant digits.
+
+    Args:
+        scores: by metric.
+        headline: the metric of each short name.
+
+    Returns:
+        The values by short name, in the order of `headline`. A metric without a value is left out.
+    """
+    values = {name: scores[metric].value for name, metric in headline.items() if metric in scores}
+    return {name: float(f"{value:.5g}") for name, value in values.items() if value is not None}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -7,7 +7,7 @@ without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import bleu, defects, ted
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.meteor import meteor_metrics, meteor_statistics
-from espalier.metrics.metric import Metric, Score, ratio, require_lengths, scores, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.rouge import rouge_metrics, rouge_statistics
@@ -29,14 +29,31 @@ TEMPLATE_LEVELS: Final = 3
 #: The levels that a model of GuiG's reads and writes.
 DEPTH: Final = 8
 
-#: The keys of `paraphrase_scores`, always all of them, in this order.
+#: The metrics of `paraphrase_statistics`, always all of them, in this order.
 KEYS: Final = (
     "bleu", "bleu_source", "rouge_1", "rouge_2", "rouge_l", "meteor", *ted.KEYS, "template_kept",
     "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
 )  # fmt: skip
 
-#: The keys of `expansion_scores`, always all of them, in this order.
+#: The metrics of `expansion_statistics`, always all of them, in this order.
 EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "tags_at_leaves")
+
+#: The metrics that `dvc metrics show` prints, by their short names there.
+HEADLINE: Final = {
+    "bleu": "bleu",
+    "copy": "bleu_source",
+    "rougeL": "rouge_l",
+    "meteor": "meteor",
+    "ted": "ted_full",
+    "template": "template_kept",
+    "ppl": "perplexity",
+}
+EXPANSION_HEADLINE: Final = {
+    "ted": "ted_full",
+    "template": "template_kept",
+    "exact": "exact",
+    "nodes": "nodes_ratio",
+}
 
 _FAMILIES: Final = (
     "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "template", "defects", "perplexity",
@@ -124,20 +141,6 @@ def paraphrase_statistics(
     }
 
 
-def paraphrase_scores(
-    statistics: Mapping[str, Array], *, seed: int, ids: Sequence[str] | None = None, resamples: int = 1000
-) -> dict[str, Score]:
-    """The scores of `paraphrase_statistics`, by `KEYS`.
-
-    Args:
-        statistics: by family.
-        seed: of the bootstrap.
-        ids: one per segment; segments of one id (several samples of one source) are resampled together.
-        resamples: of the bootstrap; 0 for no intervals.
-    """
-    return _scores(statistics, KEYS, seed, ids, resamples)
-
-
 def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str]) -> Array:
     """(trees, 2): whether the top levels of a tree are those of its template, 1. An unparsed tree has lost it."""
     require_lengths("templates", len(templates), hypothesis_trees=hypothesis_trees)
@@ -196,13 +199,6 @@ def expansion_statistics(
     }
 
 
-def expansion_scores(
-    statistics: Mapping[str, Array], *, seed: int, ids: Sequence[str] | None = None, resamples: int = 1000
-) -> dict[str, Score]:
-    """The scores of `expansion_statistics`, by `EXPANSION_KEYS`; arguments as for `paraphrase_scores`."""
-    return _scores(statistics, EXPANSION_KEYS, seed, ids, resamples)
-
-
 def _expansion_metrics(depth: int) -> tuple[Metric, ...]:
     aggregates = {
         "exact": ratio(_EXACT, _TREES, scale=100.0),
@@ -217,17 +213,6 @@ def _expansion_metrics(depth: int) -> tuple[Metric, ...]:
 
 
 # --- Both ------------------------------------------------------------------------------------------------------------
-
-
-def _scores(
-    statistics: Mapping[str, Array], keys: Sequence[str], seed: int, ids: Sequence[str] | None, resamples: int
-) -> dict[str, Score]:
-    found: dict[str, Score] = {}
-    for family, rows in statistics.items():
-        found |= scores(metrics_of(family), rows, seed=seed, resamples=resamples, groups=ids)
-    if missing := [key for key in keys if key not in found]:
-        raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
-    return {key: found[key] for key in keys}
 
 
 def _all_nodes(what: str, trees: Sequence[str]) -> list[Nodes]:

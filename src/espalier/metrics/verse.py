@@ -1,24 +1,34 @@
-"""All metrics of generated verse, from one call: one fixed set of keys, whatever the system, language or rules."""
+"""All metrics of generated verse (SongNet, section 4.3): one fixed set of keys, whatever the system, language or rules.
+
+Statistics come by family, one row per text. A family's name has its settings after colons:
+
+    perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
+    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED
+
+`perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Final, cast, get_args
 
-from espalier.io.errors import EspalierError
+from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import distinct
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, Score, require_lengths, scores, whole_score
+from espalier.metrics.metric import Metric, require_lengths
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
 from espalier.metrics.rhyme_places import shuffle_ends
-from espalier.metrics.verse_format import Rules, format_metrics, format_statistics
+from espalier.metrics.verse_format import RULES, Rules, format_metrics, format_statistics
 from espalier.text.language import Language
 from espalier.verse.rhyme import Rule, UUmlaut
 from espalier.verse.text import units_of
 
-#: The keys that `verse_scores` returns, always all of them, in this order.
-KEYS = (
+#: The metrics of `verse_statistics`, always all of them, in this order.
+KEYS: Final = (
     "perplexity",
     "perplexity_words",
     "ppl_released",
@@ -50,7 +60,59 @@ KEYS = (
 )
 
 
-def verse_scores(
+#: The metrics of `perplexity:dev`. The paper prints perplexities of both splits.
+DEV_KEYS: Final = tuple(f"{metric.name}_dev" for metric in PERPLEXITY)
+
+#: The metrics that `dvc metrics show` prints, by their short names there.
+HEADLINE: Final = {
+    "ppl_dev": "perplexity_dev",
+    "ppl": "perplexity",
+    "dist1": "distinct_1_macro",
+    "dist2": "distinct_2_macro",
+    "format": "format_macro_f1",
+    "rhyme": "rhyme_macro_f1",
+    "chance": "rhyme_shuffled_macro_f1",
+}
+
+_FAMILIES: Final = (
+    "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1",
+)  # fmt: skip
+
+
+def metrics_of(family: str) -> tuple[Metric, ...]:
+    """The metrics over the statistics of one family.
+
+    Raises:
+        ConfigError: there is no such family.
+    """
+    match family.split(":"):
+        case ["perplexity"]:
+            return PERPLEXITY
+        case ["perplexity", "dev"]:
+            return tuple(replace(metric, name=f"{metric.name}_dev") for metric in PERPLEXITY)
+        case ["distinct"]:
+            return distinct.MACRO
+        case ["distinct", "pooled"]:
+            return distinct.MICRO
+        case ["format", rules] if rules in RULES:
+            return format_metrics(rules)
+        case [("rhyme" | "rhyme_shuffled") as kind, language, u_umlaut, rule, *seed] if (
+            language in get_args(Language)
+            and u_umlaut in get_args(UUmlaut)
+            and rule in get_args(Rule)
+            and [part.isdecimal() for part in seed] == [True] * (kind == "rhyme_shuffled")
+        ):
+            return rhyme_metrics(
+                cast(Language, language),
+                u_umlaut=cast(UUmlaut, u_umlaut),
+                rule=cast(Rule, rule),
+                shuffle_seed=int(seed[0]) if seed else None,
+            )
+    raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of verse")
+
+
+def verse_statistics(
     references: Sequence[str],
     hypotheses: Sequence[str],
     rhymes: Sequence[str],
@@ -59,13 +121,11 @@ def verse_scores(
     rules: Rules,
     seed: int,
     likelihood: Likelihood | None = None,
-    ids: Sequence[str] | None = None,
-    samples: Sequence[int] | None = None,
-    resamples: int = 1000,
+    draws: Sequence[Hashable] | None = None,
     u_umlaut: UUmlaut = "u",
     rule: Rule = "strict",
-) -> dict[str, Score]:
-    """Score generated verse against the references whose formats it was to follow.
+) -> dict[str, Array]:
+    """The statistics of generated verse and of the references whose formats it was to follow.
 
     Args:
         references: verses as `espalier.verse.text` writes them; the format is read off them.
@@ -73,25 +133,22 @@ def verse_scores(
         rhymes: one scheme per reference, a letter or "." per unit; "" (Chinese) has it read off the reference.
         language: of all texts.
         rules: of format accuracy.
-        seed: of the bootstrap and of the shuffled baseline.
-        likelihood: of the references under the model, one entry per distinct reference or per hypothesis; without it
-            the perplexities are undefined.
-        ids: one per hypothesis; hypotheses of one id are samples of the same poem and are resampled together.
-        samples: one per hypothesis; which draw it belongs to (pooled Distinct is averaged over draws).
-        resamples: of the bootstrap; 0 for no intervals.
+        seed: of the shuffled baseline.
+        likelihood: of each reference under the model. Without it the perplexities are undefined.
+        draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all are of one draw.
         u_umlaut: with which group a bare ü rhymes.
         rule: when English words rhyme.
 
     Returns:
-        `KEYS`, in that order.
+        (texts, columns of the family), by family; scores are those of `metrics_of` and `KEYS`.
 
     Raises:
         EspalierError: lists of different lengths, an empty reference, or a scheme that does not fit its reference.
     """
     count = len(references)
     require_lengths("references", count, hypotheses=hypotheses, rhymes=rhymes)
-    require_lengths("references", count, ids=ids if ids is not None else references)
-    require_lengths("references", count, samples=samples if samples is not None else references)
+    if draws is not None:
+        require_lengths("references", count, draws=draws)
     for row, (reference, rhyme) in enumerate(zip(references, rhymes, strict=True), start=1):
         units = len(units_of(reference))
         if not units:
@@ -102,26 +159,19 @@ def verse_scores(
                 where=f"scoring, row {row}",
                 remedy="give one letter per unit, . for none",
             )
-    surprise = perplexity_statistics(likelihood if likelihood is not None else Likelihood([], [], [], []))
-    layout = format_statistics(references, hypotheses, language=language, rules=rules)
-    shuffled = shuffle_ends(hypotheses, language, seed)
-    heard, chance = (
-        rhyme_statistics(references, texts, rhymes, language=language, u_umlaut=u_umlaut, rule=rule)
-        for texts in (hypotheses, shuffled)
-    )
-    draws = distinct.pooled_statistics(hypotheses, language, samples)
+    if likelihood is None:
+        likelihood = Likelihood([0.0] * count, [0] * count, [0.0] * count, [0] * count)
+    require_lengths("references", count, likelihood=likelihood.nll)
 
-    def scored(metrics: Sequence[Metric], statistics: Array) -> dict[str, Score]:
-        # Likelihoods may come one per poem while hypotheses come several: then they have no groups of their own.
-        groups = ids if len(statistics) == count else None
-        return scores(metrics, statistics, seed=seed, resamples=resamples, groups=groups)
+    def rhyme_rows(texts: Sequence[str]) -> Array:
+        return rhyme_statistics(references, texts, rhymes, language=language, u_umlaut=u_umlaut, rule=rule)
 
-    found = {
-        **scored(PERPLEXITY, surprise),
-        **scored(distinct.MACRO, distinct.distinct_statistics(hypotheses, language)),
-        **{metric.name: whole_score(metric, draws, segments=count) for metric in distinct.MICRO},
-        **scored(format_metrics(rules), layout),
-        **scored(rhyme_metrics(language, u_umlaut=u_umlaut, rule=rule), heard),
-        **scored(rhyme_metrics(language, u_umlaut=u_umlaut, rule=rule, shuffle_seed=seed), chance),
+    settings = f"{language}:{u_umlaut}:{rule}"
+    return {
+        "perplexity": perplexity_statistics(likelihood),
+        "distinct": distinct.distinct_statistics(hypotheses, language),
+        "distinct:pooled": distinct.draw_shares(hypotheses, language, draws),
+        f"format:{rules}": format_statistics(references, hypotheses, language=language, rules=rules),
+        f"rhyme:{settings}": rhyme_rows(hypotheses),
+        f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),
     }
-    return {key: found[key] for key in KEYS}

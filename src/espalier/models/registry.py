@@ -11,11 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from espalier.datasets.dialogue.data import DialogueData
-from espalier.datasets.pairs.data import PairData
-from espalier.datasets.pairs.vocabulary import PairVocabulary
-from espalier.datasets.verse.data import VerseData
-from espalier.datasets.vocabulary import Vocabulary, WordVocabulary
 from espalier.io.errors import ConfigError
 from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
 from espalier.models.guig_config import GuiGConfig
@@ -24,13 +19,6 @@ from espalier.models.songnet_config import SongNetConfig
 
 if TYPE_CHECKING:
     from torch import nn
-
-#: The vocabulary and the data of each encoding.
-_ENCODINGS: dict[str, tuple[Any, Any]] = {
-    "verse": (Vocabulary, VerseData),
-    "pairs": (PairVocabulary, PairData),
-    "dialogue": (WordVocabulary, DialogueData),
-}
 
 
 @dataclass(frozen=True)
@@ -62,16 +50,6 @@ class Architecture:
             return pkgutil.resolve_name(self.model)
         except (ImportError, AttributeError, ValueError) as error:
             raise ConfigError(f"cannot import the model {self.model} ({error})", where="ARCHITECTURES") from error
-
-    @property
-    def vocabulary(self) -> Any:
-        """The class of the vocabulary that it is built on."""
-        return _ENCODINGS[self.encoding][0]
-
-    @property
-    def data(self) -> Any:
-        """The class of the data that it reads."""
-        return _ENCODINGS[self.encoding][1]
 
 
 ARCHITECTURES: dict[str, Architecture] = {

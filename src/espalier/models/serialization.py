@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.models.registry import architecture
@@ -49,7 +50,7 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
     value = read_json(shape)
     try:
         kind = architecture(value["arch"], where=str(shape))
-        vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
+        vocabulary = encoding(kind.encoding).vocabulary.load(folder / "vocabulary.json")
         model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error

@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.verse.data import VerseBatch
-from espalier.datasets.vocabulary import PAD, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
@@ -96,7 +97,7 @@ class SongNetState:
 class SongNet(nn.Module):
     """The language model of equations 3-10, over the chain contract."""
 
-    def __init__(self, config: SongNetConfig, vocabulary: Vocabulary) -> None:
+    def __init__(self, config: SongNetConfig, vocabulary: VerseVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.one_mark: Tensor

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from espalier.datasets.verse.data import COLUMNS, Ragged, VerseData, View
 from espalier.datasets.verse.frames import frame_of, target_of
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP
 from espalier.io.errors import ArtifactError
 from espalier.verse.format import format_of
 
-VOC = Vocabulary(tuple("，。灯山桥雨石令"), units=4, length=12, language="zh")
+VOC = VerseVocabulary(tuple("，。灯山桥雨石令"), units=4, length=12, language="zh")
 VERSES = [("灯山，桥雨。\n山。", "A.", "石桥令"), ("雨。", "A", ""), ("桥，灯。\n灯桥山。", "AB", "山")]
 
 

@@ -8,17 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
-from espalier.datasets.vocabulary import EOS, SEP, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import EOS, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 from espalier.verse.format import Format, format_of, parse_format
 
-ZH = Vocabulary(tuple("，。！灯山桥雨到"), units=4, length=16, language="zh")
-EN = Vocabulary((",", ".", "lamp", "stone"), units=4, length=16, language="en")
+ZH = VerseVocabulary(tuple("，。！灯山桥雨到"), units=4, length=16, language="zh")
+EN = VerseVocabulary((",", ".", "lamp", "stone"), units=4, length=16, language="en")
 END = ["</s>", "<eos>"]
 
 
-def named(row: np.ndarray, vocabulary: Vocabulary) -> str:
+def named(row: np.ndarray, vocabulary: VerseVocabulary) -> str:
     """A row as the paper writes it: c0, c2, p3, s1, the words and marks themselves."""
     names = {vocabulary.c_word: "c0", vocabulary.c_mark: "c1", vocabulary.c_rhyme: "c2"}
     names |= {vocabulary.segment(unit): f"s{unit}" for unit in range(vocabulary.units)}
@@ -26,7 +27,7 @@ def named(row: np.ndarray, vocabulary: Vocabulary) -> str:
     return " ".join(names.get(int(i)) or vocabulary.token(int(i)) for i in row)
 
 
-def rows(format_: Format, vocabulary: Vocabulary) -> dict[str, str]:
+def rows(format_: Format, vocabulary: VerseVocabulary) -> dict[str, str]:
     frame = frame_of(format_, vocabulary)
     assert len(frame) == len(frame.c)
     return {name: named(getattr(frame, name), vocabulary) for name in ("c", "p", "inverse", "s")}
@@ -76,7 +77,29 @@ def test_a_literal_without_an_id_is_unknown() -> None:
     assert frame_of(parse_format("_鹤。", "zh"), ZH).c.tolist()[1] == UNK
 
 
-def letters(format_: Format, vocabulary: Vocabulary) -> list[int]:
+@pytest.mark.parametrize(
+    ("text", "rhyme", "word"),
+    [
+        ("2。_鹏。", "AA", "灯"),  # eng: 灯 is the first word of the vocabulary that rhymes
+        ("_鹏。#_。", None, "<unk>"),  # not at a rhyme place
+        ("2。_鹏。", "AB", "<unk>"),  # no blank has its letter
+        ("_鹏。_灯。2。", "AA.", "<unk>"),  # the same: literals alone
+    ],
+)
+def test_an_unknown_literal_that_a_blank_rhymes_with_is_read_as_a_word_of_its_sound(
+    text: str, rhyme: str | None, word: str
+) -> None:
+    frame = frame_of(parse_format(text, "zh", rhyme), ZH)
+    assert [ZH.token(int(i)) for i in frame.c if i in (UNK, ZH.id_of("灯"))][:1] == [word]
+
+
+@pytest.mark.parametrize(("text", "language", "word"), [("2。_叶。", "zh", "叶"), ("2/_ heron", "en", "heron")])
+def test_a_literal_that_no_word_rhymes_with_is_refused(text: str, language: Language, word: str) -> None:
+    with pytest.raises(ConfigError, match=f"^rhyme: this model knows no word that rhymes with '{word}'; write"):
+        frame_of(parse_format(text, language, "AA"), ZH if language == "zh" else EN)
+
+
+def letters(format_: Format, vocabulary: VerseVocabulary) -> list[int]:
     return frame_of(format_, vocabulary).letter.tolist()
 
 

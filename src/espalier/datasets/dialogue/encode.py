@@ -1,15 +1,17 @@
-"""From pairs of post and response to words' ids and canonical trees; what models cannot hold is put aside."""
+"""Posts and responses as words, and responses as canonical ternary trees of words (X2Tree)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
-from espalier.datasets.dialogue.data import COLUMNS, DialogueData
+from espalier.datasets.dialogue.data import ARITY, COLUMNS, DialogueData
+from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.syntax.dependency import Dependencies, mistake
 from espalier.syntax.projective import projectivize
@@ -19,66 +21,115 @@ from espalier.text.language import Language
 SIDES: Final = ("source", "target")
 
 
-def words_known(rows: Sequence[Pair], *, most: int, coverage: float) -> WordVocabulary:
-    """The most frequent words of both sides of the rows that train (28,000 in X2Tree, which cover 97 %)."""
-    language: Language = "zh" if rows and rows[0].language == "zh" else "en"
-    tokens = (word for row in rows for side in SIDES for word in words_of(row, side))
-    return WordVocabulary.most_frequent(tokens, language, most=most, coverage=coverage)
+class DialogueSettings(Settings):
+    """A corpus of posts and responses as words and trees of words."""
+
+    #: The vocabulary holds at most so many words, and no more than cover this share of all tokens.
+    words: int = Field(28_000, ge=1)
+    coverage: float = Field(1.0, gt=0, le=1)
+    #: Bounds of the words of each side. Other pairs are quarantined.
+    min_words: int = Field(1, ge=1)
+    max_words: int = Field(50, ge=1)
+    #: The largest share of a side's words that may be unknown. A side of unknown words alone is always quarantined.
+    max_unknown: float = Field(1.0, ge=0, le=1)
+    #: Whether a tree that is not projective is made projective (`syntax/projective.py`), or quarantined.
+    lift: bool = True
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Self:
+        if self.min_words > self.max_words:
+            raise ValueError(f"min_words {self.min_words} is greater than max_words {self.max_words}")
+        return self
 
 
-def canonicalize(
-    rows: Sequence[Pair],
-    vocabulary: WordVocabulary,
-    *,
-    least: int = 1,
-    most: int = 50,
-    unknown: float = 1.0,
-    lift: bool = True,
-    stage: str = "canonicalize",
-) -> tuple[DialogueData, list[Quarantined], int]:
-    """Ids and ternary trees of the rows that fit, the others with their reasons, and how many trees were lifted.
+class DialogueEncoding:
+    """Words of both sides, and the ternary trees of the responses."""
 
-    Args:
-        least, most: words of each side.
-        unknown: the largest share of either side's words that may be unknown; a side of unknown words alone never fits.
-        lift: whether a tree that is not projective is made so (`syntax/projective.py`) or put aside.
-        stage: what the quarantine table calls the one who puts rows aside.
-    """
-    columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in COLUMNS}
-    ids, aside, lifted = list[str](), list[Quarantined](), 0
-    for row in rows:
-        words = [words_of(row, side) for side in SIDES]
-        coded = [vocabulary.encode(side) for side in words]
-        tree: Ternary | None = None
-        reason = _unfit(coded, least, most, unknown)
-        if not reason:
-            tree, reason, lifts = _tree(row, words[1], lift)
-            lifted += lifts > 0
-        if tree is None:
-            text = "\t".join(getattr(row, side) for side in SIDES)
-            aside.append(Quarantined(id=row.id, stage=stage, reason=reason, text=text))
-            continue
-        ids.append(row.id)
-        parts: tuple[npt.ArrayLike, ...] = (*coded, tree.words, tree.children.ravel())
-        for name, value in zip(COLUMNS, parts, strict=True):
-            columns[name].append(value)
-    return DialogueData.of(ids, columns, vocabulary), aside, lifted
+    settings, record, vocabulary, split = DialogueSettings, Pair, WordVocabulary, DialogueData
+
+    def build_vocabulary(
+        self, records: Sequence[Pair], settings: DialogueSettings, language: Language
+    ) -> WordVocabulary:
+        """The most frequent words of both sides (28,000 in X2Tree, which cover 97 %)."""
+        tokens = (word for row in records for side in SIDES for word in words_of(row, side))
+        return WordVocabulary.most_frequent(tokens, language, max_words=settings.words, coverage=settings.coverage)
+
+    def training_records(self, records: Sequence[Pair], settings: DialogueSettings) -> Sequence[Pair]:
+        """The pairs themselves."""
+        return records
+
+    def encode(self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings) -> Encoded:
+        """Ids and ternary trees of the pairs that fit; `facts` counts the trees that were made projective."""
+        columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in COLUMNS}
+        ids, places, quarantined, lifted = list[str](), list[int](), list[Quarantined](), 0
+        for place, row in enumerate(records):
+            words = [words_of(row, side) for side in SIDES]
+            sides = [vocabulary.encode(side) for side in words]
+            tree: Ternary | None = None
+            reason = _out_of_bounds(sides, settings)
+            if not reason:
+                tree, reason, lifts = _tree(row, words[1], settings.lift)
+                lifted += lifts > 0
+            if tree is None:
+                text = "\t".join(getattr(row, side) for side in SIDES)
+                quarantined.append(Quarantined(id=row.id, stage="canonicalize", reason=reason, text=text))
+                continue
+            places.append(place)
+            ids.append(row.id)
+            parts: tuple[npt.ArrayLike, ...] = (*sides, tree.words, tree.children.ravel())
+            for name, value in zip(COLUMNS, parts, strict=True):
+                columns[name].append(value)
+        return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, {"lifted": lifted})
+
+    def extras(self, records: Sequence[Pair], settings: DialogueSettings) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def counts(self, split: DialogueData) -> Mapping[str, float]:
+        """Words of the responses, and of each side the share of words that are known, in percent."""
+        return {
+            "words": int(split.columns["target"].lengths.sum()),
+            **{f"known {name}": _known(split, side) for name, side in (("posts", "source"), ("responses", "target"))},
+        }
+
+    def numbers(self, vocabulary: WordVocabulary) -> Mapping[str, int]:
+        """Words."""
+        return {"words": len(vocabulary.words)}
+
+    def measures(self, split: DialogueData) -> Mapping[str, Any]:
+        """`steps`, the points of figure 6: by length, the words that a decoder's state carries in chains and trees."""
+        from espalier.metrics.steps import steps_by_length, steps_of_tree
+
+        children = split.columns["children"]
+        rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
+        points = steps_by_length(steps_of_tree(row.reshape(-1, ARITY)) for row in rows)
+        return {
+            "steps": {
+                str(length): {name: round(value, 4) for name, value in point._asdict().items()}
+                for length, point in points.items()
+            }
+        }
 
 
-def _unfit(sides: Sequence[Sequence[int]], least: int, most: int, unknown: float) -> str:
+def _known(split: DialogueData, side: str) -> float:
+    unknown = float((split.columns[side].flat == UNK).mean()) if len(split) else 0.0
+    return round(100 * (1 - unknown), 2)
+
+
+def _out_of_bounds(sides: Sequence[Sequence[int]], settings: DialogueSettings) -> str:
     lengths = [len(side) for side in sides]
-    if min(lengths) < max(1, least):
-        return f"under {max(1, least)} words"
-    if max(lengths) > most:
-        return f"over {most} words"
+    if min(lengths) < settings.min_words:
+        return f"under {settings.min_words} words"
+    if max(lengths) > settings.max_words:
+        return f"over {settings.max_words} words"
     shares = [np.mean(np.array(side) == UNK) for side in sides]
     if max(shares) == 1:
         return "unknown words alone"
-    return "too many unknown words" if max(shares) > unknown else ""
+    return "too many unknown words" if max(shares) > settings.max_unknown else ""
 
 
 def _tree(row: Pair, words: Sequence[str], lift: bool) -> tuple[Ternary | None, str, int]:
-    """The response's tree, or a reason why there is none; and how many arcs were lifted."""
+    """The response's tree, or the reason why there is none; and how many arcs were lifted."""
     heads = tuple(map(int, row.target_heads.split()))
     if not heads:
         return None, "no tree", 0

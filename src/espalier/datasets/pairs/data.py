@@ -16,6 +16,8 @@ from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, 
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
+from espalier.io.errors import ConfigError
+from espalier.syntax.constituency import read_tree
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -92,6 +94,31 @@ class PairData:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def select(self, places: IntArray) -> PairData:
+        """The rows at these places, in that order."""
+        columns = {name: column.select(places) for name, column in self.columns.items()}
+        template = self.template.select(places) if self.template is not None else None
+        return PairData([self.ids[place] for place in places], columns, self.vocabulary, template)
+
+    def under(self, guides: Sequence[str] | None, templates: Sequence[str] | None) -> PairData:
+        """The same pairs under other trees.
+
+        Args:
+            guides: for each pair a Penn string in place of its target's tree; None keeps that.
+            templates: for each pair a Penn string to be expanded; None takes the top of the target's tree.
+
+        Raises:
+            ConfigError: a tree has a label that the vocabulary does not have.
+        """
+        columns = dict(self.columns)
+        if guides is not None:
+            columns["target_tree"] = self._symbols(guides)
+        return PairData(self.ids, columns, self.vocabulary, None if templates is None else self._symbols(templates))
+
+    def _symbols(self, trees: Sequence[str]) -> Ragged:
+        symbols = {tree: self.vocabulary.trees.encode(read_tree(tree, words=False)) for tree in dict.fromkeys(trees)}
+        return Ragged.of([symbols[tree] for tree in trees])
+
     def row(self, name: str, view: PairView) -> Ragged:
         """The rows of one of `ROWS`, or "target", as a model with this view meets them, without specials."""
         key = name, view.form, view.template
@@ -125,8 +152,18 @@ class PairData:
         return sum((self.columns[name].lengths for name in COLUMNS), start=np.ones(len(self), dtype=np.int64))
 
     def longest(self, view: PairView) -> int:
-        """The longest single row that a model with this view reads or writes."""
+        """The longest single row that a model with this view reads or writes, its specials included.
+
+        Raises:
+            ConfigError: the view reads trees, and the pairs have none.
+        """
         names = {*view.reads, "target" if view.writes == "text" else "target_tree"}
+        if self.vocabulary.symbols is None and (trees := sorted(names - {"source", "target"})):
+            raise ConfigError(
+                f"the dataset has no trees, and the model reads or writes {', '.join(trees)}",
+                where="network",
+                remedy="make the dataset with trees: true, or choose a model of texts alone",
+            )
         return max((int(self.row(name, view).lengths.max(initial=0)) for name in names), default=0) + 2
 
     def batch(
@@ -183,14 +220,3 @@ def _between(rows: npt.NDArray[np.int64], begin: int, end: int) -> npt.NDArray[n
 def _widened(rows: npt.NDArray[np.int64], grain: int, beside: int = 0) -> npt.NDArray[np.int64]:
     """(count, n) to the next width that is, without `beside` places, a multiple of `grain`."""
     return np.pad(rows, ((0, 0), (0, -(rows.shape[1] - beside) % grain)))
-
-
-def pairs_of(
-    ids: Sequence[str],
-    columns: dict[str, list[list[int]]],
-    vocabulary: PairVocabulary,
-    template: list[list[int]] | None = None,
-) -> PairData:
-    """From lists of ids, one list a column."""
-    made = {name: Ragged.of(columns[name]) for name in COLUMNS}
-    return PairData(list(ids), made, vocabulary, Ragged.of(template) if template is not None else None)

@@ -1,103 +1,162 @@
-"""From pairs with trees to the rows of ids that models read; what they cannot hold is put aside."""
+"""Pairs as word pieces and, where they have trees, as tree symbols (GuiG, section 4.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any, Final, Self
+
+from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
-from espalier.datasets.pairs.data import PairData, pairs_of
+from espalier.datasets.encoding import Encoded, Settings
+from espalier.datasets.pairs.data import COLUMNS, PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.ragged import Ragged
+from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
-from espalier.syntax.constituency import read_tree
+from espalier.syntax.constituency import frequent_templates, read_tree
 from espalier.text.language import Language
 
-SIDES = ("source", "target")
+SIDES: Final = ("source", "target")
+#: How many of the most frequent templates are kept, and their levels (GuiG, section 2 and table 5).
+TEMPLATES, TEMPLATE_LEVELS = 100, 3
 
 
-def vocabulary_of(rows: Sequence[Pair], *, pieces: int, depth: int, lower: bool) -> PairVocabulary:
-    """Word pieces and tree symbols of both sides of the rows that train.
+class PairSettings(Settings):
+    """A corpus of pairs as rows of word pieces and of tree symbols."""
 
-    Args:
-        pieces: how many word pieces (16,000 in GuiG).
-        depth: the levels of a tree (8 in GuiG).
+    #: The size of the vocabulary of word pieces, specials included.
+    pieces: int = Field(16_000, ge=10)
+    #: Whether both sides have trees. Without trees the rows are word pieces alone.
+    trees: bool = True
+    #: The levels of a tree that are kept.
+    depth: int = Field(8, ge=1)
+    #: Bounds of the word pieces of a side, and of the nodes of its tree. Other pairs are quarantined.
+    min_length: int = Field(3, ge=1)
+    max_length: int = Field(50, ge=1)
+    lower: bool = True
+    #: Whether training reads each pair in the other direction as well.
+    both_directions: bool = True
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Self:
+        if self.min_length > self.max_length:
+            raise ValueError(f"min_length {self.min_length} is greater than max_length {self.max_length}")
+        return self
+
+
+class PairEncoding:
+    """Word pieces of both sides, and symbols of their trees."""
+
+    settings, record, vocabulary, split = PairSettings, Pair, PairVocabulary, PairData
+
+    def build_vocabulary(self, records: Sequence[Pair], settings: PairSettings, language: Language) -> PairVocabulary:
+        """Word pieces and tree symbols of both sides of the pairs that train."""
+        trees = (read_tree(tree, words=False) for row in records for tree in _trees(row) if tree)
+        symbols = TreeSymbols.build(trees, settings.depth) if settings.trees else None
+        texts = (" ".join(words_of(row, side)) for row in records for side in SIDES)
+        return PairVocabulary.build(texts, symbols, language, pieces=settings.pieces, lower=settings.lower)
+
+    def training_records(self, records: Sequence[Pair], settings: PairSettings) -> Sequence[Pair]:
+        """The pairs, and after them their reverses where both directions train."""
+        return [*records, *reversed_pairs(records)] if settings.both_directions else records
+
+    def encode(self, records: Sequence[Pair], vocabulary: PairVocabulary, settings: PairSettings) -> Encoded:
+        """Pieces and symbols of the pairs that fit."""
+        texts = {
+            side: vocabulary.encode_texts([vocabulary.text_of(words_of(row, side)) for row in records])
+            for side in SIDES
+        }
+        symbols = tree_encoder(vocabulary)
+        columns: dict[str, list[list[int]]] = {name: [] for name in COLUMNS}
+        ids, places, quarantined = list[str](), list[int](), list[Quarantined]()
+        for place, row in enumerate(records):
+            pieces = [texts[side][place] for side in SIDES]
+            nodes, reason = _nodes(row, symbols) if settings.trees else ([[], []], None)
+            reason = reason or _out_of_bounds(pieces, "word pieces", settings)
+            if reason is None and settings.trees:
+                reason = _out_of_bounds(nodes, "nodes", settings)
+            if reason:
+                text = "\t".join(getattr(row, side) for side in SIDES)
+                quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=text))
+                continue
+            for name, ids_ in zip(COLUMNS, [*pieces, *nodes], strict=True):
+                columns[name].append(ids_)
+            ids.append(row.id)
+            places.append(place)
+        data = PairData(ids, {name: Ragged.of(rows) for name, rows in columns.items()}, vocabulary)
+        return Encoded(data, places, quarantined)
+
+    def extras(self, records: Sequence[Pair], settings: PairSettings) -> Mapping[str, Any]:
+        """The most frequent templates of the targets' trees, as `templates`."""
+        if not settings.trees:
+            return {}
+        trees = (read_tree(row.target_tree, words=False) for row in records if row.target_tree)
+        templates = frequent_templates(trees, TEMPLATE_LEVELS, TEMPLATES)
+        return {"templates": [{"template": text, "count": count} for text, count in templates]}
+
+    def counts(self, split: PairData) -> Mapping[str, float]:
+        """Pieces and nodes of the targets, and unknown pieces."""
+        return {
+            "pieces": int(split.columns["target"].lengths.sum()),
+            "nodes": int(split.columns["target_tree"].lengths.sum()),
+            "unknown": int((split.columns["target"].flat == UNK).sum()),
+        }
+
+    def numbers(self, vocabulary: PairVocabulary) -> Mapping[str, int]:
+        """Pieces, and of trees labels and levels, specials included."""
+        symbols = vocabulary.symbols
+        trees = {"labels": len(symbols.labels), "levels": symbols.levels} if symbols else {}
+        return {"pieces": vocabulary.text_size, **trees}
+
+    def measures(self, split: PairData) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+
+def tree_encoder(vocabulary: PairVocabulary) -> Callable[[str], list[int]]:
+    """From Penn strings to symbols; a string is read once, however often it occurs.
+
+    The function raises a ConfigError for a tree with a label that the vocabulary does not have.
     """
-    language: Language = "zh" if rows and rows[0].language == "zh" else "en"
-    trees = TreeSymbols.build((read_tree(tree, words=False) for row in rows for tree in _trees(row) if tree), depth)
-    texts = (" ".join(words_of(row, side)) for row in rows for side in SIDES)
-    return PairVocabulary.build(texts, trees, language, pieces=pieces, lower=lower)
+    return cache(lambda tree: vocabulary.trees.encode(read_tree(tree, words=False)))
 
 
-def linearize_pairs(
-    rows: Sequence[Pair],
-    vocabulary: PairVocabulary,
-    *,
-    least: int = 1,
-    most: int = 510,
-    guides: Sequence[str] | None = None,
-    templates: Sequence[str] | None = None,
-    stage: str = "linearize",
-) -> tuple[PairData, list[Quarantined], list[int]]:
-    """Pieces and symbols of the rows that fit, the others with their reasons, and the places of those that fit.
-
-    Args:
-        least, most: pieces of each side, and nodes of each tree down to the vocabulary's depth (3 and 50 in GuiG).
-        guides: for each row a tree in place of its target's.
-        templates: for each row a tree to be expanded, in place of the top of its target's.
-        stage: what the quarantine table calls the one who puts rows aside.
-    """
-
-    @cache
-    def encoded(tree: str) -> list[int]:  # a pair and its reverse, and all rows under one template, share trees
-        return vocabulary.trees.encode(read_tree(tree, words=False))
-
-    texts = {side: vocabulary.encode_texts([vocabulary.text_of(words_of(row, side)) for row in rows]) for side in SIDES}
-    columns: dict[str, list[list[int]]] = {name: [] for name in ("source", "target", "source_tree", "target_tree")}
-    ids, places, given = list[str](), list[int](), list[list[int]]()
-    aside = list[Quarantined]()
-    for place, row in enumerate(rows):
-        pieces = [texts[side][place] for side in SIDES]
-        trees = list(_trees(row))
-        if guides is not None:
-            trees[1] = guides[place]
-        if templates is not None:
-            trees.append(templates[place])
-        nodes = list[list[int]]()
-        reason = None if all(trees) else "no tree"
-        try:
-            nodes = [encoded(tree) for tree in trees if tree]
-        except ConfigError:
-            reason = "unknown label"
-        reason = reason or _unfit(pieces, "word pieces", least, most) or _unfit(nodes[:2], "nodes", least, most)
-        if reason:
-            text = "\t".join(getattr(row, side) for side in SIDES)
-            aside.append(Quarantined(id=row.id, stage=stage, reason=reason, text=text))
-            continue
-        for name, ids_ in zip(columns, [*pieces, *nodes[:2]], strict=True):
-            columns[name].append(ids_)
-        given += nodes[2:]
-        ids.append(row.id)
-        places.append(place)
-    return pairs_of(ids, columns, vocabulary, given if templates is not None else None), aside, places
-
-
-def reversed_pairs(rows: Iterable[Pair]) -> list[Pair]:
-    """Each pair the other way round, under its id and "/reversed": training reads both directions."""
-    turned = []
-    for row in rows:
-        swapped = {f"{side}{name}": getattr(row, f"{other}{name}") for side, other in (SIDES, SIDES[::-1])
-                   for name in ("", "_words", "_tags", "_tree", "_heads", "_labels")}  # fmt: skip
-        turned.append(replace(row, id=f"{row.id}/reversed", **swapped))
-    return turned
+def reversed_pairs(records: Iterable[Pair]) -> list[Pair]:
+    """Each pair in the other direction, under its id and "/reversed"."""
+    columns = ("", "_words", "_tags", "_tree", "_heads", "_labels")
+    return [
+        replace(
+            row,
+            id=f"{row.id}/reversed",
+            **{
+                f"{side}{name}": getattr(row, f"{other}{name}")
+                for side, other in (SIDES, SIDES[::-1])
+                for name in columns
+            },
+        )
+        for row in records
+    ]
 
 
 def _trees(row: Pair) -> tuple[str, str]:
     return row.source_tree, row.target_tree
 
 
-def _unfit(rows: Sequence[Sequence[int]], what: str, least: int, most: int) -> str | None:
-    if any(len(row) < least for row in rows):
-        return f"under {least} {what}"
-    return f"over {most} {what}" if any(len(row) > most for row in rows) else None
+def _nodes(row: Pair, symbols: Callable[[str], list[int]]) -> tuple[list[list[int]], str | None]:
+    """The symbols of both trees, or the reason why there are none."""
+    if not all(_trees(row)):
+        return [], "no tree"
+    try:
+        return [symbols(tree) for tree in _trees(row)], None
+    except ConfigError:
+        return [], "unknown label"
+
+
+def _out_of_bounds(rows: Sequence[Sequence[int]], unit: str, settings: PairSettings) -> str | None:
+    if any(len(row) < settings.min_length for row in rows):
+        return f"under {settings.min_length} {unit}"
+    return f"over {settings.max_length} {unit}" if any(len(row) > settings.max_length for row in rows) else None

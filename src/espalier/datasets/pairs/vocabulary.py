@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.vocabulary import SPECIALS, UNK
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.text.language import Language
 
@@ -25,19 +25,19 @@ class PairVocabulary:
 
     Attributes:
         pieces: the tokenizer as its library writes it, JSON.
-        trees: of both sides' trees.
+        symbols: of both sides' trees; None where the pairs have none.
         language: of the texts.
         lower: whether texts are lower-cased first.
     """
 
     pieces: str
-    trees: TreeSymbols
+    symbols: TreeSymbols | None
     language: Language
     lower: bool
 
     @classmethod
     def build(
-        cls, texts: Iterable[str], trees: TreeSymbols, language: Language, *, pieces: int, lower: bool
+        cls, texts: Iterable[str], symbols: TreeSymbols | None, language: Language, *, pieces: int, lower: bool
     ) -> PairVocabulary:
         """Merges learned on the texts that train.
 
@@ -50,7 +50,18 @@ class PairVocabulary:
         tokenizer.decoder = decoders.Metaspace()
         trainer = trainers.BpeTrainer(vocab_size=pieces, special_tokens=_SPECIALS, show_progress=False)
         tokenizer.train_from_iterator((text.lower() if lower else text for text in texts), trainer)
-        return cls(tokenizer.to_str(), trees, language, lower)
+        return cls(tokenizer.to_str(), symbols, language, lower)
+
+    @property
+    def trees(self) -> TreeSymbols:
+        """The symbols, of pairs that have trees.
+
+        Raises:
+            ConfigError: they have none.
+        """
+        if self.symbols is None:
+            raise ConfigError("the pairs have no trees", where="vocabulary", remedy="make the dataset with trees: true")
+        return self.symbols
 
     @property
     def text_size(self) -> int:
@@ -87,7 +98,8 @@ class PairVocabulary:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        value = {"language": self.language, "lower": self.lower, "trees": self.trees.as_json(), "pieces": self.pieces}
+        trees = self.symbols.as_json() if self.symbols is not None else None
+        value = {"language": self.language, "lower": self.lower, "trees": trees, "pieces": self.pieces}
         write_json(path, value)
 
     @classmethod
@@ -96,8 +108,12 @@ class PairVocabulary:
         value = read_json(path)
         try:
             trees = value["trees"]
-            symbols = TreeSymbols(
-                tuple(trees["labels"]), int(trees["depth"]), tuple(trees["opens"]), tuple(trees["ends"])
+            symbols = (
+                None
+                if trees is None
+                else TreeSymbols(
+                    tuple(trees["labels"]), int(trees["depth"]), tuple(trees["opens"]), tuple(trees["ends"])
+                )
             )
             made = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
         except (KeyError, TypeError, ValueError) as error:

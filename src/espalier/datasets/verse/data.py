@@ -14,7 +14,8 @@ from espalier.datasets.batch import Batch
 from espalier.datasets.batching import GRAIN
 from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
 from espalier.datasets.verse.frames import Frame
-from espalier.datasets.vocabulary import BOS, PAD, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, PAD
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,10 +69,10 @@ class VerseData:
 
     ids: list[str]
     columns: dict[str, Ragged]
-    vocabulary: Vocabulary
+    vocabulary: VerseVocabulary
 
     @classmethod
-    def load(cls, path: Path, vocabulary: Vocabulary) -> VerseData:
+    def load(cls, path: Path, vocabulary: VerseVocabulary) -> VerseData:
         """Read a split that `save` wrote, without a Python object per token."""
         ids, columns = read_ragged(path, COLUMNS)
         return cls(ids, columns, vocabulary)
@@ -81,7 +82,7 @@ class VerseData:
         cls,
         ids: list[str],
         frames: Sequence[Frame],
-        vocabulary: Vocabulary,
+        vocabulary: VerseVocabulary,
         *,
         targets: Sequence[npt.ArrayLike] | None = None,
         titles: Sequence[npt.ArrayLike] | None = None,
@@ -95,6 +96,11 @@ class VerseData:
     def save(self, path: Path) -> None:
         """Write as Parquet, one list column each."""
         write_ragged(path, self.ids, {name: self.columns[name] for name in COLUMNS})
+
+    def select(self, places: IntArray) -> VerseData:
+        """The rows at these places, in that order."""
+        columns = {name: column.select(places) for name, column in self.columns.items()}
+        return VerseData([self.ids[place] for place in places], columns, self.vocabulary)
 
     @property
     def lengths(self) -> IntArray:

@@ -1,45 +1,89 @@
-"""From records to the rows of ids that a model reads; what a vocabulary cannot hold is put aside."""
+"""Verse as frames, targets and titles (SongNet, sections 3.1 and 3.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
 
 from espalier.corpora.records import Quarantined, Verse
+from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import frame_of, target_of
-from espalier.datasets.vocabulary import Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
-from espalier.text.language import tokens_of
+from espalier.text.language import Language, tokens_of
 from espalier.verse.format import format_of
+from espalier.verse.text import units_of
 
 
-def linearize(
-    rows: Sequence[Verse], vocabulary: Vocabulary, longest: int, *, stage: str = "linearize"
-) -> tuple[VerseData, list[Quarantined]]:
-    """Frames, targets and titles of the records that fit, and the others with their reasons.
+class VerseSettings(Settings):
+    """A verse corpus as rows of symbols."""
 
-    Args:
-        longest: tokens of a frame, separators and end mark counted.
-        stage: what the quarantine table calls the one who puts rows aside.
-    """
-    ids, frames, targets, titles = [], [], [], []
-    aside: list[Quarantined] = []
-    for row in rows:
-        try:
-            frame = frame_of(format_of(row.target, vocabulary.language, row.rhyme), vocabulary)
-            reason = f"over {longest} tokens" if len(frame) > longest else None
-        except ConfigError:
-            reason = f"over {vocabulary.units} units or {vocabulary.length} tokens a unit"
-        if reason:
-            aside.append(Quarantined(id=row.id, stage=stage, reason=reason, text=row.target))
-            continue
-        ids.append(row.id)
-        frames.append(frame)
-        targets.append(target_of(row.target, vocabulary))
-        titles.append(title_of(row.tune, vocabulary))
-    return VerseData.of(ids, frames, vocabulary, targets=targets, titles=titles), aside
+    #: Rarer words are unknown.
+    min_count: int = Field(1, ge=1)
+    #: The numbers of segment symbols S and of intra-position symbols P; longer poems are quarantined.
+    units: int = Field(ge=1)
+    length: int = Field(ge=1)
+    #: The longest frame, separators and end mark included.
+    max_tokens: int = Field(ge=3)
 
 
-def title_of(tune: str, vocabulary: Vocabulary) -> list[int]:
-    """A tune's name as ids, no longer than the vocabulary has positions for."""
+class VerseEncoding:
+    """Frames, targets and titles of poems."""
+
+    settings, record, vocabulary, split = VerseSettings, Verse, VerseVocabulary, VerseData
+
+    def build_vocabulary(self, records: Sequence[Verse], settings: VerseSettings, language: Language) -> Any:
+        """The words of the poems that train."""
+        tokens = (token for row in records for unit in units_of(row.target) for token in tokens_of(unit, language))
+        return VerseVocabulary.build(
+            tokens, language, min_count=settings.min_count, units=settings.units, length=settings.length
+        )
+
+    def training_records(self, records: Sequence[Verse], settings: VerseSettings) -> Sequence[Verse]:
+        """The poems themselves."""
+        return records
+
+    def encode(self, records: Sequence[Verse], vocabulary: VerseVocabulary, settings: VerseSettings) -> Encoded:
+        """Frames, targets and titles of the poems that fit."""
+        ids, frames, targets, titles = [], [], [], []
+        places, quarantined = list[int](), list[Quarantined]()
+        for place, row in enumerate(records):
+            try:
+                frame = frame_of(format_of(row.target, vocabulary.language, row.rhyme), vocabulary)
+                reason = f"over {settings.max_tokens} tokens" if len(frame) > settings.max_tokens else None
+            except ConfigError:
+                reason = f"over {vocabulary.units} units or {vocabulary.length} tokens a unit"
+            if reason:
+                quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=row.target))
+                continue
+            places.append(place)
+            ids.append(row.id)
+            frames.append(frame)
+            targets.append(target_of(row.target, vocabulary))
+            titles.append(title_of(row.tune, vocabulary))
+        return Encoded(VerseData.of(ids, frames, vocabulary, targets=targets, titles=titles), places, quarantined)
+
+    def extras(self, records: Sequence[Verse], settings: VerseSettings) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def counts(self, split: VerseData) -> Mapping[str, float]:
+        """Tokens, and unknown words."""
+        return {"tokens": int(split.lengths.sum()), "unknown": int((split.columns["target"].flat == UNK).sum())}
+
+    def numbers(self, vocabulary: VerseVocabulary) -> Mapping[str, int]:
+        """Words."""
+        return {"words": len(vocabulary.words)}
+
+    def measures(self, split: VerseData) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+
+def title_of(tune: str, vocabulary: VerseVocabulary) -> list[int]:
+    """A tune's name as ids, cut to the number of positions that the vocabulary has."""
     return vocabulary.encode(tokens_of(tune.lower(), vocabulary.language)[: vocabulary.length])

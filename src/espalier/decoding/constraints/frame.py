@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.verse.rhyme import group_ids
 
 
@@ -65,7 +66,7 @@ class _AlongFrame:
 class Within(_AlongFrame):
     """Text, no specials; it ends, at the latest, `slack` places after its own frame, whatever its neighbours do."""
 
-    def __init__(self, vocabulary: Vocabulary, slack: int) -> None:
+    def __init__(self, vocabulary: VerseVocabulary, slack: int) -> None:
         self.slack = slack
         self.free = torch.ones(vocabulary.text_size, dtype=torch.bool)
         self.free[[PAD, UNK, BOS]] = False
@@ -82,7 +83,7 @@ class Within(_AlongFrame):
 class InFrame(_AlongFrame):
     """Every token stands where the frame has a place for it."""
 
-    def __init__(self, vocabulary: Vocabulary, marks: bool) -> None:
+    def __init__(self, vocabulary: VerseVocabulary, marks: bool) -> None:
         self.first_symbol, self.marks = vocabulary.text_size, marks
         self.is_mark = torch.zeros(vocabulary.size, dtype=torch.bool)
         self.is_mark[torch.from_numpy(vocabulary.mark_ids)] = True
@@ -106,11 +107,11 @@ class InFrame(_AlongFrame):
 class InRhyme:
     """At rhyme places of one letter, different words of one rhyme group.
 
-    The letter's first word, or its literal, chooses the group. A word rhymes with itself only when its group has no
-    other left.
+    A letter's group is that of its literal, which the frame gives; without a literal, that of its first word. A word
+    rhymes with itself only when its group has no other left.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: VerseVocabulary) -> None:
         groups, _ = group_ids([vocabulary.token(i) for i in range(vocabulary.text_size)], vocabulary.language)
         self.group = torch.tensor(groups)
         self.fixed = vocabulary.text_size

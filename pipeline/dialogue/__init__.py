@@ -1,1 +1,0 @@
-"""The stages of dialogue: X2Tree's."""

@@ -1,1 +1,0 @@
-"""The stages of paraphrases and of the trees that guide them: GuiG's and SCPN's."""

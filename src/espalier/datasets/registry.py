@@ -1,0 +1,28 @@
+"""The encodings. Add your own in a module that params.yaml lists under `plugins`: `ENCODINGS["mine"] = Mine()`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from espalier.datasets.dialogue.encode import DialogueEncoding
+from espalier.datasets.encoding import Encoding
+from espalier.datasets.pairs.encode import PairEncoding
+from espalier.datasets.verse.encode import VerseEncoding
+from espalier.io.errors import ConfigError
+
+ENCODINGS: Final[dict[str, Encoding]] = {
+    "verse": VerseEncoding(),
+    "pairs": PairEncoding(),
+    "dialogue": DialogueEncoding(),
+}
+
+
+def encoding(name: str, *, where: str | None = None) -> Encoding:
+    """The encoding of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in ENCODINGS:
+        raise ConfigError.unknown("encoding", name, ENCODINGS, where=where)
+    return ENCODINGS[name]

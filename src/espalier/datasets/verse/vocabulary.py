@@ -1,0 +1,95 @@
+"""The vocabulary of a verse model: one table for words and for the symbols C, P and S (SongNet, section 3.2).
+
+Ids are laid out so that what can be written stands first: the four specials, the separator, the words; then the
+symbols. A model's output layer covers only the first `text_size` ids, so no symbol is ever generated as text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from espalier.datasets.vocabulary import SPECIALS, WordVocabulary, ranked
+from espalier.io.errors import ConfigError
+from espalier.io.files import write_json
+from espalier.text.language import Language, is_mark
+
+
+@dataclass(frozen=True)
+class VerseVocabulary(WordVocabulary):
+    """Words of verse, and how many segment (`units`) and intra-position (`length`) symbols there are."""
+
+    units: int
+    length: int
+
+    @classmethod
+    def build(
+        cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int
+    ) -> VerseVocabulary:
+        """Words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
+        counts = Counter(tokens)
+        return cls(tuple(word for word in ranked(counts) if counts[word] >= min_count), language, units, length)
+
+    @property
+    def size(self) -> int:
+        """All ids: text, c0 c1 c2 and the title's segment, then S, then P."""
+        return self.text_size + 4 + self.units + self.length
+
+    @property
+    def c_word(self) -> int:
+        """c0: a word to find (paper's numbering; the released code calls it c1)."""
+        return self.text_size
+
+    @property
+    def c_mark(self) -> int:
+        """c1: any punctuation mark, where the model does not tell marks apart."""
+        return self.text_size + 1
+
+    @property
+    def c_rhyme(self) -> int:
+        """c2: a word to find at a rhyme place."""
+        return self.text_size + 2
+
+    @property
+    def s_title(self) -> int:
+        """The segment symbol of a title."""
+        return self.text_size + 3
+
+    def segment(self, unit: int) -> int:
+        """s_unit, equation 5."""
+        if unit >= self.units:
+            raise ConfigError(f"{unit + 1} units", where="format", remedy=f"this model knows at most {self.units}")
+        return self.text_size + 4 + unit
+
+    def position(self, place: int) -> int:
+        """p_place, equation 4."""
+        if place >= self.length:
+            raise ConfigError(
+                f"a unit of {place + 1} words and marks",
+                where="format",
+                remedy=f"this model knows at most {self.length}",
+            )
+        return self.text_size + 4 + self.units + place
+
+    @cached_property
+    def mark_ids(self) -> npt.NDArray[np.int64]:
+        """Ids of the punctuation marks."""
+        return np.array([i for i, word in enumerate(self.words, start=len(SPECIALS)) if is_mark(word)], dtype=np.int64)
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        write_json(
+            path,
+            {"language": self.language, "units": self.units, "length": self.length, "words": list(self.words)},
+        )
+
+    @classmethod
+    def _of(cls, value: Any) -> Self:
+        return cls(tuple(value["words"]), value["language"], int(value["units"]), int(value["length"]))

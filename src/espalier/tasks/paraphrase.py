@@ -1,0 +1,302 @@
+"""Paraphrases, and the trees that guide them, by beam search (GuiG, section 4; papers of its baselines)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from espalier.corpora.records import Pair, table_of, words_of
+from espalier.corpora.splits import components
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.syntax.constituency import read_tree, template, write_tree
+from espalier.syntax.levels import TreeError
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from espalier.datasets.pairs.data import PairBatch, PairView
+    from espalier.datasets.pairs.vocabulary import PairVocabulary
+    from espalier.decoding.beam import Hypothesis
+    from espalier.decoding.constraints.constraint import Constraint
+    from espalier.metrics.metric import Metric
+
+
+class PairDecoder(Settings):
+    """How a model of pairs is decoded, as it stands in params.yaml."""
+
+    #: The tree that guides a text generator: the target's own, its template alone, or what another run wrote.
+    guide: Literal["target", "template", "run"] = "target"
+    #: The template that an expander expands: the top of the target's tree, or the corpus's most frequent ones, one a
+    #: sample (table 5).
+    template: Literal["target", "frequent"] = "target"
+    beam: int = Field(8, ge=1)
+    #: The shortest text, in ids before its end; 0 allows an empty one.
+    min_ids: int = Field(0, ge=0)
+    #: A hypothesis of n ids is ranked by log-probability / n**length_power.
+    length_power: float = Field(0.0, ge=0)
+    #: The longest text or tree, its end included, in ids.
+    max_ids: int = Field(52, ge=2)
+    #: Of trees: "tree" allows well-formed trees alone; "template" also keeps the template's nodes.
+    constraint: Literal["none", "tree", "template"] = "none"
+    #: Decode only so many pairs, spread over the split; 0 means all.
+    rows: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Self:
+        if self.min_ids >= self.max_ids:
+            raise ValueError(f"min_ids: {self.min_ids} and an end do not fit into max_ids: {self.max_ids}")
+        if self.min_ids > 1 and self.constraint != "none":
+            raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint says itself when a tree may end")
+        return self
+
+
+class PairScoring(Settings):
+    """How paraphrases are scored: nothing can be set."""
+
+
+class ParaphraseTask:
+    """Texts under trees, or trees under templates."""
+
+    encodings = ("pairs",)
+    decoder, scoring = PairDecoder, PairScoring
+    dev_likelihood = False
+
+    def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
+        """What is written must fit the model's positions, and a constraint is for trees."""
+        if decoder.max_ids > network.positions:
+            raise ConfigError(
+                f"{decoder.max_ids} ids, of a model that has {network.positions} positions",
+                where="decoder.max_ids",
+                remedy=f"at most {network.positions}",
+            )
+        if network.view.writes == "text" and decoder.constraint != "none":
+            raise ConfigError(
+                f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts"
+            )
+
+    def needs_annotation(self, network: Any) -> bool:
+        """Texts are compared by their trees."""
+        return bool(network.view.writes == "text")
+
+    # --- Decoding ----------------------------------------------------------------------------------------------------
+
+    def inputs(self, ready: Ready, model: Any, decoder: PairDecoder, asked: Asked, seed: int) -> list[Inputs]:
+        """The pairs under their guides, once for each sample."""
+        import numpy as np
+
+        count = len(ready.records)
+        places = np.arange(count)
+        if decoder.rows:
+            places = places[:: max(1, count // decoder.rows)][: decoder.rows]
+        records, data = [ready.records[place] for place in places], ready.data.select(places)
+        clusters = components(table_of(records, Pair), sides=True, bare=True)
+        fixed = [_record_columns(record, data.vocabulary) for record in records]
+        view, made = model.config.view, []
+        for sample in range(asked.samples):
+            templates = _templates(ready, decoder, records, sample, view)
+            guides = _guides(decoder, records, asked.guidance, seed, sample, view)
+            rows = [
+                [
+                    {
+                        **fixed[place],
+                        "cluster": records[clusters[place]].id,
+                        "sample": sample,
+                        "guide": guides[place] if guides else "",
+                        "template": templates[place],
+                    }
+                ]
+                for place in range(len(records))
+            ]
+            guided = data.under(
+                guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
+            )
+            made.append(Inputs(guided, np.arange(len(records)), rows))
+        return made
+
+    def prefixes(self, decoder: PairDecoder) -> int:
+        """The beams."""
+        return decoder.beam
+
+    def generate(
+        self, model: Any, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """The `beam` best texts or trees of each pair."""
+        from espalier.decoding.beam import beam_search
+
+        return beam_search(
+            model, batch, beam=decoder.beam, steps=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
+            length_power=decoder.length_power,
+            constraint=pair_constraint(decoder, model.config.view, model.vocabulary),
+        )  # fmt: skip
+
+    def columns(
+        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: PairDecoder
+    ) -> dict[str, Any]:
+        """The text or the tree, and its log-probability."""
+        view, ids = model.config.view, hypothesis.tokens if hypothesis else []
+        return {
+            "text": model.vocabulary.decode_text(ids) if view.writes == "text" else "",
+            "tree": tree_text(ids, view, model.vocabulary) if view.writes == "tree" else "",
+            "score": hypothesis.log_probability if hypothesis else float("nan"),
+        }
+
+    def likelihood(self, model: Any, batch: PairBatch) -> dict[str, Tensor]:
+        """Nats and ids of each reference, its end included, under the pair's guide."""
+        return {"nll": model.token_losses(batch).double().sum(1), "tokens": batch.real.sum(1)}
+
+    def facts(self, model: Any) -> dict[str, str]:
+        """Whether texts or trees are written."""
+        return {"writes": model.config.view.writes}
+
+    # --- Scoring -----------------------------------------------------------------------------------------------------
+
+    def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
+        """Of texts their likeness to the references, in words and in trees; of trees their likeness to the targets'."""
+        from espalier.metrics.paraphrase import expansion_statistics, paraphrase_statistics
+
+        table = outputs.table
+        references = table["reference_tree"].tolist()
+        templates = [own or whole for own, whole in zip(table["template"], references, strict=True)]
+        if outputs.facts["writes"] == "tree":
+            families = expansion_statistics(references, table["tree"].tolist(), templates=templates)
+        else:
+            families = paraphrase_statistics(
+                table["source"].tolist(),
+                table["reference"].tolist(),
+                table["text"].tolist(),
+                references,
+                _parses(outputs)["target_tree"].tolist(),
+                templates=templates,
+                likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
+                wordnet=outputs.lexicon,
+            )
+        return [Segments(table[["id", "cluster", "seed", "sample"]], families)]
+
+    def metrics(self, family: str) -> tuple[Metric, ...]:
+        """The metrics of paraphrases and of expansions."""
+        from espalier.metrics.paraphrase import metrics_of
+
+        return metrics_of(family)
+
+    def headline(self, outputs: Outputs) -> Mapping[str, str]:
+        """Of texts BLEU, ROUGE, METEOR, tree edit distance; of trees the distance."""
+        from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE
+
+        return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else HEADLINE
+
+    def counts(self, outputs: Outputs) -> dict[str, int]:
+        """Trees that are none, or texts that could not be parsed."""
+        if outputs.facts["writes"] == "tree":
+            return {"no tree": int((outputs.table["tree"] == "").sum())}
+        return {"not parsed": int((_parses(outputs)["reason"] != "").sum())}
+
+    def settings(self, run: Any, model: Any) -> dict[str, Any]:
+        """The decoder's; the protocol says what guides a text, or what constrains a tree."""
+        decoder = PairDecoder.model_validate(run.decoder)
+        if model.view.writes == "tree":
+            constraints = {"none": "unconstrained", "tree": "well-formed", "template": "template kept"}
+            protocol = constraints[decoder.constraint]
+        elif "target_tree" not in model.view.reads:
+            protocol = ""
+        else:
+            protocol = {"target": "target parse", "template": "bare template", "run": "expanded parse"}[decoder.guide]
+        return {
+            "protocol": protocol,
+            "guidance": None if run.guidance == "none" else run.guidance,
+            **{name: value for name, value in run.decoder.items() if name not in ("guide", "constraint")},
+            "samples": run.samples if run.samples > 1 else None,
+        }
+
+
+def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:
+    """The constraint that a decoder asks for, in the form of what the model writes; specials are never written.
+
+    Raises:
+        ConfigError: a constraint of trees, for texts.
+    """
+    import torch
+
+    from espalier.decoding.constraints.brackets import Brackets
+    from espalier.decoding.constraints.constraint import Never
+    from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
+
+    if view.writes == "text":
+        if decoder.constraint != "none":
+            raise ConfigError(
+                f"constraint {decoder.constraint} is for trees", where="decoder", remedy="none, for texts"
+            )
+        return Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
+    symbols, kept = vocabulary.trees, decoder.constraint == "template"
+    if decoder.constraint == "none":
+        size = symbols.size if view.form == "levels" else symbols.bracketed_size
+        return Never(torch.tensor([PAD, UNK, BOS]), size)
+    if view.form == "brackets":
+        return Brackets(symbols, decoder.max_ids, template=kept, levels=view.template)
+    return KeptTemplate(symbols, decoder.max_ids, view.template) if kept else WellFormed(symbols, decoder.max_ids)
+
+
+def tree_text(ids: Sequence[int], view: PairView, vocabulary: PairVocabulary) -> str:
+    """The tree that ids write, as a Penn string; "" where they are none."""
+    symbols = vocabulary.trees
+    try:
+        return write_tree(symbols.decode(ids) if view.form == "levels" else symbols.decode_bracketed(ids))
+    except (TreeError, IndexError):
+        return ""
+
+
+def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:
+    return {
+        "id": record.id,
+        "source": vocabulary.text_of(words_of(record, "source")),
+        "reference": vocabulary.text_of(words_of(record, "target")),
+        "source_tree": record.source_tree,
+        "reference_tree": record.target_tree,
+    }
+
+
+def _guides(
+    decoder: PairDecoder, records: Sequence[Pair], guidance: Any, seed: int, sample: int, view: PairView
+) -> list[str] | None:
+    """The tree that guides each text; None where a model writes trees, or reads none."""
+    if view.writes == "tree" or "target_tree" not in view.reads:
+        return None
+    if decoder.guide == "target":
+        return [record.target_tree for record in records]
+    tops = _tops(records, view.template)
+    if decoder.guide == "template":
+        return tops
+    if guidance is None:
+        raise DataError("no run guides this one", file="params.yaml", remedy="name one as the run's guidance")
+    table = guidance[guidance["sample"] == sample]
+    table = table[table["seed"] == (seed if (table["seed"] == seed).any() else table["seed"].min())]
+    trees = dict(zip(table["id"], table["tree"], strict=True))
+    # Where an expander without a constraint wrote no tree, the bare template guides.
+    return [trees.get(record.id) or top for record, top in zip(records, tops, strict=True)]
+
+
+def _templates(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView) -> list[str]:
+    """Each pair's template: its target's own, or the sample-th most frequent of the dataset; "" where none is read."""
+    if decoder.template == "frequent":
+        frequent = ready.extras["templates"]
+        if sample >= len(frequent):
+            raise DataError(f"{len(frequent)} templates", file="templates.json", remedy="ask for fewer samples")
+        return [str(frequent[sample]["template"])] * len(records)
+    if "template" not in view.reads:
+        return [""] * len(records)
+    return _tops(records, view.template)
+
+
+def _tops(records: Sequence[Pair], levels: int) -> list[str]:
+    return [template(read_tree(record.target_tree, words=False), levels) for record in records]
+
+
+def _parses(outputs: Outputs) -> Any:
+    """The parses of the texts, in the table's order."""
+    keys = ["id", "seed", "sample"]
+    if outputs.annotations is None or not outputs.annotations[keys].equals(outputs.table[keys]):
+        raise ArtifactError("the parses are not those of the run's texts", where="annotations", remedy="annotate again")
+    return outputs.annotations

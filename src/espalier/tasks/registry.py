@@ -1,0 +1,28 @@
+"""The tasks. Add your own in a module that params.yaml lists under `plugins`: `TASKS["mine"] = Mine()`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from espalier.io.errors import ConfigError
+from espalier.tasks.dialogue import DialogueTask
+from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.task import Task
+from espalier.tasks.verse import VerseTask
+
+TASKS: Final[dict[str, Task]] = {
+    "verse": VerseTask(),
+    "paraphrase": ParaphraseTask(),
+    "dialogue": DialogueTask(),
+}
+
+
+def task(name: str, *, where: str | None = None) -> Task:
+    """The task of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in TASKS:
+        raise ConfigError.unknown("task", name, TASKS, where=where)
+    return TASKS[name]

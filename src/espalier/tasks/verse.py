@@ -1,0 +1,251 @@
+"""Verse in given formats (SongNet), decoded in one of two named ways: `free` and `frame`.
+
+free: everything is predicted, separators and the end mark too.
+frame: separators, the end mark and literals are copied from the frame, as the released code does, so that only words
+and marks are predicted; `marks` also copies the punctuation, `rhyme` also keeps each rhyme letter to one rhyme group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.io.errors import ConfigError
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
+from espalier.text.language import is_mark, join_tokens
+from espalier.verse.format import BLANK, RHYME, Format, format_of, parse_format
+from espalier.verse.text import join_units
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor
+
+    from espalier.datasets.verse.data import VerseBatch
+    from espalier.datasets.verse.vocabulary import VerseVocabulary
+    from espalier.decoding.beam import Hypothesis
+    from espalier.decoding.constraints.constraint import Constraint
+    from espalier.metrics.metric import Metric
+    from espalier.metrics.perplexity import Likelihood
+
+
+class VerseDecoder(Settings):
+    """How verse is decoded, as it stands in params.yaml."""
+
+    mode: Literal["free", "frame"] = "free"
+    #: In `frame`: copy the punctuation as well.
+    marks: bool = False
+    #: In `frame`: the words of one rhyme letter share a rhyme group.
+    rhyme: bool = False
+    method: Literal["top_k", "beam"] = "top_k"
+    top_k: int = Field(32, ge=1)
+    temperature: float = Field(1.0, gt=0)
+    beam: int = Field(5, ge=1)
+    length_power: float = Field(0.0, ge=0)
+    #: In `free`: a text ends at the latest this many tokens after its frame.
+    slack: int = Field(8, ge=0)
+
+    @property
+    def extra_tokens(self) -> int:
+        """How many tokens a text may be longer than its frame."""
+        return self.slack if self.mode == "free" else 0
+
+
+class VerseScoring(Settings):
+    """How verse is scored."""
+
+    #: Which rules judge the format (SongNet, section 4.3).
+    rules: Literal["songci", "sonnet"]
+
+
+class VerseTask:
+    """Texts in the formats of a corpus's poems."""
+
+    encodings = ("verse",)
+    decoder, scoring = VerseDecoder, VerseScoring
+    dev_likelihood = True
+
+    def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
+        """A text must fit the model's positions."""
+        if dataset.max_tokens + decoder.extra_tokens > network.positions:
+            raise ConfigError(
+                f"{dataset.max_tokens} tokens and a slack of {decoder.slack}, for {network.positions} positions",
+                where="decoder.slack",
+                remedy="lower it, or raise the model's network.positions",
+            )
+
+    def needs_annotation(self, network: Any) -> bool:
+        """Verse is judged without parses."""
+        return False
+
+    # --- Decoding ----------------------------------------------------------------------------------------------------
+
+    def inputs(self, ready: Ready, model: Any, decoder: VerseDecoder, asked: Asked, seed: int) -> list[Inputs]:
+        """Each format `samples` times."""
+        import numpy as np
+
+        language = ready.data.vocabulary.language
+        rows = [
+            [
+                {
+                    "id": record.id,
+                    "cluster": record.id,
+                    "sample": sample,
+                    "tune": record.tune,
+                    "format": str(format_of(record.target, language, record.rhyme)),
+                    "rhyme": record.rhyme,
+                    "reference": record.target,
+                }
+            ]
+            for record in ready.records
+            for sample in range(asked.samples)
+        ]
+        return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), asked.samples), rows)]
+
+    def prefixes(self, decoder: VerseDecoder) -> int:
+        """One for a drawn text."""
+        return decoder.beam if decoder.method == "beam" else 1
+
+    def generate(
+        self, model: Any, batch: VerseBatch, decoder: VerseDecoder, seeds: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """One text for each frame of the batch; the search may find none."""
+        from espalier.decoding.beam import Hypothesis, beam_search
+        from espalier.decoding.sampling import sample
+
+        constraint = verse_constraint(decoder, model.vocabulary)
+        steps = batch.c.shape[1] + decoder.extra_tokens
+        if decoder.method == "beam":
+            return beam_search(
+                model, batch, beam=decoder.beam, steps=steps, begin=BOS, end=EOS,
+                length_power=decoder.length_power, constraint=constraint,
+            )  # fmt: skip
+        texts = sample(
+            model, batch, seeds=list(seeds), steps=steps, begin=BOS, end=EOS,
+            top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
+        )  # fmt: skip
+        return [[Hypothesis(ids, float("nan"))] for ids in texts]
+
+    def columns(
+        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
+    ) -> dict[str, Any]:
+        """The text; in `frame` its literals stand as they were given."""
+        language = model.vocabulary.language
+        format_ = parse_format(row["format"], language, row["rhyme"] or None) if decoder.mode == "frame" else None
+        return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
+
+    def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:
+        """Nats and counts of all targets, and of the words alone."""
+        import torch
+
+        vocabulary = model.vocabulary
+        is_word = torch.ones(vocabulary.text_size, dtype=torch.bool, device=batch.device)
+        is_word[[PAD, SEP, EOS, *vocabulary.mark_ids.tolist()]] = False
+        losses, words = model.token_losses(batch).double(), is_word[batch.target]
+        return {
+            "nll": losses.sum(1),
+            "tokens": batch.real.sum(1),
+            "word_nll": (losses * words).sum(1),
+            "words": words.sum(1),
+        }
+
+    def facts(self, model: Any) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+    # --- Scoring -----------------------------------------------------------------------------------------------------
+
+    def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
+        """Format, rhyme, variety and perplexity of each text; the perplexity of each poem of the dev split."""
+        from espalier.metrics.perplexity import perplexity_statistics
+        from espalier.metrics.verse import verse_statistics
+
+        table, dev = outputs.table, outputs.dev
+        keys = ["id", "cluster", "seed", "sample"]
+        families = verse_statistics(
+            table["reference"].tolist(),
+            table["text"].tolist(),
+            table["rhyme"].tolist(),
+            language=outputs.language,
+            rules=scoring.rules,
+            seed=outputs.seed,
+            likelihood=_likelihood(table),
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+        )
+        test = Segments(table[keys], families)
+        return (
+            [test]
+            if dev is None
+            else [test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})]
+        )
+
+    def metrics(self, family: str) -> tuple[Metric, ...]:
+        """The metrics of verse."""
+        from espalier.metrics.verse import metrics_of
+
+        return metrics_of(family)
+
+    def headline(self, outputs: Outputs) -> Mapping[str, str]:
+        """Perplexity, format, rhyme, variety."""
+        from espalier.metrics.verse import HEADLINE
+
+        return HEADLINE
+
+    def counts(self, outputs: Outputs) -> dict[str, int]:
+        """Nothing else."""
+        return {}
+
+    def settings(self, run: Any, model: Any) -> dict[str, Any]:
+        """The decoder's, with its defaults; what the chosen method does not use is None."""
+        decoder = VerseDecoder.model_validate(run.decoder)
+        beam = decoder.method == "beam"
+        return {
+            "protocol": decoder.mode,
+            "decoder": "beam" if beam else "top-k",
+            "k": None if beam else decoder.top_k,
+            "beam": decoder.beam if beam else None,
+            "constraints": [name for name in ("marks", "rhyme") if getattr(decoder, name)],
+            "samples": run.samples if run.samples > 1 else None,
+        }
+
+
+def _likelihood(table: pd.DataFrame) -> Likelihood:
+    from espalier.metrics.perplexity import Likelihood
+
+    return Likelihood(*(table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")))
+
+
+def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
+    """The constraint that a decoder's settings ask for."""
+    from espalier.decoding.constraints.constraint import All
+    from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
+
+    if decoder.mode == "free":
+        return Within(vocabulary, decoder.slack)
+    parts: list[Constraint] = [InFrame(vocabulary, decoder.marks)]
+    if decoder.rhyme:
+        parts.append(InRhyme(vocabulary))
+    return All(parts)
+
+
+def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:
+    """The verse that ids spell. With `format_`, its literals stand as written, known to the vocabulary or not."""
+    units: list[list[str]] = [[]]
+    for identity in ids:
+        if identity == SEP:
+            units.append([])
+        else:
+            units[-1].append(vocabulary.token(identity))
+    if not units[-1]:
+        units.pop()
+    if format_ is not None:
+        units = [
+            [
+                word if slot in (BLANK, RHYME) or (is_mark(slot) and word != vocabulary.token(UNK)) else slot
+                for word, slot in zip(unit, slots, strict=False)
+            ]
+            for unit, slots in zip(units, format_.units, strict=False)
+        ]
+    return join_units(join_tokens(unit, vocabulary.language) for unit in units)

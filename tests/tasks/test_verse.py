@@ -1,0 +1,309 @@
+"""Writing verse: formats met with certainty, rhymes kept, literals left alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from espalier.datasets.verse.data import VerseBatch, VerseData
+from espalier.datasets.verse.frames import frame_of
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.decoding.constraints.frame import InFrame, InRhyme
+from espalier.metrics.verse_format import unit_is_correct
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
+from espalier.text.language import Language, is_mark, tokens_of
+from espalier.verse.format import BLANK, RHYME, Format, parse_format
+from espalier.verse.rhyme import group_name, rhyme_group
+from espalier.verse.text import rhyme_place, units_of
+
+WORDS = ["lamp", "damp", "stone", "alone", "sea", "tree", "light", "night"]
+ZH = VerseVocabulary(tuple("，。！、灯山桥雨石令舟天年风明主故高遥楼"), units=6, length=24, language="zh")
+EN = VerseVocabulary((",", ".", *WORDS), units=6, length=24, language="en")
+FRAME = VerseDecoder(mode="frame", marks=True)
+RHYMED = VerseDecoder(mode="frame", marks=True, rhyme=True)
+
+
+def model_of(vocabulary: VerseVocabulary) -> SongNet:
+    """Random weights, large enough that texts differ and unwanted tokens are likely."""
+    torch.manual_seed(5)
+    config = SongNetConfig(layers=1, width=16, heads=2, inner=16, dropout=0.0, positions=200)
+    model = SongNet(config, vocabulary).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.5)
+    return model
+
+
+MODELS = {"zh": model_of(ZH), "en": model_of(EN)}
+
+
+def batch_of(formats: list[Format], vocabulary: VerseVocabulary) -> VerseBatch:
+    frames = [frame_of(format_, vocabulary) for format_ in formats]
+    data = VerseData.of([str(i) for i in range(len(formats))], frames, vocabulary)
+    return data.batch(np.arange(len(formats)), MODELS[vocabulary.language].config.view)
+
+
+def ids_of(formats: list[Format], decoder: VerseDecoder, seeds: list[int]) -> list[list[int]]:
+    model = MODELS[formats[0].language]
+    voc = model.vocabulary
+    return write(model, batch_of(formats, voc), seeds, decoder, verse_constraint(decoder, voc))
+
+
+def texts_of(formats: list[Format], decoder: VerseDecoder, seeds: list[int]) -> list[str]:
+    voc = MODELS[formats[0].language].vocabulary
+    found = zip(ids_of(formats, decoder, seeds), formats, strict=True)
+    return [text_of(ids, voc, format_ if decoder.mode == "frame" else None) for ids, format_ in found]
+
+
+def check(text: str, format_: Format) -> None:
+    """Every unit has its words, its marks and its literals where the format has them."""
+    units = [tokens_of(unit, format_.language) for unit in units_of(text)]
+    assert len(units) == len(format_.units)
+    for found, slots in zip(units, format_.units, strict=True):
+        assert unit_is_correct(slots, found, "songci")
+        for token, slot in zip(found, slots, strict=True):
+            if slot in (BLANK, RHYME):
+                assert not is_mark(token) and token not in ("<unk>", "<pad>", "<bos>")
+            else:
+                assert token == slot
+
+
+@st.composite
+def formats(draw: st.DrawFn, language: Language) -> list[Format]:
+    """A few formats, some with literals and marks that the vocabulary does not know."""
+    words, marks, ends = ("灯山鹤", "，；", "。？") if language == "zh" else (["lamp", "heron"], ",;", ".")
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        units = []
+        for _ in range(draw(st.integers(1, 4))):
+            slots = draw(st.lists(st.sampled_from([*"____#", *words]), min_size=1, max_size=6))
+            slots = [*slots, draw(st.sampled_from(marks)), BLANK] if draw(st.booleans()) else [*slots, BLANK]
+            units.append(("" if language == "zh" else " ").join([*slots, draw(st.sampled_from(ends))]))
+        found.append(parse_format("/".join(units), language))
+    return found
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("method", ["top_k", "beam"])
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_a_frame_with_its_marks_is_met_with_certainty(language: Language, method: str, data: st.DataObject) -> None:
+    wanted = data.draw(formats(language))
+    decoder = VerseDecoder(mode="frame", marks=True, rhyme=data.draw(st.booleans()), method=method, beam=2)
+    for text, format_ in zip(texts_of(wanted, decoder, list(range(len(wanted)))), wanted, strict=True):
+        check(text, format_)
+
+
+def sounds(text: str, format_: Format) -> dict[str, set[str | None]]:
+    """The rhyme groups at each letter's places: at each `#`, else at the last word."""
+    found: dict[str, set[str | None]] = {}
+    for unit, slots, letter in zip(units_of(text), format_.units, format_.rhyme, strict=True):
+        tokens = tokens_of(unit, format_.language)
+        ends = [token for token, slot in zip(tokens, slots, strict=True) if slot == RHYME]
+        if letter != ".":
+            found.setdefault(letter, set()).update(group_name(token, format_.language) for token in ends)
+    assert not any(None in groups for groups in found.values())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "rhyme"),
+    [
+        ("3。3。3。3。", "zh", "AAAA"),
+        ("4，2。3！2。5。", "zh", "AB.B"),
+        ("_#，_#_。_#。", "zh", None),
+        ("4/4/4/4", "en", "ABAB"),
+    ],
+)
+@pytest.mark.parametrize("method", ["top_k", "beam"])
+def test_the_words_of_a_letter_share_a_group(text: str, language: Language, rhyme: str | None, method: str) -> None:
+    format_ = parse_format(text, language, rhyme)
+    decoder = RHYMED.model_copy(update={"method": method, "beam": 3})
+    unruled = 0
+    for one in texts_of([format_] * 20, decoder, list(range(20))):
+        check(one, format_)
+        assert all(len(groups) == 1 for groups in sounds(one, format_).values())
+    for one in texts_of([format_] * 20, FRAME, list(range(20))):
+        unruled += any(len(groups) > 1 for groups in sounds(one, format_).values())
+    assert unruled > 10
+
+
+@pytest.mark.parametrize("text", ["2灯。3。3。", "3。2灯。3。", "3。3。2灯。"])
+def test_a_literal_at_a_rhyme_place_chooses_the_group_of_its_letter(text: str) -> None:
+    format_ = parse_format(text, "zh", "AAA")
+    for one in texts_of([format_] * 8, RHYMED, list(range(8))):
+        assert {rhyme_group(unit[rhyme_place(unit)]) for unit in units_of(one)} == {"eng"}  # type: ignore[index]
+
+
+@pytest.mark.parametrize("text", ["2。2。2。", "2。1灯。2。", "1灯。2。2。"])
+@pytest.mark.parametrize("method", ["top_k", "beam"])
+def test_no_word_rhymes_with_itself_while_its_group_has_others(text: str, method: str) -> None:
+    decoder = RHYMED.model_copy(update={"method": method, "beam": 3})
+    sizes = Counter(rhyme_group(word) for word in ZH.words)
+    for one in texts_of([parse_format(text, "zh", "AAA")] * 20, decoder, list(range(20))):
+        ends = [unit[rhyme_place(unit)] for unit in units_of(one)]  # type: ignore[index]
+        assert len(set(ends)) == min(3, sizes[rhyme_group(ends[0])])
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "rhyme"),
+    [
+        ("_____，___鹏。_____。_____。", "zh", "AAA"),  # the vocabulary has no 鹏
+        ("_____。_____，___鹏。", "zh", "AA"),
+        ("_____，___鹏。_____。__山。_____。", "zh", "ABBA"),
+        ("#____。____灯。__鹏。____#。", "zh", "AAAA"),
+        ("5/2 cramp/5", "en", "AAA"),  # nor "cramp"
+        ("2 fight/2 atone/5/5", "en", "ABAB"),
+    ],
+)
+@pytest.mark.parametrize("method", ["top_k", "beam"])
+def test_what_is_written_rhymes_with_the_literal(text: str, language: Language, rhyme: str, method: str) -> None:
+    format_ = parse_format(text, language, rhyme)
+    decoder = RHYMED.model_copy(update={"method": method, "beam": 3})
+    for one in texts_of([format_] * 8, decoder, list(range(8))):
+        check(one, format_)
+        units = [tokens_of(unit, language) for unit in units_of(one)]
+        groups: dict[str, set[str | None]] = {}
+        for tokens, places, letter in zip(units, format_.rhyme_places, format_.rhyme, strict=True):
+            groups.setdefault(letter, set()).update(group_name(tokens[place], language) for place in places)
+        assert all(len(group) == 1 and None not in group for group in groups.values())
+
+
+def test_without_letters_a_literal_that_does_not_rhyme_leaves_the_rhyme_to_the_others() -> None:
+    format_ = parse_format("2灯。2山。3。", "zh")
+    assert format_.rhyme == "A.A"
+    for one in texts_of([format_] * 4, RHYMED, list(range(4))):
+        check(one, format_)
+        assert rhyme_group(units_of(one)[2][2]) == "eng"
+
+
+def test_where_no_word_rhymes_the_format_still_holds() -> None:
+    format_ = parse_format("2石。3。", "zh", "AA")  # 石 alone has its group
+    for one in texts_of([format_] * 4, RHYMED, list(range(4))):
+        check(one, format_)
+        assert units_of(one)[1][2] == "石"
+
+
+def test_literals_unknown_to_the_vocabulary_stay() -> None:
+    format_ = parse_format("_鹤_；_鸥。", "zh")
+    (one,) = texts_of([format_], FRAME, [1])
+    assert (one[1], one[3], one[5:]) == ("鹤", "；", "鸥。")
+
+
+def test_in_frame_without_marks_lengths_hold_and_marks_may_stand_anywhere() -> None:
+    format_ = parse_format("4，3。5。", "zh")
+    found = texts_of([format_] * 30, VerseDecoder(mode="frame"), list(range(30)))
+    assert {tuple(map(len, units_of(text))) for text in found} == {(9, 6)}
+    assert any(is_mark(text[0]) for text in found) and any(not is_mark(text[4]) for text in found)
+
+
+@pytest.mark.parametrize("decoder", [VerseDecoder(), VerseDecoder(mode="frame"), FRAME, RHYMED])
+@pytest.mark.parametrize("method", ["top_k", "beam"])
+def test_neighbours_and_batch_size_never_change_a_text(decoder: VerseDecoder, method: str) -> None:
+    decoder = decoder.model_copy(update={"method": method, "beam": 3, "slack": 3})
+    wanted = [
+        parse_format(text, "zh") for text in ("2。", "5，5。7，5。", "3。3。3。", "1。", "9，9。", "2！2！", "4灯，4。")
+    ]
+    seeds = [11, 12, 13, 14, 15, 16, 17]
+    together = ids_of(wanted, decoder, seeds)
+    assert together == [ids_of([each], decoder, [seed])[0] for each, seed in zip(wanted, seeds, strict=True)]
+    assert together[::-1] == ids_of(wanted[::-1], decoder, seeds[::-1])
+
+
+@pytest.mark.parametrize("slack", [0, 3])
+def test_free_texts_end_at_the_latest_a_slack_after_their_own_frame(slack: int) -> None:
+    wanted = [parse_format(text, "zh") for text in ("2。", "5，5。7，5。")]
+    found = ids_of([*wanted] * 20, VerseDecoder(slack=slack), list(range(40)))
+    lengths = [len(frame_of(format_, ZH)) - 1 + slack for format_ in wanted] * 20
+    assert all(len(ids) <= most for ids, most in zip(found, lengths, strict=True))
+    assert any(len(ids) == most for ids, most in zip(found, lengths, strict=True))
+    assert any(len(ids) < most for ids, most in zip(found, lengths, strict=True))
+
+
+def test_symbols_and_specials_are_never_written() -> None:
+    for decoder in (VerseDecoder(top_k=100), VerseDecoder(mode="frame", top_k=100), VerseDecoder(method="beam")):
+        for ids in ids_of([parse_format("5，5。7，5。", "zh")] * 20, decoder, list(range(20))):
+            assert all(0 <= i < ZH.text_size and i not in (PAD, UNK, BOS, EOS) for i in ids)
+
+
+def test_the_same_seed_writes_the_same_text() -> None:
+    format_ = parse_format("5，5。", "zh")
+    first, again, other = texts_of([format_] * 3, FRAME, [3, 3, 4])
+    assert first == again != other
+
+
+def test_masks_are_as_wide_as_what_is_written_and_leave_something() -> None:
+    batch = batch_of([parse_format("2，1。", "zh"), parse_format("1", "zh")], ZH)
+    for decoder in (VerseDecoder(), FRAME, RHYMED):
+        rule = verse_constraint(decoder, ZH)
+        state = rule.start(batch)
+        for _ in range(batch.c.shape[1] + 3):
+            mask = rule.mask(state)
+            assert mask.shape == (2, ZH.text_size) and mask.any(1).all()
+            state = rule.advance(mask.float().argmax(1), state)
+
+
+def test_a_shorter_frame_has_ended_while_its_neighbour_goes_on() -> None:
+    batch = batch_of([parse_format("2，1。", "zh"), parse_format("1", "zh")], ZH)
+    rule = InFrame(ZH, marks=True)
+    state = rule.start(batch)
+    seen = []
+    for _ in range(5):
+        seen.append(rule.mask(state)[1].nonzero().flatten().tolist())
+        state = rule.advance(torch.zeros(2, dtype=torch.long), state)
+    words = [i for i in range(SEP + 1, ZH.text_size) if i not in ZH.mark_ids]
+    assert seen == [words, [SEP], [EOS], [EOS], [EOS]]
+
+
+def test_a_chosen_rhyme_follows_its_row_when_rows_are_reordered() -> None:
+    batch = batch_of([parse_format("1。1。", "zh", "AA")] * 2, ZH)
+    rule = InRhyme(ZH)
+    state = rule.advance(torch.tensor(ZH.encode("灯山")), rule.start(batch))
+    for _ in range(2):  # the mark and the separator
+        state = rule.advance(torch.tensor([6, 6]), state)
+    state = state.select(torch.tensor([1, 0, 1]))
+    allowed = [{ZH.token(i) for i in row.nonzero().flatten().tolist()} for row in rule.mask(state)]
+    assert allowed == [set("天年"), set("令风明"), set("天年")]
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [
+        ([], ""),
+        (ZH.encode("灯。"), "灯。"),
+        ([*ZH.encode("灯。"), SEP], "灯。"),
+        ([*ZH.encode("灯。"), SEP, SEP, *ZH.encode("山"), SEP], "灯。\n\n山"),
+        ([SEP, SEP], "\n"),
+        ([*ZH.encode("灯。"), SEP, *ZH.encode("山")], "灯。\n山"),
+    ],
+)
+def test_free_ids_of_any_shape_become_text(ids: list[int], text: str) -> None:
+    assert text_of(ids, ZH) == text
+
+
+@given(st.lists(st.integers(0, ZH.text_size - 1), max_size=20))
+def test_no_ids_make_text_of_crash(ids: list[int]) -> None:
+    format_ = parse_format("2，1。3灯。", "zh")
+    assert isinstance(text_of(ids, ZH), str) and isinstance(text_of(ids, ZH, format_), str)
+
+
+def test_english_tokens_are_joined_by_spaces() -> None:
+    assert text_of([*EN.encode(["lamp", ","]), SEP, *EN.encode(["stone"]), SEP], EN) == "lamp ,\nstone"
+
+
+@pytest.mark.parametrize(
+    "change", [{"mode": "loose"}, {"top_k": 0}, {"temperature": 0}, {"beam": 0}, {"slack": -1}, {"x": 1}]
+)
+def test_a_decoder_that_cannot_be_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        VerseDecoder(**change)
