@@ -126,7 +126,7 @@ class VerseTask:
             model, batch, seeds=list(seeds), steps=steps, begin=BOS, end=EOS,
             top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
         )  # fmt: skip
-        return [[Hypothesis(ids, float("nan"))] for ids in texts]
+        return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
