@@ -27,16 +27,16 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
     folder = layout.ready(dataset)
     vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
     return Ready(
-        records=read_records(folder, f"{split}.records", kind.record),  # type: ignore[type-var]
+        records=read_records(folder, f"{split}.records", kind.record),
         data=kind.split.load(folder / f"{split}.parquet", vocabulary),
         extras={file.stem: read_json(file) for file in folder.glob("*.json") if file.stem != "vocabulary"},
         unfit=len(read_table(folder / f"{split}.quarantine.parquet")),
     )
 
 
-def lexicon_of(source: str, params: Params) -> Path | None:
+def lexicon_of(source: str) -> Path | None:
     """The folder of a source with WordNet's files; None for none."""
-    return None if source == layout.NONE else layout.raw(params.sources.shelf(source), source)
+    return None if source == layout.NONE else layout.raw(source)
 
 
 def judge_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:

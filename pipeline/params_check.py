@@ -35,6 +35,8 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
         _check_model(key, params)
     for key in params.runs:
         _check_run(key, params)
+    for key in params.baselines:
+        _check_baseline(key, params)
     for key, annotation in params.annotations.items():
         _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
 
@@ -172,7 +174,7 @@ def _check_run(key: str, params: Params) -> None:
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
     _refers(f"{path}.lm", run.lm, params.models)
-    _refers(f"{path}.lexicon", run.lexicon, [f"{source.shelf}/{name}" for name, source in params.sources.every.items()])
+    _refers(f"{path}.lexicon", run.lexicon, _lexicons(params))
     _check_guidance(f"{path}.guidance", run, params.runs)
     network = architecture(model.arch).config.model_validate(model.network)
     try:
@@ -192,6 +194,27 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.annotation",
             remedy=f"one with run: {key}",
         )
+
+
+def _check_baseline(key: str, params: Params) -> None:
+    """Settings of its task, a dataset that the task decodes, and what scoring needs."""
+    baseline, path = params.baselines[key], f"baselines.{key}"
+    kind = task(baseline.task, where=f"{path}.task")
+    validated(kind.decoder, baseline.decoder, f"{path}.decoder")
+    validated(kind.scoring, baseline.scoring, f"{path}.scoring")
+    _refers(f"{path}.dataset", baseline.dataset, params.datasets.every, optional=False)
+    if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
+        )
+    _refers(f"{path}.parser", baseline.parser, params.parsers)
+    _refers(f"{path}.lexicon", baseline.lexicon, _lexicons(params))
+
+
+def _lexicons(params: Params) -> list[str]:
+    return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
 
 
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
