@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
-from espalier.corpora.records import KINDS
+from espalier.corpora.records import RECORDS
 from espalier.corpora.splits import Split
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.registry import BACKENDS, TRAINED
@@ -238,7 +238,7 @@ class Params(Strict):
             for slot, source in corpus.sources.items():
                 _meets(f"corpora.{key}.{slot}", source, self.sources)
             _meets(f"corpora.{key}.parser", corpus.parser, self.parsers)
-            corpus.filters.check(KINDS[corpus.task], where=f"corpora.{key}.filters")
+            corpus.filters.check(RECORDS[corpus.task], where=f"corpora.{key}.filters")
         for way, datasets in (("linearize", self.datasets.linearize), ("canonicalize", self.datasets.canonicalize)):
             for key, dataset in datasets.items():
                 _check_dataset(f"datasets.{way}.{key}", dataset, self.corpora, datasets)

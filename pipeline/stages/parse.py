@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from espalier.corpora.records import KINDS, Quarantined, Record, table_of
+from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.hashing import digest
@@ -27,7 +27,7 @@ Kind = TypeVar("Kind", bound=Record)
 def run(key: str) -> None:
     """Read one corpus into `data/parsed/<key>/`: what can be read and parsed, and what cannot with the reason."""
     corpus = entry("corpus", load_params().corpora, key)
-    kind = KINDS[corpus.task]
+    kind = RECORDS[corpus.task]
     records: list[Record] = []
     aside: list[Quarantined] = []
     for row in _rows(corpus, key):
@@ -66,7 +66,7 @@ def _parsed(
     records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path
 ) -> tuple[list[Kind], list[Quarantined], dict[str, float]]:
     """The records with the grammar of all their sides, those aside of which a side cannot be parsed, and the speed."""
-    sides = KINDS[corpus.task].sides
+    sides = RECORDS[corpus.task].sides
     if corpus.task == "verse":
         raise ConfigError("verse is not parsed", where=f"corpora.{key}.parser", remedy="none")
     if not records:
