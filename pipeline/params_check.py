@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from espalier.corpora.catalogue import Source
-from espalier.corpora.records import KINDS
+from espalier.corpora.records import RECORDS
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.models.registry import architecture
@@ -111,7 +111,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
     for name in corpus.corpora:
         _refers(path, name, params.corpora, optional=False)
     _refers(f"{path}.parser", corpus.parser, params.parsers)
-    corpus.filters.check(KINDS[corpus.records], where=f"{path}.filters")
+    corpus.filters.check(RECORDS[corpus.records], where=f"{path}.filters")
 
 
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
@@ -119,8 +119,8 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
     kind = encoding(dataset.encoding, where=f"{path}.encoding")
     validated(kind.settings, dataset.model_extra, path)
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
-    if KINDS[(records := corpora[dataset.corpus].records)] is not kind.record:
-        allowed = [name for name, record in KINDS.items() if record is kind.record]
+    if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
+        allowed = [name for name, record in RECORDS.items() if record is kind.record]
         raise ConfigError(
             f"the records of corpus {dataset.corpus} are {records}, which encoding {dataset.encoding} does not read",
             where=f"{path}.corpus",
