@@ -17,3 +17,6 @@ NURSERIES: Final[dict[str, Callable[..., Sequence[Record]]]] = {
     "verse_en": verse_en.grow,
     "verse_zh": verse_zh.grow,
 }
+
+#: Grammars that say of a text's words whether they allow them, as "module:function".
+JUDGES: Final[dict[str, str]] = {"dialogue_zh": "espalier.nursery.dialogue_zh:is_grammatical"}
