@@ -99,7 +99,9 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
 
 
 def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
-    """Shelves with sources, other corpora, a parser, and filters for its records."""
+    """Records of a known type, shelves with sources, other corpora, a parser, and filters for its records."""
+    if corpus.records not in RECORDS:
+        raise ConfigError.unknown("records", corpus.records, RECORDS, where=f"{path}.records")
     for shelf in corpus.shelves:
         if not params.sources.folders(shelf):
             shelves = sorted({source.shelf for source in params.sources.every.values()})
