@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline import layout
-from pipeline.params import entry, load_params
+from pipeline.params import entry, load_catalogue, load_params
 from pipeline.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 def run(key: str) -> None:
-    """Fetch one source into `data/raw/<key>/`."""
+    """Fetch one source into `data/raw/<shelf>/<key>/`."""
     from espalier.corpora.download import fetch
 
-    source = entry("source", load_params().sources, key)
+    params = load_params()
+    shelf = entry("source", params.sources.published, key).shelf
+    source = load_catalogue(params)[key]
     with progress_bar() as bar:
         tasks: dict[str, rich.progress.TaskID] = {}
 
@@ -27,7 +29,7 @@ def run(key: str) -> None:
 
         fetch(
             source,
-            layout.raw(key),
+            layout.raw(shelf) / key,
             mirror=layout.mirror(),
             scratch=layout.scratch("download", key),
             report=report,

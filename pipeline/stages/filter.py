@@ -22,7 +22,7 @@ SPLITS = ("train", "dev", "test")
 def run(key: str) -> None:
     """Make `data/corpora/<key>/` from what was parsed, and count every row that came in."""
     corpus = entry("corpus", load_params().corpora, key)
-    kind = RECORDS[corpus.task]
+    kind = RECORDS[corpus.records]
     read = records_of(read_table(layout.parsed(key) / "records.parquet"), kind)
     unread = read_table(layout.parsed(key) / "quarantine.parquet")
     kept, dropped = screen(read, corpus.filters)

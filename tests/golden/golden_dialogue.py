@@ -187,7 +187,7 @@ def metrics(_: Path) -> Any:
 
 
 COMPONENTS = {
-    "corpora.dialogue": dialogue,
+    "encodings.dialogue": dialogue,
     "models.x2tree": x2tree,
     "models.responder": responder,
     "decoding.dialogue": decoding,

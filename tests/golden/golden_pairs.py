@@ -220,7 +220,7 @@ def metrics(_: Path) -> Any:
 
 
 COMPONENTS = {
-    "corpora.paraphrase": paraphrase,
+    "encodings.pairs": paraphrase,
     "models.guig": guig,
     "models.scpn": scpn,
     "decoding.paraphrase": decoding,
