@@ -31,6 +31,8 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
     for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
         for key, dataset in datasets.items():
             _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
+        for key in datasets:
+            vocabulary_of(datasets, key)
     for key in params.models:
         _check_model(key, params)
     for key in params.runs:
@@ -146,7 +148,6 @@ def _check_model(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"a dataset with the encoding {kind.encoding}",
         )
-    vocabulary_of(datasets, model.dataset)
     _refers(f"{path}.init", model.init, params.models)
 
 
