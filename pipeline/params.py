@@ -211,6 +211,25 @@ class Run(Strict):
     seed: Seed
 
 
+class Baseline(Strict):
+    """Rows of a paper's tables that need no trained model, over the records of one ready split."""
+
+    paper: str
+    task: str
+    preset: str
+    dataset: str
+    split: Literal["dev", "test"]
+    #: Parses the texts of the n-gram model, where texts are judged by their parses.
+    parser: str
+    #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
+    lexicon: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
+    decoder: dict[str, Any]
+    scoring: dict[str, Any]
+    samples: int = Field(ge=1)
+    seed: Seed
+
+
 class Catalogue(Strict):
     """All of sources.yaml."""
 
@@ -234,6 +253,7 @@ class Params(Strict):
     presets: dict[str, Preset]
     models: dict[str, Model]
     runs: dict[str, Run]
+    baselines: dict[str, Baseline]
     annotations: dict[str, Annotation]
     reports: tuple[str, ...]
 
@@ -319,10 +339,14 @@ def _with_presets(params: Params) -> Params:
         for key, model in params.models.items()
     }
     runs = {key: _over_preset(params, f"runs.{key}", run, ("decoder", "scoring")) for key, run in params.runs.items()}
-    return params.model_copy(update={"models": models, "runs": runs})
+    baselines = {
+        key: _over_preset(params, f"baselines.{key}", baseline, ("decoder", "scoring"))
+        for key, baseline in params.baselines.items()
+    }
+    return params.model_copy(update={"models": models, "runs": runs, "baselines": baselines})
 
 
-Entry = TypeVar("Entry", Model, Run)
+Entry = TypeVar("Entry", Model, Run, Baseline)
 
 
 def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str]) -> Entry:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from espalier.corpora.catalogue import Source
-from espalier.corpora.records import KINDS
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.models.registry import architecture
@@ -37,6 +38,8 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
         _check_model(key, params)
     for key in params.runs:
         _check_run(key, params)
+    for key in params.baselines:
+        _check_baseline(key, params)
     for key, annotation in params.annotations.items():
         _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
 
@@ -99,7 +102,16 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
 
 
 def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
-    """Shelves with sources, other corpora, a parser, and filters for its records."""
+    """A reader of its records, shelves with sources, other corpora, a parser, and filters for its records."""
+    reads_sources = reader(corpus.reader, RECORDS[corpus.records], where=path).reads_sources
+    if (corpus.shelves or corpus.corpora) and not reads_sources:
+        raise ConfigError(
+            f"{corpus.reader} reads no sources", where=f"{path}.reader", remedy="shelf, also_1 and also_2: none"
+        )
+    if reads_sources and not (corpus.shelves or corpus.corpora):
+        raise ConfigError(
+            f"{corpus.reader} reads sources, and none are named", where=f"{path}.shelf", remedy="a shelf of sources"
+        )
     for shelf in corpus.shelves:
         if not params.sources.folders(shelf):
             shelves = sorted({source.shelf for source in params.sources.every.values()})
@@ -111,7 +123,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
     for name in corpus.corpora:
         _refers(path, name, params.corpora, optional=False)
     _refers(f"{path}.parser", corpus.parser, params.parsers)
-    corpus.filters.check(KINDS[corpus.records], where=f"{path}.filters")
+    corpus.filters.check(RECORDS[corpus.records], where=f"{path}.filters")
 
 
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
@@ -119,8 +131,8 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
     kind = encoding(dataset.encoding, where=f"{path}.encoding")
     validated(kind.settings, dataset.model_extra, path)
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
-    if KINDS[(records := corpora[dataset.corpus].records)] is not kind.record:
-        allowed = [name for name, record in KINDS.items() if record is kind.record]
+    if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
+        allowed = [name for name, record in RECORDS.items() if record is kind.record]
         raise ConfigError(
             f"the records of corpus {dataset.corpus} are {records}, which encoding {dataset.encoding} does not read",
             where=f"{path}.corpus",
@@ -173,7 +185,7 @@ def _check_run(key: str, params: Params) -> None:
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
     _refers(f"{path}.lm", run.lm, params.models)
-    _refers(f"{path}.lexicon", run.lexicon, [f"{source.shelf}/{name}" for name, source in params.sources.every.items()])
+    _refers(f"{path}.lexicon", run.lexicon, _lexicons(params))
     _check_guidance(f"{path}.guidance", run, params.runs)
     network = architecture(model.arch).config.model_validate(model.network)
     try:
@@ -193,6 +205,27 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.annotation",
             remedy=f"one with run: {key}",
         )
+
+
+def _check_baseline(key: str, params: Params) -> None:
+    """Settings of its task, a dataset that the task decodes, and what scoring needs."""
+    baseline, path = params.baselines[key], f"baselines.{key}"
+    kind = task(baseline.task, where=f"{path}.task")
+    validated(kind.decoder, baseline.decoder, f"{path}.decoder")
+    validated(kind.scoring, baseline.scoring, f"{path}.scoring")
+    _refers(f"{path}.dataset", baseline.dataset, params.datasets.every, optional=False)
+    if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
+        )
+    _refers(f"{path}.parser", baseline.parser, params.parsers)
+    _refers(f"{path}.lexicon", baseline.lexicon, _lexicons(params))
+
+
+def _lexicons(params: Params) -> list[str]:
+    return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
 
 
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from espalier.corpora.records import KINDS, Quarantined, Record, table_of
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.hashing import digest
@@ -28,7 +29,7 @@ def run(key: str) -> None:
     """Read one corpus into `data/parsed/<key>/`: what can be read and parsed, and what cannot with the reason."""
     params = load_params()
     corpus = entry("corpus", params.corpora, key)
-    kind = KINDS[corpus.records]
+    kind = RECORDS[corpus.records]
     records: list[Record] = []
     aside: list[Quarantined] = []
     for row in _rows(params, corpus, key):
@@ -67,7 +68,7 @@ def _parsed(
     records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path
 ) -> tuple[list[Kind], list[Quarantined], dict[str, float]]:
     """The records with the grammar of all their sides, those aside of which a side cannot be parsed, and the speed."""
-    sides = KINDS[corpus.records].sides
+    sides = RECORDS[corpus.records].sides
     if corpus.records == "verse":
         raise ConfigError("verse is not parsed", where=f"corpora.{key}.parser", remedy="none")
     if not records:
@@ -93,18 +94,7 @@ def _parsed(
 
 
 def _rows(params: Params, corpus: Corpus, key: str) -> Iterator[Record | Quarantined]:
-    from espalier.corpora.readers import READERS
-    from espalier.nursery import NURSERIES
-
-    try:
-        if corpus.reader in NURSERIES:
-            yield from NURSERIES[corpus.reader](**corpus.options)
-        elif corpus.reader in READERS:
-            folders = {name: path for shelf in corpus.shelves for name, path in params.sources.folders(shelf).items()}
-            yield from READERS[corpus.reader](folders, **corpus.options)
-        else:
-            raise ConfigError.unknown("reader", corpus.reader, [*READERS, *NURSERIES], where=f"corpora.{key}.reader")
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        raise ConfigError(f"{error}", where=f"corpora.{key}.options") from error
+    where = f"corpora.{key}"
+    folders = {name: path for shelf in corpus.shelves for name, path in params.sources.folders(shelf).items()}
+    source = reader(corpus.reader, RECORDS[corpus.records], where=where)
+    return source.rows(folders, corpus.options, language=corpus.language, where=where)

@@ -58,6 +58,7 @@ def empty(profile: str = "nursery") -> Tree:
         "presets": {},
         "models": {},
         "runs": {},
+        "baselines": {},
         "annotations": {},
         "reports": [],
     }
