@@ -6,8 +6,8 @@ import pytest
 
 from espalier.nursery.brackets_en import Unfit, text_of
 from espalier.nursery.forms_en import families, say
-from espalier.nursery.meanings_en import Event, Meaning, draw
-from espalier.nursery.people_en import Referent, leaf, np
+from espalier.nursery.meanings_en import Event, Meaning, draw_meaning
+from espalier.nursery.referents_en import Referent, leaf, np
 from espalier.nursery.verbs_en import Mood
 from espalier.syntax.constituency import read_tree, template
 from espalier.syntax.tree import Tree
@@ -484,7 +484,7 @@ def test_a_template_nearly_always_says_which_form_of_a_family_is_meant() -> None
     alike, pairs = Counter[str](), Counter[str]()
     for name, family in families().items():
         for _ in range(20):
-            meaning = draw(rng, family.things)
+            meaning = draw_meaning(rng, family.things)
             said: list[Tree] = []
             for form in family.forms.values():
                 try:

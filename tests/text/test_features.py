@@ -54,7 +54,7 @@ def test_words_are_the_parsers_or_else_what_the_text_shows() -> None:
 @given(words=st.lists(st.sampled_from("ab"), max_size=8))
 def test_the_longest_run_is_what_counting_every_stretch_finds(words: list[str]) -> None:
     stretches = [words[i:j] for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
-    assert longest_run(words) == max((len(each) for each in stretches if len(set(each)) == 1), default=0)
+    assert longest_run(words) == max((len(stretch) for stretch in stretches if len(set(stretch)) == 1), default=0)
 
 
 @pytest.mark.parametrize(
