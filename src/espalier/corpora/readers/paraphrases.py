@@ -10,12 +10,13 @@ from pathlib import Path
 
 from espalier.corpora.readers import mrpc, parasci, qcpg, quora
 from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import any_of, pair_of, plain_marks, rough_words
+from espalier.corpora.readers.lines import any_of, pair_of
 from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import apportion
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.text.features import folded
+from espalier.text.normalize import folded, plain_marks
+from espalier.text.words import approximate_words
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"
@@ -49,7 +50,7 @@ def read(
         lower: lower-case both sides, as ParaNMT is in GuiG.
         plain: `plain_marks` for both sides.
         ascii_only: keep pairs of ASCII alone.
-        min_words, max_words: of each side, by `rough_words`.
+        min_words, max_words: of each side, by `approximate_words`.
         deduplicate: of pairs with equal sides, `folded` and in either order, keep the first of all strata.
         count: how many of the rows that are left to draw; None for all.
         shares: which fraction of `count` each stratum gives, 1 in all; what is not named gives nothing. A stratum that
@@ -108,7 +109,7 @@ def _unfit(row: Pair, ascii_only: bool, least: int | None, most: int | None) -> 
         return "not ASCII"
     if least is None and most is None:
         return None
-    words = [rough_words(side) for side in sides]
+    words = [approximate_words(side) for side in sides]
     if least is not None and min(words) < least:
         return "too few words"
     return "too many words" if most is not None and max(words) > most else None

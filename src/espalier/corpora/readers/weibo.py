@@ -12,9 +12,10 @@ from typing import Any
 
 from espalier.corpora.readers.common import json_of
 from espalier.corpora.readers.dialogue import adjacent
-from espalier.corpora.readers.lines import any_of, fields_of, joined, lines_of
+from espalier.corpora.readers.lines import any_of, fields_of, lines_of
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
+from espalier.text.words import join_words
 
 _LCCC = "LCCC-base_valid.json"
 _CDIAL = "toy_train.txt"
@@ -46,7 +47,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
                 dialogues = _lccc(file) if mark == _LCCC else _cdial(file)
                 corpus = "lccc" if mark == _LCCC else "cdial"
                 for number, dialogue in enumerate(dialogues):
-                    utterances = [joined(utterance.split(), "zh") for utterance in dialogue]
+                    utterances = [join_words(utterance.split(), "zh") for utterance in dialogue]
                     yield from adjacent(f"{corpus}-{split}-{number:06d}", utterances, origin=origin, language="zh")
 
 
