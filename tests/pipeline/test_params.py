@@ -67,7 +67,7 @@ UNTRAINED = parser("benepar")
 
 MISTAKES: list[tuple[str, Any, str]] = [
     # an unknown key, at each level; the keys that are allowed are listed
-    ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, catalogue, corpora"),
+    ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, baselines, catalogue, corpora"),
     ("corpora/tiny/extra", 1, r"corpora\.tiny\.extra: unknown key 'extra'; allowed: also_1, .*filters.*reader.*shelf"),
     ("corpora/tiny/filters/extra", 1, r"corpora\.tiny\.filters\.extra: .*allowed: .*min_units"),
     ("corpora/tiny/split/extra", 1, r"corpora\.tiny\.split\.random\.extra: .*allowed: dev, kind, seed, test$"),
@@ -90,7 +90,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("corpora/tiny/records", "prose", r"corpora\.tiny\.records: .*'verse'"),
     ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
     ("corpora/tiny/reader", "penn", r"corpora\.tiny\.records: the reader penn gives Sentence rows, not Verse"),
-    ("corpora/lines/reader", "news_en", r"corpora\.lines\.reader: news_en reads no sources; shelf, also_1 and also_2: none"),
+    (
+        "corpora/lines/reader",
+        "news_en",
+        r"corpora\.lines\.reader: news_en reads no sources; shelf, also_1 and also_2: none",
+    ),
     ("corpora/tiny/reader", "songci", r"corpora\.tiny\.shelf: songci reads sources, and none are named; a shelf"),
     ("corpora/tiny/filters/min_units", "many", r"corpora\.tiny\.filters\.min_units: .*integer"),
     ("corpora/tiny/filters/max_units", 1, r"corpora\.tiny\.filters: min_units 2 is greater than max_units 1"),
