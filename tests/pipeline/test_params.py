@@ -67,7 +67,7 @@ UNTRAINED = parser("benepar")
 
 MISTAKES: list[tuple[str, Any, str]] = [
     # an unknown key, at each level; the keys that are allowed are listed
-    ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, catalogue, corpora"),
+    ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, baselines, catalogue, corpora"),
     ("corpora/tiny/extra", 1, r"corpora\.tiny\.extra: unknown key 'extra'; allowed: also_1, .*filters.*reader.*shelf"),
     ("corpora/tiny/filters/extra", 1, r"corpora\.tiny\.filters\.extra: .*allowed: .*min_units"),
     ("corpora/tiny/split/extra", 1, r"corpora\.tiny\.split\.random\.extra: .*allowed: dev, kind, seed, test$"),
