@@ -97,14 +97,14 @@ class DialogueEncoding:
         return {"words": len(vocabulary.words)}
 
     def measures(self, split: DialogueData) -> Mapping[str, Any]:
-        """`steps`, the points of figure 6: by length, the words that a decoder's state carries in chains and trees."""
-        from espalier.metrics.steps import steps_by_length, steps_of_tree
+        """`path_lengths`, the points of figure 6: the mean path lengths of chains and trees, by sentence length."""
+        from espalier.metrics.path_length import mean_path_lengths, path_lengths_of_tree
 
         children = split.columns["children"]
         rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
-        points = steps_by_length(steps_of_tree(row.reshape(-1, ARITY)) for row in rows)
+        points = mean_path_lengths(path_lengths_of_tree(row.reshape(-1, ARITY)) for row in rows)
         return {
-            "steps": {
+            "path_lengths": {
                 str(length): {name: round(value, 4) for name, value in point._asdict().items()}
                 for length, point in points.items()
             }
