@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from espalier.corpora.readers import READERS
 from espalier.corpora.records import Row, records_of
 from espalier.datasets.encoding import Encoding
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table
-from espalier.nursery import JUDGES
 from espalier.tasks.task import Ready
 from pipeline import layout
 from pipeline.params import Corpus, Params
@@ -41,7 +41,8 @@ def lexicon_of(source: str) -> Path | None:
 
 def judge_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
     """Says of a text's words whether the grammar that grew the corpus allows them; None for published corpora."""
-    return pkgutil.resolve_name(JUDGES[corpus.reader]) if corpus.reader in JUDGES else None
+    judge = READERS[corpus.reader].judge
+    return pkgutil.resolve_name(judge) if isinstance(judge, str) else judge
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:

@@ -112,7 +112,7 @@ POSTS = {
     "d5": ("d5", "去 哪"),
 }
 REFERENCE = "我 去 园子 里 看 梨树"
-PATHS = {str(n): {"chain": (n + 1) / 2, "ternary": 1.5, "dependency": 1.0, "sentences": 3.0} for n in (2, 3, 4)}
+DEPTHS = {str(n): {"chain": (n + 1) / 2, "ternary": 1.5, "dependency": 1.0, "sentences": 3.0} for n in (2, 3, 4)}
 
 
 def _outputs(run: str) -> pd.DataFrame:
@@ -148,7 +148,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "datasets", "dialogue_zh", {"train": 8, "dev": 1, "test": 5, "quarantined": 1, "words": 40},
         {
             "corpus": "talk", "language": "zh", "splits": {"train": counts, "dev": {}, "test": {}},
-            "quarantined": {"no single tree": 1}, "measures": {"path_lengths": PATHS},
+            "quarantined": {"no single tree": 1}, "measures": {"depths": DEPTHS},
         },
     )  # fmt: skip
     for key in RUNS:
@@ -173,7 +173,7 @@ def test_a_dataset_says_what_became_of_its_words_and_trees(made: Path) -> None:
     }  # fmt: skip
     assert list(corpus.counts)[:4] == ["read", "train", "dev", "test"]
     assert corpus.quarantined == {"duplicate": 2, "no single tree": 1}
-    assert (corpus.measures, corpus.origins) == ({"path_lengths": PATHS}, {"train": {"web": 9}})
+    assert (corpus.measures, corpus.origins) == ({"depths": DEPTHS}, {"train": {"web": 9}})
 
 
 def test_runs_of_dialogue_are_paired_by_their_own_metrics(made: Path, x2tree: Printed) -> None:
