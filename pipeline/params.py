@@ -93,7 +93,8 @@ class Annotation(Strict):
 class Corpus(Strict):
     """The rows that all systems of one task share."""
 
-    records: Literal["verse", "sentences", "pairs"]
+    #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
+    records: str
     language: Literal["zh", "en"]
     #: A reader of raw files, or a nursery that grows its rows.
     reader: str
