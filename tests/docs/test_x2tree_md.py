@@ -11,10 +11,10 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from espalier.decoding.dialogue import DialogueDecoder
 from pydantic import BaseModel
 from typer.main import get_command
 
-from espalier.decoding.dialogue import DialogueDecoder
 from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
 from espalier.training.config import TrainingConfig
 from pipeline import layout

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
@@ -15,7 +16,6 @@ from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.decoding.beam import beam_search
-from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.readout import readout_loss
 from espalier.layers.residual import FeedForward, Residual

@@ -271,6 +271,7 @@ def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: t
     from espalier.decoding.dialogue import DialogueDecoder
     from espalier.decoding.paraphrase import PairDecoder
     from espalier.decoding.verse import VerseDecoder
+
     from espalier.models.registry import architecture
 
     decoders: dict[str, type[BaseModel]] = {"verse": VerseDecoder, "paraphrase": PairDecoder}

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from espalier.decoding.dialogue import DialogueDecoder, replies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.encode import canonicalize
 from espalier.datasets.vocabulary import EOS, WordVocabulary
-from espalier.decoding.dialogue import DialogueDecoder, replies
 from espalier.models.registry import ARCHITECTURES
 from espalier.models.serialization import load_model, save_model
 from espalier.syntax.parse import Parse
