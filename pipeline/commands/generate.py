@@ -209,18 +209,26 @@ def _page(text: Text, seed: int) -> str:
     """A heading, then a unit a line; rhyme letters and their sounds stand in a column of their own."""
     from rich.cells import cell_len
 
-    from espalier.verse.rhyme import group_name
-    from espalier.verse.text import rhyme_place
-
-    language = text.format.language
     units = units_of(text.text)
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (text.tune, str(text.format).replace("\n", "/"), f"seed {seed}") if part]
     lines = ["  ".join([*parts, f"no. {text.sample + 1}"])]
-    for unit, letter in zip(units, text.format.rhyme.ljust(len(units), "."), strict=False):
-        tokens = tokens_of(unit, language)
-        place = rhyme_place(tokens)
-        sound = group_name(tokens[place], language) if letter != "." and place is not None else None
-        mark = f"   {letter} {sound or '?'}" if letter != "." else ""
-        lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if mark else ''}{mark}")
+    for index, (unit, letter) in enumerate(zip(units, text.format.rhyme.ljust(len(units), "."), strict=False)):
+        rhyme = "" if letter == "." else f"   {letter} {_sounds(unit, text.format, index)}"
+        lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
     return "\n".join([*lines, ""])
+
+
+def _sounds(unit: str, format_: Format, index: int) -> str:
+    """The sounds at the rhyme places of a unit; of its last word, if the text does not keep to the format."""
+    from espalier.verse.rhyme import group_name
+    from espalier.verse.text import rhyme_place
+
+    tokens = tokens_of(unit, format_.language)
+    if len(tokens) == len(format_.units[index]):
+        places = format_.rhyme_places[index]
+    else:
+        last = rhyme_place(tokens)
+        places = () if last is None else (last,)
+    sounds = (group_name(tokens[place], format_.language) or "?" for place in places)
+    return "/".join(dict.fromkeys(sounds)) or "?"

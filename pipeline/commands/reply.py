@@ -131,9 +131,9 @@ def _object(answer: Answer, model: Answerer) -> dict[str, Any]:
 
 
 def _text(answer: Answer, model: Answerer) -> str:
-    from espalier.corpora.readers.lines import joined
+    from espalier.text.words import join_words
 
-    return joined(answer.reply.words, model.vocabulary.language)
+    return join_words(answer.reply.words, model.vocabulary.language)
 
 
 def _tree(answer: Answer) -> str:

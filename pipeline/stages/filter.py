@@ -8,7 +8,7 @@ import pandas as pd
 
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
-from espalier.corpora.records import KINDS, Quarantined, Verse, records_of, table_of
+from espalier.corpora.records import RECORDS, Quarantined, Verse, records_of, table_of
 from espalier.corpora.splits import split_of
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.tables import read_table, write_table
@@ -22,7 +22,7 @@ SPLITS = ("train", "dev", "test")
 def run(key: str) -> None:
     """Make `data/corpora/<key>/` from what was parsed, and count every row that came in."""
     corpus = entry("corpus", load_params().corpora, key)
-    kind = KINDS[corpus.task]
+    kind = RECORDS[corpus.records]
     read = records_of(read_table(layout.parsed(key) / "records.parquet"), kind)
     unread = read_table(layout.parsed(key) / "quarantine.parquet")
     kept, dropped = screen(read, corpus.filters)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from espalier.corpora.records import KINDS, Quarantined, Record, table_of
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.hashing import digest
@@ -17,7 +18,7 @@ from espalier.io.tables import write_table
 from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
-from pipeline.params import Corpus, entry, load_params
+from pipeline.params import Corpus, Params, entry, load_params
 from pipeline.progress import counted, say
 from pipeline.shards import parse_all
 
@@ -26,18 +27,19 @@ Kind = TypeVar("Kind", bound=Record)
 
 def run(key: str) -> None:
     """Read one corpus into `data/parsed/<key>/`: what can be read and parsed, and what cannot with the reason."""
-    corpus = entry("corpus", load_params().corpora, key)
-    kind = KINDS[corpus.task]
+    params = load_params()
+    corpus = entry("corpus", params.corpora, key)
+    kind = RECORDS[corpus.records]
     records: list[Record] = []
     aside: list[Quarantined] = []
-    for row in _rows(corpus, key):
+    for row in _rows(params, corpus, key):
         if isinstance(row, Quarantined):
             aside.append(row)
         elif type(row) is kind:
             records.append(row)
         else:
             raise ConfigError(
-                f"reader {corpus.reader} gives rows of another task", where=f"corpora.{key}.task", remedy="correct it"
+                f"reader {corpus.reader} gives other records", where=f"corpora.{key}.records", remedy="correct it"
             )
     read, parser, scratch = len(records), "none", layout.scratch("parse", key)
     speed: dict[str, Any] = {}
@@ -66,8 +68,8 @@ def _parsed(
     records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path
 ) -> tuple[list[Kind], list[Quarantined], dict[str, float]]:
     """The records with the grammar of all their sides, those aside of which a side cannot be parsed, and the speed."""
-    sides = KINDS[corpus.task].sides
-    if corpus.task == "verse":
+    sides = RECORDS[corpus.records].sides
+    if corpus.records == "verse":
         raise ConfigError("verse is not parsed", where=f"corpora.{key}.parser", remedy="none")
     if not records:
         raise DataError("nothing to parse", file=f"corpora.{key}", remedy="check its sources")
@@ -91,19 +93,8 @@ def _parsed(
     return done, aside, parsed.speed
 
 
-def _rows(corpus: Corpus, key: str) -> Iterator[Record | Quarantined]:
-    from espalier.corpora.readers import READERS
-    from espalier.nursery import NURSERIES
-
-    try:
-        if corpus.reader in NURSERIES:
-            yield from NURSERIES[corpus.reader](**corpus.options)
-        elif corpus.reader in READERS:
-            names = [name for name in corpus.sources.values() if name != layout.NONE]
-            yield from READERS[corpus.reader]({name: layout.raw(name) for name in names}, **corpus.options)
-        else:
-            raise ConfigError.unknown("reader", corpus.reader, [*READERS, *NURSERIES], where=f"corpora.{key}.reader")
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        raise ConfigError(f"{error}", where=f"corpora.{key}.options") from error
+def _rows(params: Params, corpus: Corpus, key: str) -> Iterator[Record | Quarantined]:
+    where = f"corpora.{key}"
+    folders = {name: path for shelf in corpus.shelves for name, path in params.sources.folders(shelf).items()}
+    source = reader(corpus.reader, RECORDS[corpus.records], where=where)
+    return source.rows(folders, corpus.options, language=corpus.language, where=where)

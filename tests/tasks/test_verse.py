@@ -155,8 +155,33 @@ def test_no_word_rhymes_with_itself_while_its_group_has_others(text: str, method
         assert len(set(ends)) == min(3, sizes[rhyme_group(ends[0])])
 
 
-def test_two_literals_that_do_not_rhyme_both_stay() -> None:
-    format_ = parse_format("2灯。2山。3。", "zh", "AAA")
+@pytest.mark.parametrize(
+    ("text", "language", "rhyme"),
+    [
+        ("_____，___鹏。_____。_____。", "zh", "AAA"),  # the vocabulary has no 鹏
+        ("_____。_____，___鹏。", "zh", "AA"),
+        ("_____，___鹏。_____。__山。_____。", "zh", "ABBA"),
+        ("#____。____灯。__鹏。____#。", "zh", "AAAA"),
+        ("5/2 cramp/5", "en", "AAA"),  # nor "cramp"
+        ("2 fight/2 atone/5/5", "en", "ABAB"),
+    ],
+)
+@pytest.mark.parametrize("method", ["top_k", "beam"])
+def test_what_is_written_rhymes_with_the_literal(text: str, language: Language, rhyme: str, method: str) -> None:
+    format_ = parse_format(text, language, rhyme)
+    decoder = RHYMED.model_copy(update={"method": method, "beam": 3})
+    for one in texts_of([format_] * 8, decoder, list(range(8))):
+        check(one, format_)
+        units = [tokens_of(unit, language) for unit in units_of(one)]
+        groups: dict[str, set[str | None]] = {}
+        for tokens, places, letter in zip(units, format_.rhyme_places, format_.rhyme, strict=True):
+            groups.setdefault(letter, set()).update(group_name(tokens[place], language) for place in places)
+        assert all(len(group) == 1 and None not in group for group in groups.values())
+
+
+def test_without_letters_a_literal_that_does_not_rhyme_leaves_the_rhyme_to_the_others() -> None:
+    format_ = parse_format("2灯。2山。3。", "zh")
+    assert format_.rhyme == "A.A"
     for one in texts_of([format_] * 4, RHYMED, list(range(4))):
         check(one, format_)
         assert rhyme_group(units_of(one)[2][2]) == "eng"

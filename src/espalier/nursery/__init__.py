@@ -1,19 +1,4 @@
-"""The nursery: seeded grammars that grow the embedded corpora. The same seed grows the same rows on every machine."""
+"""The nursery: seeded grammars that generate the embedded corpora. The same seed gives the same rows on every machine.
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Final
-
-from espalier.corpora.records import Record
-from espalier.nursery import dialogue_zh, lyrics_zh, news_en, paraphrase_en, verse_en, verse_zh
-
-#: Grammars by name; each grows `count` rows from a `seed`.
-NURSERIES: Final[dict[str, Callable[..., Sequence[Record]]]] = {
-    "dialogue_zh": dialogue_zh.grow,
-    "lyrics_zh": lyrics_zh.grow,
-    "news_en": news_en.grow,
-    "paraphrase_en": paraphrase_en.grow,
-    "verse_en": verse_en.grow,
-    "verse_zh": verse_zh.grow,
-}
+`espalier.corpora.readers.READERS` names them.
+"""

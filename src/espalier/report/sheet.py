@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
 
-from espalier.corpora.readers.lines import joined
 from espalier.report.examples import best_of
 from espalier.report.printed import PrintedSheet
 from espalier.report.results import RunResult
+from espalier.text.words import join_words
 
 #: Where a cell begins with one of these, spreadsheets take it for a formula.
 _FORMULAS = ("=", "+", "-", "@")
@@ -70,10 +70,10 @@ def sheet_of(wanted: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
         whose: dict[str, list[tuple[str, int]]] = {}
         for key, lists in found.items():
             for rank, row in enumerate(lists[one], start=1):
-                whose.setdefault(joined(row["text"].split(), language), []).append((key, rank))
+                whose.setdefault(join_words(row["text"].split(), language), []).append((key, rank))
         texts = sorted(text for text in whose if text)
         random.Random(f"{wanted.seed} {one}").shuffle(texts)
-        given = joined(first[0][wanted.given].split(), language)
+        given = join_words(first[0][wanted.given].split(), language)
         numbers = {"": 0} | {text: len(items) + place for place, text in enumerate(texts, start=1)}
         items += [Item(numbers[text], _plain(given), _plain(text)) for text in texts]
         authors += [Author(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]

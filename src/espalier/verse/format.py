@@ -1,33 +1,47 @@
-"""Formats: the rigid shape that a verse must fill (SongNet, equation 1), and the one grammar in which people write it.
+"""Formats: the rigid shape that a verse must fill (SongNet, equation 1), and the grammar in which people write it.
 
-A format is units of slots. A slot is `_` (a word to find), `#` (a word to find that rhymes), a punctuation mark, or a
-literal word that stays. Two ways to write one, on the command line and in files:
+A format is a sequence of units, a unit a sequence of slots. A slot is `_` (a blank: any word), `#` (a blank that
+rhymes), a punctuation mark, or a literal word that stays as it is. There are two ways to write a format:
 
     counts      5,5。7,5。             five words, a comma, five words, a full stop; ...
     template    _雨___，____到。       literals stay, each `_` or `#` is filled
 
-A Chinese unit ends after 。！？ (and at `/`), an English one at `/` or a line feed. ASCII marks become full-width
-ones in Chinese, and the reverse in English; `＿`, `＃` and `／` are `_`, `#` and `/`. Where no `#` is written, the last
-word of each unit is a rhyme place, as in training (paper, equation 3), unless `rhyme` says `.` there.
+A count may stand beside a literal (`2灯。`), never beside a blank (`3_`). A unit ends at `/` or a line feed; a Chinese
+unit also ends after 。！？ and the marks that close it (。”). ASCII marks become full-width marks in Chinese, and the
+reverse in English; `＿`, `＃` and `／` are `_`, `#` and `/`.
+
+Units with the same rhyme letter rhyme. A unit rhymes at each `#`, else at its last word. Without `rhyme`, all units
+share one letter (as in training; paper, equation 3), or, where any `#` is written, the units that have one.
+
+A literal at a rhyme place binds its letter: the blanks of that letter rhyme with it. If `rhyme` gives letters, a
+literal of unknown sound, or one that does not rhyme with an earlier literal of its letter, is an error; without
+`rhyme`, such a unit rhymes with none.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language, is_mark, join_tokens, tokens_of
-from espalier.verse.text import TERMINALS, join_units, rhyme_place, units_of
+from espalier.verse.marks import misplaced_mark, sentences_of
+from espalier.verse.rhyme import group_name
+from espalier.verse.text import join_units, rhyme_place, units_of
 
 BLANK = "_"
 RHYME = "#"
-#: No format that a person means is longer than this.
+#: The longest format in characters, and the largest count.
 LONGEST = 999
 
-_WIDE = str.maketrans(",.!?;:", "，。！？；：")
-_NARROW = str.maketrans("，。！？；：、’", ",.!?;:,'")
+_COUNTS = {"zh": "5,5。7,5。", "en": "8,/8./8,/8."}
+_BLANKS = (BLANK, RHYME)
+_HYPHENS = frozenset("-‐‑‒–")
+_WIDE = str.maketrans(",.!?;:()", "，。！？；：（）")
+_NARROW = str.maketrans("，。！？；：、（）’‘“”", ",.!?;:,()''\"\"")
 _SIGNS = str.maketrans("＿＃／", "_#/")
 _ENGLISH = re.compile(r"[_#/]|\d+|['’]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|-+|[^\w\s]")
 
@@ -44,19 +58,24 @@ class Format:
     language: Language
 
     def __str__(self) -> str:
-        """The canonical spelling: counts where they say it all, else the template. `parse_format` reads it back."""
-        if all(_countable(unit) for unit in self.units):
-            return self._break().join(_counts(unit) for unit in self.units)
-        return self._break().join(join_tokens(unit, self.language) for unit in self.units)
-
-    def _break(self) -> str:
-        closed = self.language == "zh" and all(unit[-1] in TERMINALS for unit in self.units[:-1])
-        return "" if closed else "/"
+        """The canonical spelling: counts if no slot is lost by them, else the template. `parse_format` reads it."""
+        counts = all(_countable(unit) for unit in self.units)
+        spelled = (_counts(unit) if counts else join_tokens(unit, self.language) for unit in self.units)
+        slots = (slot for unit in self.units for slot in unit)
+        splits_itself = self.language == "zh" and tuple(sentences_of(slots)) == self.units
+        return ("" if splits_itself else "/").join(spelled)
 
     @property
     def blanks(self) -> int:
-        """How many words are to be found."""
-        return sum(slot in (BLANK, RHYME) for unit in self.units for slot in unit)
+        """The number of words to fill in."""
+        return sum(slot in _BLANKS for unit in self.units for slot in unit)
+
+    @property
+    def rhyme_places(self) -> tuple[tuple[int, ...], ...]:
+        """For each unit the indices of the slots that rhyme: each `#`, else the last word; () if its letter is "."."""
+        return tuple(
+            _rhyme_places(unit) if letter != "." else () for unit, letter in zip(self.units, self.rhyme, strict=True)
+        )
 
 
 def parse_format(text: str, language: Language, rhyme: str | None = None) -> Format:
@@ -67,8 +86,8 @@ def parse_format(text: str, language: Language, rhyme: str | None = None) -> For
         rhyme: one letter per unit, "." for none; None means the default, one group ("A") for all.
 
     Raises:
-        ConfigError: it is empty, too long, has a count of 0, a mark with nothing before it, nothing to fill, or
-            letters that do not fit its units.
+        ConfigError: the text is no format, it has nothing to fill, the letters do not fit its units, or literals of
+            one letter do not rhyme.
     """
     if not text.strip():
         raise ConfigError(
@@ -76,17 +95,16 @@ def parse_format(text: str, language: Language, rhyme: str | None = None) -> For
         )
     if len(text) > LONGEST:
         raise ConfigError(f"the format has {len(text)} characters", where="format", remedy=f"at most {LONGEST}")
-    units = [
-        unit for part in re.split(r"[/\n]", text.translate(_SIGNS)) if part.strip() for unit in _units(part, language)
-    ]
-    format_ = Format(tuple(units), "", language)
-    if not format_.blanks:
+    parts = re.split(r"[/\n]", text.translate(_SIGNS))
+    units = tuple(unit for part in parts if part.strip() for unit in _units(part, language))
+    if not any(slot in _BLANKS for unit in units for slot in unit):
         raise ConfigError(
             f"'{_short(text)}' leaves nothing to write",
             where="format",
-            remedy=f"give counts (5,5。7,5。), or blanks as {BLANK} and {RHYME}",
+            remedy=f"give counts ({_COUNTS[language]}), or blanks as {BLANK} and {RHYME}",
         )
-    return _with_rhyme(format_, rhyme)
+    format_ = _with_rhyme(units, language, rhyme)
+    return _with_literals(format_, strict=rhyme is not None)
 
 
 def format_of(text: str, language: Language, rhyme: str) -> Format:
@@ -115,87 +133,158 @@ def fill(format_: Format, words: Sequence[str]) -> str:
     if len(words) != format_.blanks:
         raise ConfigError(f"{len(words)} words for {format_.blanks} blanks", where="format")
     rest = iter(words)
-    filled = ([next(rest) if slot in (BLANK, RHYME) else slot for slot in unit] for unit in format_.units)
+    filled = ([next(rest) if slot in _BLANKS else slot for slot in unit] for unit in format_.units)
     return join_units(join_tokens(unit, format_.language) for unit in filled)
 
 
 def _units(part: str, language: Language) -> list[tuple[str, ...]]:
-    units: list[list[str]] = [[]]
-    for token in _tokens(part, language):
+    """The units of a text without breaks."""
+    tokens = _tokens(part, language)
+    slots: list[str] = []
+    for index, token in enumerate(tokens):
+        before, after = (tokens[i] if 0 <= i < len(tokens) else "" for i in (index - 1, index + 1))
+        if token in _HYPHENS and before.isdecimal() and after.isdecimal():
+            raise _not_counts(f"{before}{token}{after}", "is no count", language)
         if token.isdecimal():
-            count = int(token)
-            if not 0 < count <= LONGEST:
-                raise ConfigError(
-                    f"a count of {_short(token)}", where="format", remedy=f"counts go from 1 to {LONGEST}"
-                )
-            if units[-1] and not is_mark(units[-1][-1]):
-                raise ConfigError(f"'{token}' follows a word without a mark", where="format")
-            units[-1] += [BLANK] * count
+            slots += [BLANK] * _count(token)
+        elif is_mark(token) or token in _BLANKS or _is_literal(token, language):
+            slots.append(token)
         else:
-            if is_mark(token) and (not units[-1] or is_mark(units[-1][-1])):
-                raise ConfigError(f"'{token}' in '{_short(part)}' has no words before it", where="format")
-            units[-1].append(token)
-        if language == "zh" and token in TERMINALS:
-            units.append([])
-    return [tuple(unit) for unit in units if unit]
+            raise _not_counts(token, "is no count, blank, mark or word", language)
+        if _is_filled(before) and _is_filled(token) and (before.isdecimal() or token.isdecimal()):
+            raise _not_counts(f"{before} {token}", "has a count beside a blank or a count", language)
+    units = sentences_of(slots) if language == "zh" else [tuple(slots)]
+    for unit in units:
+        if mark := misplaced_mark(unit):
+            raise ConfigError(f"'{mark}' in '{_short(part)}' has no words before it", where="format")
+        if rhyme_place(unit) is None:
+            raise ConfigError(f"'{_short(join_tokens(unit, language))}' has no words", where="format")
+    return units
 
 
 def _tokens(part: str, language: Language) -> list[str]:
     if language == "en":
-        return _ENGLISH.findall(part.lower().translate(_NARROW))
+        return _ENGLISH.findall(part.lower().replace("...", "…").translate(_NARROW))
     return re.findall(r"\d+|\S", part.translate(_WIDE))
 
 
-def _with_rhyme(format_: Format, rhyme: str | None) -> Format:
-    count = len(format_.units)
-    letters = "A" * count if rhyme is None else rhyme
+def _count(token: str) -> int:
+    count = int(token)
+    if not 0 < count <= LONGEST:
+        raise ConfigError(f"a count of {_short(token)}", where="format", remedy=f"counts go from 1 to {LONGEST}")
+    return count
+
+
+def _is_filled(token: str) -> bool:
+    """Whether a token stands for words to fill in."""
+    return token.isdecimal() or token in _BLANKS
+
+
+def _is_literal(token: str, language: Language) -> bool:
+    """Whether a token can be a word: no ASCII and no mathematical sign in Chinese; "a", "i", "o" or longer in English.
+
+    "□", which editions print for a lost character, is a word.
+    """
+    if language == "zh":
+        return not unicodedata.normalize("NFKC", token).isascii() and unicodedata.category(token) not in ("Sm", "Sc")
+    return token in ("a", "i", "o") or (len(token) > 1 and any(map(str.isalpha, token)))
+
+
+def _not_counts(token: str, fault: str, language: Language) -> ConfigError:
+    return ConfigError(
+        f"'{_short(token)}' {fault}", where="format", remedy=f"counts look like {_COUNTS[language]}, blanks like ___"
+    )
+
+
+def _with_rhyme(units: tuple[tuple[str, ...], ...], language: Language, rhyme: str | None) -> Format:
+    """The format with its letters, and with `#` at the last word of each unit that rhymes and has no `#` yet."""
+    letters = "A" * len(units) if rhyme is None else rhyme
     if not re.fullmatch(r"[A-Za-z.]*", letters):
         raise ConfigError(
             f"'{_short(letters)}' has more than letters and dots", where="rhyme", remedy="for example .A.A"
         )
-    if len(letters) != count:
+    if len(letters) != len(units):
         raise ConfigError(
-            f"'{_short(letters)}' has {len(letters)} letters, the format {count} units",
+            f"'{_short(letters)}' has {len(letters)} letters, the format {len(units)} units",
             where="rhyme",
             remedy="one letter per unit, . for none",
         )
-    chosen = any(RHYME in unit for unit in format_.units)
-    units, kept = [], ""
-    for number, (unit, letter) in enumerate(zip(format_.units, letters.upper(), strict=True), start=1):
-        place = rhyme_place(unit)
-        if chosen and rhyme is None and RHYME not in unit:
+    written = any(RHYME in unit for unit in units)
+    marked, kept = [], ""
+    for number, (unit, letter) in enumerate(zip(units, letters.upper(), strict=True), start=1):
+        if written and rhyme is None and RHYME not in unit:
             letter = "."
-        open_ = letter != "." and RHYME not in unit
-        if open_ and (place is None or (unit[place] == BLANK and chosen)):
-            raise ConfigError(
-                f"unit {number} has the rhyme letter {letter} but no place for it",
-                where="rhyme",
-                remedy=f"write {RHYME} where it shall rhyme, or . for the letter",
-            )
-        if open_ and place is not None and unit[place] == BLANK:
-            unit = (*unit[:place], RHYME, *unit[place + 1 :])
         if letter == ".":
             unit = tuple(BLANK if slot == RHYME else slot for slot in unit)
-        units.append(unit)
+        elif RHYME not in unit:
+            (last,) = _rhyme_places(unit)
+            if unit[last] == BLANK and written:
+                raise ConfigError(
+                    f"unit {number} has the rhyme letter {letter} but no place for it",
+                    where="rhyme",
+                    remedy=f"write {RHYME} where it shall rhyme, or . for the letter",
+                )
+            if unit[last] == BLANK:
+                unit = (*unit[:last], RHYME, *unit[last + 1 :])
+        marked.append(unit)
         kept += letter
-    return Format(tuple(units), kept, format_.language)
+    return Format(tuple(marked), kept, language)
+
+
+def _with_literals(format_: Format, *, strict: bool) -> Format:
+    """The format, its literals at rhyme places checked: those of one letter must rhyme, if more than one place has it.
+
+    Args:
+        format_: with letters.
+        strict: raise if a literal does not rhyme; else its unit's letter becomes ".".
+    """
+    letters = list(format_.rhyme)
+    for letter in sorted(set(letters) - {"."}):
+        places = [
+            (index, format_.units[index][place])
+            for index, own in enumerate(format_.rhyme)
+            if own == letter
+            for place in format_.rhyme_places[index]
+        ]
+        if len(places) < 2:
+            continue
+        first: tuple[str, str] | None = None
+        for index, word in places:
+            if word == RHYME:
+                continue
+            sound = group_name(word, format_.language)
+            if sound is not None and (first is None or sound == first[1]):
+                first = first or (word, sound)
+            elif strict:
+                unknown = f"the sound of '{word}' is not known"
+                differs = f"'{word}' ({sound}) does not rhyme with '{first[0]}' ({first[1]})" if first else ""
+                raise ConfigError(
+                    f"unit {index + 1} has the rhyme letter {letter}, but {differs if sound else unknown}",
+                    where="rhyme",
+                    remedy="write . for its letter, or another word",
+                )
+            else:
+                letters[index] = "."
+    return replace(format_, rhyme="".join(letters))
+
+
+def _rhyme_places(unit: tuple[str, ...]) -> tuple[int, ...]:
+    last = rhyme_place(unit)
+    written = tuple(index for index, slot in enumerate(unit) if slot == RHYME)
+    return written or (() if last is None else (last,))
 
 
 def _countable(unit: tuple[str, ...]) -> bool:
-    """Whether counts describe a unit: no literals, and no rhyme but where one stands by default."""
+    """Whether counts describe a unit: no literal, no hyphen, and no `#` but at the last word."""
     rhymes = [index for index, slot in enumerate(unit) if slot == RHYME]
-    return rhymes in ([], [rhyme_place(unit)]) and all(is_mark(slot) or slot in (BLANK, RHYME) for slot in unit)
+    return rhymes in ([], [rhyme_place(unit)]) and all(
+        slot in _BLANKS or (is_mark(slot) and slot[0] not in _HYPHENS) for slot in unit
+    )
 
 
 def _counts(unit: tuple[str, ...]) -> str:
-    spelled, run = "", 0
-    for slot in (*unit, ""):
-        if slot in (BLANK, RHYME):
-            run += 1
-        else:
-            spelled += (str(run) if run else "") + slot
-            run = 0
-    return spelled
+    runs = ((blank, list(run)) for blank, run in groupby(unit, key=lambda slot: slot in _BLANKS))
+    return "".join(str(len(run)) if blank else "".join(run) for blank, run in runs)
 
 
 def _short(text: str) -> str:

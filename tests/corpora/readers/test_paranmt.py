@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.paranmt import read
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ArtifactError, ConfigError
 
-read = READERS["paranmt"]
 SOURCE = ("i ate an apple", "S NP PRP VP VBD NP DT NN", "1 2 3 2 3 3 4 4")
 TARGET = ("apples !", "FRAG NNS .", "1 2 2")
 

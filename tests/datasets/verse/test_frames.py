@@ -77,6 +77,28 @@ def test_a_literal_without_an_id_is_unknown() -> None:
     assert frame_of(parse_format("_鹤。", "zh"), ZH).c.tolist()[1] == UNK
 
 
+@pytest.mark.parametrize(
+    ("text", "rhyme", "word"),
+    [
+        ("2。_鹏。", "AA", "灯"),  # eng: 灯 is the first word of the vocabulary that rhymes
+        ("_鹏。#_。", None, "<unk>"),  # not at a rhyme place
+        ("2。_鹏。", "AB", "<unk>"),  # no blank has its letter
+        ("_鹏。_灯。2。", "AA.", "<unk>"),  # the same: literals alone
+    ],
+)
+def test_an_unknown_literal_that_a_blank_rhymes_with_is_read_as_a_word_of_its_sound(
+    text: str, rhyme: str | None, word: str
+) -> None:
+    frame = frame_of(parse_format(text, "zh", rhyme), ZH)
+    assert [ZH.token(int(i)) for i in frame.c if i in (UNK, ZH.id_of("灯"))][:1] == [word]
+
+
+@pytest.mark.parametrize(("text", "language", "word"), [("2。_叶。", "zh", "叶"), ("2/_ heron", "en", "heron")])
+def test_a_literal_that_no_word_rhymes_with_is_refused(text: str, language: Language, word: str) -> None:
+    with pytest.raises(ConfigError, match=f"^rhyme: this model knows no word that rhymes with '{word}'; write"):
+        frame_of(parse_format(text, language, "AA"), ZH if language == "zh" else EN)
+
+
 def letters(format_: Format, vocabulary: VerseVocabulary) -> list[int]:
     return frame_of(format_, vocabulary).letter.tolist()
 

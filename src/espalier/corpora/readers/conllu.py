@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from espalier.corpora.readers.lines import joined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
 from espalier.syntax.conllu import Tags, read_conllu, simplify
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.ud_v1 import to_v2
+from espalier.text.words import join_words
 
 _FILE = re.compile(r".+-ud-(train|dev|test)\.conllu")
 
@@ -62,6 +62,6 @@ def read(
                     id=f"{origin}-{split}-{number:06d}",
                     origin=origin,
                     language=language,
-                    target=text or joined(tree.words, language),
+                    target=text or join_words(tree.words, language),
                     **columns_of(Parse(tree.words, tree.tags, "", tree.heads, tree.labels), "target"),
                 )

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import lines_of, pair_of
+from espalier.corpora.readers.files import lines_of
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
 
@@ -23,8 +23,9 @@ _SEPARATOR, _TAB = "\t\t", "\t"
 def read(folders: Mapping[str, Path], *, file: str = "") -> Iterator[Pair | Quarantined]:
     """Every line as a pair with its trees, which have no words: (S (NP (PRP)) (VP (VBD))); or, of two fields, without.
 
-    Ids are `paranmt-<line>`, from 0. Put aside are lines of neither six fields nor two ("not six fields"), a level that
-    is no number or is 0, as GuiG's own reader skips them ("no level"), and nodes that make no tree ("no tree").
+    Ids are `paranmt-<line>`, from 0. Lines are quarantined that have neither six fields nor two ("not six fields"), a
+    level that is no number or is 0, as GuiG's own reader skips them ("no level"), or nodes that form no tree
+    ("no tree").
 
     Args:
         folders: one source's name and folder, with a file `paranmt.txt`; or none, and
@@ -54,14 +55,14 @@ def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
         return pair_of(id, source, target, origin=origin, language="en")
     fields = line.split(_SEPARATOR)
     if len(fields) != 6:
-        return aside(id, "not six fields", line)
+        return quarantined(id, "not six fields", line)
     trees = []
     for labels, levels in (fields[1:3], fields[4:6]):
         if not all(level.isascii() and level.isdigit() and int(level) for level in levels.split()):
-            return aside(id, "no level", line)
+            return quarantined(id, "no level", line)
         try:
             trees.append(write_tree(tree_of(labels.split(), [int(level) for level in levels.split()])))
         except TreeError:
-            return aside(id, "no tree", line)
+            return quarantined(id, "no tree", line)
     row = pair_of(id, fields[0], fields[3], origin=origin, language="en")
     return row if isinstance(row, Quarantined) else replace(row, source_tree=trees[0], target_tree=trees[1])

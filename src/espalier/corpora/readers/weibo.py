@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from espalier.corpora.readers.common import json_of
-from espalier.corpora.readers.dialogue import adjacent
-from espalier.corpora.readers.lines import any_of, fields_of, joined, lines_of
+from espalier.corpora.readers.adjacent import adjacent
+from espalier.corpora.readers.files import fields_of, json_of, lines_of, recognized_sources
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
+from espalier.text.words import join_words
 
 _LCCC = "LCCC-base_valid.json"
 _CDIAL = "toy_train.txt"
@@ -36,7 +36,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ConfigError: no folder, or two of one kind.
         DataError: a folder with neither kind of file, or a malformed one.
     """
-    kinds = any_of(folders, (_LCCC, _CDIAL), "weibo")
+    kinds = recognized_sources(folders, (_LCCC, _CDIAL), "weibo")
     if len({mark for *_, mark in kinds}) < len(kinds):
         raise ConfigError("two sources of one kind", where="reader weibo", remedy="each once")
     for origin, folder, mark in kinds:
@@ -46,7 +46,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
                 dialogues = _lccc(file) if mark == _LCCC else _cdial(file)
                 corpus = "lccc" if mark == _LCCC else "cdial"
                 for number, dialogue in enumerate(dialogues):
-                    utterances = [joined(utterance.split(), "zh") for utterance in dialogue]
+                    utterances = [join_words(utterance.split(), "zh") for utterance in dialogue]
                     yield from adjacent(f"{corpus}-{split}-{number:06d}", utterances, origin=origin, language="zh")
 
 

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.datasets.vocabulary import EOS, SEP
+from espalier.datasets.vocabulary import EOS, SEP, UNK
+from espalier.io.errors import ConfigError
 from espalier.text.language import tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
-from espalier.verse.text import rhyme_place, units_of
+from espalier.verse.rhyme import group_name
+from espalier.verse.text import units_of
 
 IntArray = npt.NDArray[np.int32]
 
@@ -24,7 +26,9 @@ IntArray = npt.NDArray[np.int32]
 class Frame:
     """Symbol rows, each (length,): every unit, its separator, and the end mark.
 
-    `c` holds c0 and c2 at blanks and the token's own id at marks and literals (equation 3; section 3.3 for literals);
+    `c` holds c0 and c2 at blanks and the token's own id at marks and literals (equation 3; section 3.3 for literals).
+    A literal that the vocabulary does not know has the id `UNK`; if a blank is to rhyme with it, the id of the first
+    word of the vocabulary that rhymes with it.
     `p` counts down to p0 within each unit (equation 4) and `inverse` counts up; `s` numbers the units (equation 5);
     `letter` has the number of the rhyme letter at rhyme places and -1 elsewhere.
     """
@@ -43,7 +47,8 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     """The symbol rows of a format.
 
     Raises:
-        ConfigError: it has more units, or a longer unit, than the vocabulary has symbols for.
+        ConfigError: it has more units, or a longer unit, than the vocabulary has symbols for; or a blank is to rhyme
+            with a literal with which no word of the vocabulary rhymes.
     """
     special = {BLANK: vocabulary.c_word, RHYME: vocabulary.c_rhyme}
     numbers: dict[str, int] = {}
@@ -55,8 +60,12 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     for index, (unit, rhyme) in enumerate(zip(format_.units, format_.rhyme, strict=True)):
         places = [vocabulary.position(place) for place in range(len(unit))]
         number = numbers.setdefault(rhyme, len(numbers)) if rhyme != "." else -1
-        rhyming = _rhyming(unit)
-        c += [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
+        rhyming = format_.rhyme_places[index]
+        ids = [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
+        for place in rhyming:
+            if ids[place] == UNK and _has_blanks(format_, rhyme):
+                ids[place] = _sounds_like(unit[place], vocabulary)
+        c += ids
         p += places[::-1]
         inverse += places
         s += [vocabulary.segment(index)] * len(unit)
@@ -79,6 +88,19 @@ def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
     return np.array([*row, EOS], dtype=np.int32)
 
 
-def _rhyming(unit: tuple[str, ...]) -> set[int | None]:
-    """Where the unit rhymes: at each `#`, else at its last word, which may be a literal."""
-    return {index for index, slot in enumerate(unit) if slot == RHYME} or {rhyme_place(unit)}
+def _has_blanks(format_: Format, letter: str) -> bool:
+    """Whether a blank is to be filled with a word that rhymes on `letter`."""
+    return any(own == letter and RHYME in unit for unit, own in zip(format_.units, format_.rhyme, strict=True))
+
+
+def _sounds_like(literal: str, vocabulary: VerseVocabulary) -> int:
+    """The id of the first word that rhymes with a literal that has no id."""
+    sound = group_name(literal, vocabulary.language)
+    for word in vocabulary.words:
+        if sound is not None and group_name(word, vocabulary.language) == sound:
+            return vocabulary.id_of(word)
+    raise ConfigError(
+        f"this model knows no word that rhymes with '{literal}'",
+        where="rhyme",
+        remedy="write . for the letter of its unit, or another word",
+    )

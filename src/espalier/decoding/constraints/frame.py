@@ -107,8 +107,8 @@ class InFrame(_AlongFrame):
 class InRhyme:
     """At rhyme places of one letter, different words of one rhyme group.
 
-    The letter's first word, or its literal, chooses the group. A word rhymes with itself only when its group has no
-    other left.
+    A letter's group is that of its literal, which the frame gives; without a literal, that of its first word. A word
+    rhymes with itself only when its group has no other left.
     """
 
     def __init__(self, vocabulary: VerseVocabulary) -> None:

@@ -1,0 +1,60 @@
+"""Where punctuation marks may stand in a unit of verse, and where a Chinese unit ends."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from espalier.text.language import is_mark
+from espalier.verse.text import TERMINALS
+
+_QUESTIONS = frozenset("！？!?")
+#: Marks that follow a word; two of them in a row are a mistake, unless both are of `_QUESTIONS`.
+_STOPS = frozenset("，、；：。,;:.") | _QUESTIONS
+
+
+def is_opening(token: str) -> bool:
+    """Whether a mark opens a quotation, a title or a parenthesis: “ ‘ 《 （ 「."""
+    return unicodedata.category(token[0]) in ("Ps", "Pi")
+
+
+def is_closing(token: str) -> bool:
+    """Whether a mark closes a quotation, a title or a parenthesis: ” ’ 》 ） 」."""
+    return unicodedata.category(token[0]) in ("Pe", "Pf")
+
+
+def misplaced_mark(unit: Sequence[str]) -> str | None:
+    """The first mark of a unit that cannot stand where it stands, or None.
+
+    A stop or a closing mark needs a word before it. No stop follows another one (，，), save ！ and ？ in any order.
+    Opening marks, straight quotes, dashes and ellipses may stand anywhere, doubled too (……, ——).
+    """
+    has_words = False
+    for before, slot in zip(("", *unit), unit, strict=False):
+        if not is_mark(slot):
+            has_words = True
+        elif slot in _STOPS or is_closing(slot):
+            doubled = slot in _STOPS and before in _STOPS and not {slot, before} <= _QUESTIONS
+            if not has_words or is_opening(before) or doubled:
+                return slot
+    return None
+
+
+def sentences_of(slots: Iterable[str]) -> list[tuple[str, ...]]:
+    """Chinese slots, split into units: each ends after 。！？ and the marks that belong to them (？！, 。”, ！……)."""
+    units: list[list[str]] = [[]]
+    ended = False
+    for slot in slots:
+        if ended and not _belongs(slot, units[-1]):
+            units.append([])
+            ended = False
+        units[-1].append(slot)
+        ended = ended or slot in TERMINALS
+    return [tuple(unit) for unit in units if unit]
+
+
+def _belongs(slot: str, unit: list[str]) -> bool:
+    """Whether a slot after the end of a sentence is still part of it. A straight quote is if another one is open."""
+    if slot == '"':
+        return unit.count('"') % 2 == 1
+    return slot in TERMINALS or slot == "…" or (is_mark(slot) and is_closing(slot))

@@ -1,0 +1,62 @@
+"""Raw files and rows, as all readers see them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from espalier.corpora.readers.files import aligned, bytes_of, lines_of, recognized_sources
+from espalier.corpora.readers.rows import pair_of
+from espalier.corpora.records import Pair, Quarantined
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+
+
+def test_lines_end_at_line_feeds_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes("\ufeffa lamp\u2028here\r\n\n b\x0bc\n".encode())
+    assert lines_of(file) == ["a lamp\u2028here", "", " b\x0bc"]
+    file.write_text("last line without an end")
+    assert lines_of(file) == ["last line without an end"]
+    file.write_text("")
+    assert lines_of(file) == []
+
+
+def test_files_of_different_length_do_not_slide_apart(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "b").write_text("un\ndeux\n")
+    assert aligned(tmp_path / "a", tmp_path / "b") == [("one", "un"), ("two", "deux")]
+    (tmp_path / "b").write_text("un\ndeux\ntrois\n")
+    with pytest.raises(DataError, match="b: 3 lines beside 2 of a"):
+        aligned(tmp_path / "a", tmp_path / "b")
+
+
+def test_a_missing_file_names_the_stage_that_brings_it(tmp_path: Path) -> None:
+    for read in (lines_of, bytes_of):
+        with pytest.raises(ArtifactError, match="x: no such file; run the download stage"):
+            read(tmp_path / "x")  # type: ignore[operator]
+
+
+def test_white_space_of_all_kinds_is_one_space_and_faults_are_named() -> None:
+    row = pair_of("p-0", " a\u2028lamp ", "the\u3000door\t!", origin="o", language="en", group="g")
+    assert row == Pair(id="p-0", origin="o", language="en", source="a lamp", target="the door !", group="g")
+    empty = pair_of("p-1", "a lamp", " \u3000", origin="o", language="en")
+    assert empty == Quarantined(id="p-1", stage="read", reason="empty side", text="a lamp\t")
+    damaged = pair_of("p-2", "a lam\ufffd", "b", origin="o", language="en")
+    assert isinstance(damaged, Quarantined) and damaged.reason == "damaged character"
+
+
+def test_a_folder_is_told_by_its_files_in_the_order_of_the_marks(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one/b.txt").touch()
+    (tmp_path / "two/a.txt").touch()
+    folders = {"x": tmp_path / "one", "y": tmp_path / "two"}
+    assert [(name, mark) for name, _, mark in recognized_sources(folders, ["a.txt", "b.txt"], "r")] == [
+        ("x", "b.txt"),
+        ("y", "a.txt"),
+    ]
+    with pytest.raises(DataError, match=r"two: no b\.txt or c\.txt; run the download stage"):
+        recognized_sources(folders, ["b.txt", "c.txt"], "r")
+    with pytest.raises(ConfigError, match="reader r: no source; give it at least one"):
+        recognized_sources({}, ["a.txt"], "r")
