@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from espalier.corpora.readers.lines import joined
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.inference.requests import Post
@@ -30,6 +29,7 @@ from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
 from espalier.tasks.dialogue import NEVER, DialogueDecoder, DialogueTask
 from espalier.text.language import is_mark
+from espalier.text.words import join_words
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
@@ -82,9 +82,9 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         if self.local is not None and not self.trees:
             what = f"model {name} writes chains, which have no children"
             raise ArgumentError(what, where="local", remedy="leave it out")
-        if (self.local or 0) > self.children:
-            what = f"{self.local} groups of children, where a child is one of {self.children}"
-            raise ArgumentError(what, where="local", remedy=f"at most {self.children}")
+        if (self.local or 0) > self.groups:
+            what = f"{self.local} groups of children, where there are {self.groups}"
+            raise ArgumentError(what, where="local", remedy=f"at most {self.groups}")
         if self.min_words > self.max_words:
             what = f"model {name} writes {self.max_words} words at most"
             raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
@@ -108,9 +108,9 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         return self.trees and self.system.view.arity > 1
 
     @property
-    def children(self) -> int:
-        """The words that a child can be, and none."""
-        return int(self.system.vocabulary.text_size) - len(NEVER)
+    def groups(self) -> int:
+        """The groups of children that a node can have: a child is a word, or none."""
+        return (int(self.system.vocabulary.text_size) - len(NEVER)) ** int(self.system.view.arity)
 
     @property
     def max_words(self) -> int:
@@ -122,7 +122,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         """The task's settings for these options."""
         return DialogueDecoder(
             beam=self.beam or (TREE_BEAM if self.trees else CHAIN_BEAM),
-            local=self.local or min(LOCAL, self.children),
+            local=self.local or min(LOCAL, self.groups),
             min_words=self.min_words,
             max_words=self.max_words,
         )
@@ -178,12 +178,22 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
             data = _data(part, system.vocabulary)
             batch = data.batch(np.arange(len(part)), system.view).to(system.device)
             for job, hypotheses in zip(part, task.generate(system.model, batch, self.decoder, ()), strict=True):
-                for hypothesis in hypotheses[: self.n]:
+                for rank, hypothesis in enumerate(hypotheses[: self.n], start=1):
+                    if hypothesis.cut:
+                        what = f"{job.request.name}, reply {rank}: {self._cap(hypothesis.cut)}"
+                        warnings.warn(what, InferenceWarning, stacklevel=2)
                     yield job.request, self._reply(job, hypothesis)
+
+    def _cap(self, cut: str) -> str:
+        return {
+            "words": f"cut at {self.decoder.max_words} words",
+            "depth": f"cut at {self.decoder.depth} levels",
+            "rounds": f"cut after {self.decoder.max_words} groups of words",
+        }[cut]
 
     def _reply(self, job: ReplyJob, hypothesis: Hypothesis) -> Reply:
         words = tuple(hypothesis.words)
-        text, score = joined(words, self.system.language), hypothesis.log_probability
+        text, score = join_words(words, self.system.language), hypothesis.log_probability
         heads, tree = hypothesis.heads, _tree_text(hypothesis)
         return Reply(text, words, job.request.text, job.words, heads, tree, hypothesis.cut, score)
 

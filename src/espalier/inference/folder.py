@@ -64,12 +64,15 @@ def read_system(folder: Path) -> Description:
     file = folder / "system.json"
     value = read_json(file)
     try:
-        paths = [None if value[name] is None else folder / str(value[name]) for name in ("parser", "expander")]
+        parser, expander = (_folder(folder, value[name]) for name in ("parser", "expander"))
         settings = dict(value["settings"])
         file = folder / "templates.json"
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
     except (KeyError, TypeError, ValueError) as error:
-        raise ArtifactError(
-            f"not what training writes ({error!r})", where=file, remedy="train the model again"
-        ) from error
-    return Description(settings, *(path and Path(os.path.normpath(path)) for path in paths), templates)
+        what = f"not what training writes ({error!r})"
+        raise ArtifactError(what, where=file, remedy="train the model again") from error
+    return Description(settings, parser, expander, templates)
+
+
+def _folder(beside: Path, name: str | None) -> Path | None:
+    return None if name is None else Path(os.path.normpath(beside / name))

@@ -41,7 +41,7 @@ def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -
         raise DataError(f"a record that does not fit its own fields ({error})", file="records") from error
     for row in encoded.quarantined:
         raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
-    data, results = encoded.split, list[Likelihood]()
+    data = encoded.split
     if (longest := data.longest(system.view)) > system.positions:
         raise DataError(f"a row of {longest} ids", file="records", remedy=f"at most {system.positions}")
     measured: dict[int, Likelihood] = {}
@@ -50,11 +50,10 @@ def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -
             batch = data.batch(part, system.view).to(system.device)
             values = {name: column.tolist() for name, column in task.likelihood(system.model, batch).items()}
             tokens = batch.real.sum(1).tolist()
-            for row, place in enumerate(part.tolist()):
-                counts = {name: column[row] for name, column in values.items() if name not in ("nll", "tokens")}
-                measured[place] = Likelihood(values["nll"][row], tokens[row], counts)
-    results += [measured[place] for place in range(len(rows))]
-    return results
+            for index, place in enumerate(part.tolist()):
+                counts = {name: column[index] for name, column in values.items() if name not in ("nll", "tokens")}
+                measured[place] = Likelihood(values["nll"][index], tokens[index], counts)
+    return [measured[place] for place in range(len(rows))]
 
 
 def _task(system: System) -> Task:

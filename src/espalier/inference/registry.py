@@ -25,12 +25,14 @@ class Service:
         encoding: the key of the encoding that the model reads.
         needs: the models that can do it, for messages.
         writer: the class that does it, or "package.module:Class", imported when it is used.
+        parses: whether it parses what it is given.
         serves: whether a model with this view can do it.
     """
 
     encoding: str
     needs: str
     writer: str | type
+    parses: bool = False
     serves: Callable[[Any], bool] = lambda view: True
 
     def fits(self, encoding: str, view: Any) -> bool:
@@ -58,12 +60,17 @@ SERVICES: Final[dict[str, Service]] = {
         "pairs",
         "a model of pairs that writes text and reads target_tree",
         "espalier.inference.paraphrase:ParaphraseWriter",
+        True,
         _writes_guided_text,
     ),
     "expand": Service(
-        "pairs", "a model of pairs that writes trees", "espalier.inference.expansion:ExpansionWriter", _writes_trees
+        "pairs",
+        "a model of pairs that writes trees",
+        "espalier.inference.expansion:ExpansionWriter",
+        True,
+        _writes_trees,
     ),
-    "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter"),
+    "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", True),
 }
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from espalier.inference.folder import Description, read_system
 from espalier.inference.registry import Service, service
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     import torch
 
     from espalier.corpora.records import Record
+    from espalier.inference.folder import Description
     from espalier.inference.requests import PairRequest, Post, VerseRequest
     from espalier.inference.results import Expansion, Likelihood, Paraphrase, Poem, Reply
     from espalier.inference.writer import Writer
@@ -49,6 +49,7 @@ def load(
     from pydantic import ValidationError
 
     from espalier.datasets.registry import encoding
+    from espalier.inference.folder import read_system
     from espalier.io.files import read_json
     from espalier.models.registry import architecture
     from espalier.models.serialization import load_model
