@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View

@@ -5,8 +5,8 @@ the number of words that the decoder's hidden state stands for:
 
 - in a chain, the word and all words before it: t for the t-th of T words, and (T + 1) / 2 on average. The last word
   counts as well, because EOS is predicted from its state (the paper's "with an extra EOS token").
-- in a tree, the word and its ancestors: the level of its node, from 1 for the root. A tree that is one path has the mean
-  (T + 1) / 2 too, the paper's worst case.
+- in a tree, the word and its ancestors: the level of its node, from 1 for the root. A tree that is one path has the
+  mean (T + 1) / 2 too, the paper's worst case.
 
 Without the word itself both means would be (T - 1) / 2. The mean over words equals the mean over predictions except the
 first, which is made from the source alone: T predictions in a chain with EOS, and 3T in a ternary tree with EOB.
