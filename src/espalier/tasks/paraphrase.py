@@ -132,7 +132,7 @@ class ParaphraseTask:
         from espalier.decoding.beam import beam_search
 
         return beam_search(
-            model, batch, beam=decoder.beam, steps=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
+            model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
             length_power=decoder.length_power,
             constraint=pair_constraint(decoder, model.config.view, model.vocabulary),
         )  # fmt: skip
