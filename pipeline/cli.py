@@ -59,6 +59,7 @@ STAGES = {
     "decode": ("run", "Write what a run asks for."),
     "annotate": ("annotation", "Parse or tag hypotheses again."),
     "score": ("run", "Score a run."),
+    "baselines": ("baseline", "Write and score the rows that need no trained model."),
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -93,7 +93,8 @@ class Annotation(Strict):
 class Corpus(Strict):
     """The rows that all systems of one task share."""
 
-    records: Literal["verse", "sentences", "pairs"]
+    #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
+    records: str
     language: Literal["zh", "en"]
     #: A reader of raw files, or a nursery that grows its rows.
     reader: str
@@ -211,6 +212,25 @@ class Run(Strict):
     seed: Seed
 
 
+class Baseline(Strict):
+    """Rows of a paper's tables that need no trained model, over the records of one ready split."""
+
+    paper: str
+    task: str
+    preset: str
+    dataset: str
+    split: Literal["dev", "test"]
+    #: Parses the texts of the n-gram model, where texts are judged by their parses.
+    parser: str
+    #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
+    lexicon: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
+    decoder: dict[str, Any]
+    scoring: dict[str, Any]
+    samples: int = Field(ge=1)
+    seed: Seed
+
+
 class Catalogue(Strict):
     """All of sources.yaml."""
 
@@ -234,6 +254,7 @@ class Params(Strict):
     presets: dict[str, Preset]
     models: dict[str, Model]
     runs: dict[str, Run]
+    baselines: dict[str, Baseline]
     annotations: dict[str, Annotation]
     reports: tuple[str, ...]
 
@@ -319,10 +340,14 @@ def _with_presets(params: Params) -> Params:
         for key, model in params.models.items()
     }
     runs = {key: _over_preset(params, f"runs.{key}", run, ("decoder", "scoring")) for key, run in params.runs.items()}
-    return params.model_copy(update={"models": models, "runs": runs})
+    baselines = {
+        key: _over_preset(params, f"baselines.{key}", baseline, ("decoder", "scoring"))
+        for key, baseline in params.baselines.items()
+    }
+    return params.model_copy(update={"models": models, "runs": runs, "baselines": baselines})
 
 
-Entry = TypeVar("Entry", Model, Run)
+Entry = TypeVar("Entry", Model, Run, Baseline)
 
 
 def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str]) -> Entry:
@@ -356,14 +381,9 @@ def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
     Raises:
         ConfigError: `vocab_from` leads in a circle.
     """
-    seen = list(_vocabularies(datasets, key))
-    if len(set(seen)) < len(seen):
-        raise ConfigError(f"vocab_from leads in a circle: {' -> '.join(seen)}", where=f"datasets: {key}.vocab_from")
+    seen = [key]
+    while (key := datasets[key].vocab_from) != NONE:
+        if key in seen:
+            raise ConfigError(f"vocab_from leads in a circle: {' -> '.join([*seen, key])}")
+        seen.append(key)
     return seen[-1]
-
-
-def _vocabularies(datasets: Mapping[str, Dataset], key: str) -> Iterator[str]:
-    for _ in range(len(datasets) + 1):
-        yield key
-        if (key := datasets[key].vocab_from) == NONE:
-            return

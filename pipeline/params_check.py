@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from espalier.corpora.catalogue import Source
-from espalier.corpora.records import KINDS
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.models.registry import architecture
-from espalier.syntax.parsers.registry import BACKENDS, TRAINED
+from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE
@@ -31,10 +32,14 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
     for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
         for key, dataset in datasets.items():
             _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
+        for key in datasets:
+            vocabulary_of(datasets, key)
     for key in params.models:
         _check_model(key, params)
     for key in params.runs:
         _check_run(key, params)
+    for key in params.baselines:
+        _check_baseline(key, params)
     for key, annotation in params.annotations.items():
         _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
 
@@ -71,24 +76,26 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
     _refers(f"{path}.treebank", parser.treebank, corpora)
     if parser.backend not in BACKENDS:
         raise ConfigError.unknown("backend", parser.backend, BACKENDS, where=f"{path}.backend")
+    backend = BACKENDS[parser.backend]
     named, trained = parser.model != NONE, parser.treebank != NONE
-    if BACKENDS[parser.backend] and named == trained:
+    if backend.needs_model and named == trained:
         raise ConfigError(
             "both a model and a treebank" if named else "neither a model nor a treebank",
             where=path,
             remedy="model: a name or a path, off the shelf; or treebank: a corpus to train on; the other is none",
         )
-    if not BACKENDS[parser.backend] and (named or trained):
+    if not backend.needs_model and (named or trained):
         raise ConfigError(f"{parser.backend} takes no model", where=path, remedy="model and treebank: none")
-    if trained and parser.backend not in TRAINED:
+    if trained and backend.train is None:
+        names = [name for name, other in BACKENDS.items() if other.train]
         raise ConfigError(
-            f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(TRAINED)}"
+            f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(names)}"
         )
-    if trained and corpora[parser.treebank].records == "verse":
+    if trained and not RECORDS[corpora[parser.treebank].records].parsed:
         raise ConfigError(
-            f"the records of corpus {parser.treebank} are verse",
+            f"the records of corpus {parser.treebank} are {corpora[parser.treebank].records}, which have no trees",
             where=f"{path}.treebank",
-            remedy="a corpus of sentences or pairs",
+            remedy=f"a corpus of {' or '.join(name for name, kind in RECORDS.items() if kind.parsed)}",
         )
     if trained and corpora[parser.treebank].parser != NONE:
         raise ConfigError(
@@ -97,7 +104,19 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
 
 
 def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
-    """Shelves with sources, other corpora, a parser, and filters for its records."""
+    """A reader of its records, shelves with sources, other corpora, a parser and filters that fit the records."""
+    if corpus.records not in RECORDS:
+        raise ConfigError.unknown("records", corpus.records, RECORDS, where=f"{path}.records")
+    kind = RECORDS[corpus.records]
+    reads_sources = reader(corpus.reader, kind, where=path).reads_sources
+    if (corpus.shelves or corpus.corpora) and not reads_sources:
+        raise ConfigError(
+            f"{corpus.reader} reads no sources", where=f"{path}.reader", remedy="shelf, also_1 and also_2: none"
+        )
+    if reads_sources and not (corpus.shelves or corpus.corpora):
+        raise ConfigError(
+            f"{corpus.reader} reads sources, and none are named", where=f"{path}.shelf", remedy="a shelf of sources"
+        )
     for shelf in corpus.shelves:
         if not params.sources.folders(shelf):
             shelves = sorted({source.shelf for source in params.sources.every.values()})
@@ -109,7 +128,9 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
     for name in corpus.corpora:
         _refers(path, name, params.corpora, optional=False)
     _refers(f"{path}.parser", corpus.parser, params.parsers)
-    corpus.filters.check(KINDS[corpus.records], where=f"{path}.filters")
+    if corpus.parser != NONE and not kind.parsed:
+        raise ConfigError(f"{corpus.records} are not parsed", where=f"{path}.parser", remedy=NONE)
+    corpus.filters.check(kind, where=f"{path}.filters")
 
 
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
@@ -117,8 +138,8 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
     kind = encoding(dataset.encoding, where=f"{path}.encoding")
     validated(kind.settings, dataset.model_extra, path)
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
-    if KINDS[(records := corpora[dataset.corpus].records)] is not kind.record:
-        allowed = [name for name, record in KINDS.items() if record is kind.record]
+    if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
+        allowed = [name for name, record in RECORDS.items() if record is kind.record]
         raise ConfigError(
             f"the records of corpus {dataset.corpus} are {records}, which encoding {dataset.encoding} does not read",
             where=f"{path}.corpus",
@@ -146,7 +167,6 @@ def _check_model(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"a dataset with the encoding {kind.encoding}",
         )
-    vocabulary_of(datasets, model.dataset)
     _refers(f"{path}.init", model.init, params.models)
 
 
@@ -172,7 +192,7 @@ def _check_run(key: str, params: Params) -> None:
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
     _refers(f"{path}.lm", run.lm, params.models)
-    _refers(f"{path}.lexicon", run.lexicon, [f"{source.shelf}/{name}" for name, source in params.sources.every.items()])
+    _refers(f"{path}.lexicon", run.lexicon, _lexicons(params))
     _check_guidance(f"{path}.guidance", run, params.runs)
     network = architecture(model.arch).config.model_validate(model.network)
     try:
@@ -192,6 +212,27 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.annotation",
             remedy=f"one with run: {key}",
         )
+
+
+def _check_baseline(key: str, params: Params) -> None:
+    """Settings of its task, a dataset that the task decodes, and what scoring needs."""
+    baseline, path = params.baselines[key], f"baselines.{key}"
+    kind = task(baseline.task, where=f"{path}.task")
+    validated(kind.decoder, baseline.decoder, f"{path}.decoder")
+    validated(kind.scoring, baseline.scoring, f"{path}.scoring")
+    _refers(f"{path}.dataset", baseline.dataset, params.datasets.every, optional=False)
+    if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
+        )
+    _refers(f"{path}.parser", baseline.parser, params.parsers)
+    _refers(f"{path}.lexicon", baseline.lexicon, _lexicons(params))
+
+
+def _lexicons(params: Params) -> list[str]:
+    return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
 
 
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:

@@ -155,7 +155,7 @@ def read(posts: Sequence[tuple[str, str]], by: Answerer) -> list[Post]:
 def _plain(text: str, name: str, by: Answerer) -> str:
     if by.vocabulary.language != "zh":
         return text
-    from espalier.text.features import simplified
+    from espalier.text.normalize import simplified
 
     plain = simplified(text)
     if plain != text:

@@ -45,8 +45,8 @@ def run(key: str) -> None:
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
     for name, columns in kind.baselines(table).items():
         trees = columns.get("target_tree")
-        texts = {column: values for column, values in columns.items() if column != "target_tree"}
-        rows[name] = table.assign(**unknown, **texts), None, trees
+        given = {column: values for column, values in columns.items() if column != "target_tree"}
+        rows[name] = table.assign(**unknown, **given), None, trees
     for name, (texts, likelihoods, trees) in rows.items():
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
@@ -56,7 +56,7 @@ def run(key: str) -> None:
             baseline.seed,
             annotations=_parses(texts, trees, baseline, key) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
-            lexicon=lexicon_of(baseline.lexicon, params),
+            lexicon=lexicon_of(baseline.lexicon),
             judge=judge_of(corpus),
             facts=facts,
         )

@@ -59,7 +59,7 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         run_.seed,
         annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,
         dev=pd.DataFrame(json.loads(facts["dev"])) if "dev" in facts else None,
-        lexicon=lexicon_of(run_.lexicon, params),
+        lexicon=lexicon_of(run_.lexicon),
         judge=judge_of(corpus),
         facts=facts,
     )

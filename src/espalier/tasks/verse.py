@@ -17,7 +17,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
 from espalier.text.language import is_mark, join_tokens
-from espalier.verse.format import BLANK, RHYME, Format, format_of, parse_format
+from espalier.verse.format import BLANK, RHYME, Format, format_of
 from espalier.verse.text import join_units
 
 if TYPE_CHECKING:
@@ -134,9 +134,9 @@ class VerseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
     ) -> dict[str, Any]:
-        """The text; in `frame` its literals stand as they were given."""
+        """The text; in `frame` it keeps the marks of the reference that the model does not know."""
         language = model.vocabulary.language
-        format_ = parse_format(row["format"], language, row["rhyme"] or None) if decoder.mode == "frame" else None
+        format_ = format_of(row["reference"], language, row["rhyme"]) if decoder.mode == "frame" else None
         return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
 
     def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:

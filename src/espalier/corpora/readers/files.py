@@ -46,6 +46,27 @@ def recognized_sources(
     return sources
 
 
+def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, str]]:
+    """All files of all sources: name of the source, path, and path in the source without the last suffix.
+
+    Raises:
+        ConfigError: there is no source.
+        DataError: a source has no file, or two files of one name that differ in their suffix.
+    """
+    if not folders:
+        raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
+    files = []
+    for origin, folder in folders.items():
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        if not paths:
+            raise DataError("no file", file=folder, remedy="run the download or copy stage of its source")
+        names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise DataError(f"two files named {twice[0]}", file=folder, remedy="rename one")
+        files += [(origin, path, name) for path, name in zip(paths, names, strict=True)]
+    return files
+
+
 def bytes_of(file: Path) -> bytes:
     """The bytes of a raw file.
 
