@@ -77,10 +77,10 @@ def scored(parser: Parser, gold: Sequence[Parse]) -> dict[str, Any]:
 
 
 def _scores(gold: Sequence[Parse], parses: Sequence[Parse]) -> Mapping[str, Any]:
-    from espalier.metrics.metric import scores_json
+    from espalier.metrics.metric import details_json
     from espalier.metrics.parsing import parsing_scores
 
-    return scores_json(parsing_scores(gold, parses))
+    return details_json(parsing_scores(gold, parses))
 
 
 def _train(key: str, parser: ParserEntry, folder: Path, scratch: Path) -> None:

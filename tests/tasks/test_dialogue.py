@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,9 +18,10 @@ from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, Dialogu
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
 from espalier.io.errors import ConfigError
+from espalier.metrics.dialogue import dialogue_statistics
 from espalier.metrics.metric import family_scores
-from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
-from espalier.models.responder import Responder
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
 from espalier.tasks.dialogue import DialogueDecoder, DialogueScoring, DialogueTask, Reply, replies
@@ -358,7 +359,7 @@ def seeded(kind: Any, config: Any) -> Any:
 
 
 def test_likelihoods_of_chains_are_those_of_reading_each_reference_step_by_step() -> None:
-    model, data = seeded(Responder, ResponderConfig(**SMALL)), ready().data
+    model, data = seeded(RNNSeq2Seq, RNNSeq2SeqConfig(**SMALL)), ready().data
     with torch.inference_mode():
         columns = TASK.likelihood(model, data.batch(np.arange(4), model.config.view))
         assert tuple(columns) == TASK.likelihood_columns and columns["words"].tolist() == [2, 1, 3, 4]
@@ -422,14 +423,20 @@ def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
     assert TASK.counts(made) == {"posts": 3, "missing": 2, "cut": 2}
 
 
-def test_each_pair_s_statistics_are_of_its_own_post_and_reference() -> None:
+def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
     made = outputs("chain")
     (block,) = TASK.statistics(made, DialogueScoring())
-    for row in range(4):
-        own = made.table[(made.table["id"] == f"p{row}") & (made.table["seed"] == 1)].reset_index(drop=True)
-        (alone,) = TASK.statistics(replace(made, table=own), DialogueScoring())
-        for family in ("bleu_all", "perplexity:chain"):  # "bleu" has one row for each post
-            assert block.families[family][row].tolist() == alone.families[family][0].tolist()
+    replies_to = {"山 桥": ["灯 雨", "灯"], "灯": ["石", "灯"], "雨 雨": ["山 桥 灯", "灯"]}
+    expected = dialogue_statistics(
+        [post for post, *_ in PAIRS],
+        [reply for _, reply, _ in PAIRS],
+        [replies_to[post] for post, *_ in PAIRS],
+        writes="chain",
+        likelihood=([2.0, 3.0, 4.0, 5.0], [2, 1, 3, 4]),
+    )
+    assert block.families.keys() == expected.keys()
+    for family, values in expected.items():
+        assert block.families[family].tolist() == [*values.tolist(), *values.tolist()]
 
 
 def test_the_judge_of_the_grammar_is_asked_for_the_best_replies() -> None:
@@ -445,7 +452,7 @@ def test_the_judge_of_the_grammar_is_asked_for_the_best_replies() -> None:
 
 def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
     decoder = DialogueDecoder(beam=4)
-    for network in (ResponderConfig(), X2TreeConfig(), X2TreeConfig(arity=1)):
+    for network in (RNNSeq2SeqConfig(), X2TreeConfig(), X2TreeConfig(arity=1)):
         TASK.check(decoder, network, None, 4)
         assert not TASK.needs_annotation(network)
     with pytest.raises(ConfigError, match=r"^samples: 5 replies of 4 beams; at most 4$"):
@@ -467,7 +474,7 @@ def test_facts_and_settings_tell_trees_from_chains() -> None:
         {"protocol": "tree beam", "K": 3, "context": "attention", "beam": 5, "local": 3, "order": "first",
          "max_words": 9, "replies": 2},
     )  # fmt: skip
-    assert told(ResponderConfig(context="initial")) == (
+    assert told(RNNSeq2SeqConfig(context="initial")) == (
         "chain",
         {"protocol": "chain beam", "K": None, "context": "initial", "beam": 5, "max_words": 9, "replies": 2},
     )
