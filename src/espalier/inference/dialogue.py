@@ -145,7 +145,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         require_text(post.text, self.system.language, post.name)
         if self.system.language != "zh":
             return post.text
-        from espalier.text.features import simplified
+        from espalier.text.normalize import simplified
 
         text = simplified(post.text)
         if text != post.text:
