@@ -226,7 +226,7 @@ def search(model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView) -
     from espalier.decoding.beam import beam_search
 
     return beam_search(
-        model, batch, beam=decoder.beam, steps=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
+        model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
         length_power=decoder.length_power, constraint=pair_constraint(decoder, view, model.vocabulary),
     )  # fmt: skip
 

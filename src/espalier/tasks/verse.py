@@ -119,14 +119,14 @@ class VerseTask:
         from espalier.decoding.sampling import sample
 
         constraint = verse_constraint(decoder, model.vocabulary)
-        steps = batch.c.shape[1] + decoder.extra_tokens
+        max_ids = batch.c.shape[1] + decoder.extra_tokens
         if decoder.method == "beam":
             return beam_search(
-                model, batch, beam=decoder.beam, steps=steps, begin=BOS, end=EOS,
+                model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS,
                 length_power=decoder.length_power, constraint=constraint,
             )  # fmt: skip
         texts = sample(
-            model, batch, seeds=list(seeds), steps=steps, begin=BOS, end=EOS,
+            model, batch, seeds=list(seeds), max_ids=max_ids, begin=BOS, end=EOS,
             top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
         )  # fmt: skip
         return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
