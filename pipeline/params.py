@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -381,14 +381,9 @@ def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
     Raises:
         ConfigError: `vocab_from` leads in a circle.
     """
-    seen = list(_vocabularies(datasets, key))
-    if len(set(seen)) < len(seen):
-        raise ConfigError(f"vocab_from leads in a circle: {' -> '.join(seen)}", where=f"datasets: {key}.vocab_from")
+    seen = [key]
+    while (key := datasets[key].vocab_from) != NONE:
+        if key in seen:
+            raise ConfigError(f"vocab_from leads in a circle: {' -> '.join([*seen, key])}")
+        seen.append(key)
     return seen[-1]
-
-
-def _vocabularies(datasets: Mapping[str, Dataset], key: str) -> Iterator[str]:
-    for _ in range(len(datasets) + 1):
-        yield key
-        if (key := datasets[key].vocab_from) == NONE:
-            return

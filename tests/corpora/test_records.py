@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, table_of, values_of
+from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, table_of, values_of, words_of
 
 TEXT = st.text(max_size=12)
 VERSES = st.builds(
@@ -47,3 +47,16 @@ def test_a_parser_fills_sentences_and_pairs() -> None:
     assert [kind.parsed for kind in (Verse, Sentence, Pair)] == [False, True, True]
     for kind in (Sentence, Pair):
         assert {f"{side}_tree" for side in kind.sides} <= set(table_of([], kind).columns)
+
+
+def row(text: str, words: str = "", language: str = "en") -> Sentence:
+    return Sentence(id="a", origin="o", language=language, target=text, target_words=words)
+
+
+def test_words_are_the_parsers_or_else_what_the_text_shows() -> None:
+    assert words_of(row("Don't go.", "Do n't go ."), "target") == ["Do", "n't", "go", "."]
+    assert words_of(row("Don't  go."), "target") == ["Don't", "go."]
+    assert words_of(row("山 路远。", language="zh"), "target") == list("山路远。")
+    assert words_of(row("山路远。", "山路 远 。", language="zh"), "target") == ["山路", "远", "。"]
+    pair = Pair(id="a", origin="o", language="en", source="one two", target="three")
+    assert words_of(pair, "source") == ["one", "two"]

@@ -166,7 +166,7 @@ def decoding(_: Path) -> Any:
                 text_of(row[0].tokens if row else [], VOC, format_) for row, format_ in zip(rows, given, strict=True)
             ]
             found[f"{mode} {sorted(changes)}"] = texts
-    beams = beam_search(model, batch, beam=3, steps=7, begin=2, end=EOS, length_power=0.6)
+    beams = beam_search(model, batch, beam=3, max_ids=7, begin=2, end=EOS, length_power=0.6)
     found["beams"] = [[[each.tokens, each.log_probability, each.score] for each in row] for row in beams]
     return found
 

@@ -18,176 +18,8 @@ import pytest
 import yaml
 from filelock import FileLock
 
-#: A corpus's nine places for sources, all empty.
-NONE = ".none: &none\n" + "".join(f"  source_{slot}: none\n" for slot in range(1, 10))
-
-#: Without root, profile and what else stands at the head of a params.yaml: that is taken from the project's own.
-NURSERY = (
-    NONE
-    + """
-parsers:
-  words: {language: zh, backend: jieba, model: none, treebank: none, seed: 1, options: {}, training: {}}
-corpora:
-  tiny:
-    task: verse
-    language: zh
-    reader: verse_zh
-    options: {count: 60, seed: 1}
-    <<: *none
-    parser: none
-    filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.5}
-    split: {kind: random, seed: 1, dev: 8, test: 10}
-  said:
-    task: pairs
-    language: en
-    reader: paraphrase_en
-    options: {count: 60, seed: 1}
-    <<: *none
-    parser: none
-    filters: {without_identical: true}
-    split: {kind: group, seed: 1, dev: 6, test: 6, sides: false}
-  talk:
-    task: pairs
-    language: zh
-    reader: dialogue_zh
-    options: {count: 60, seed: 1}
-    <<: *none
-    parser: none
-    filters: {without_identical: true}
-    split: {kind: group, seed: 1, dev: 6, test: 8, sides: false}
-datasets:
-  linearize:
-    said: {form: paraphrase, corpus: said, vocab_from: none, pieces: 200, depth: 8}
-    tiny: {form: verse, corpus: tiny, vocab_from: none, min_count: 1, units: 32, length: 32, max_tokens: 200}
-  canonicalize:
-    talk: {form: dialogue, corpus: talk, vocab_from: none, words: 250, coverage: 1.0, least: 1, most: 24}
-models:
-  songnet: &model
-    title: SongNet
-    paper: songnet
-    arch: songnet
-    dataset: tiny
-    init: none
-    seeds: [1]
-    default_for: [generate.zh, polish.zh]
-    network: &network {layers: 1, width: 32, heads: 2, inner: 64, dropout: 0.1, positions: 250}
-    training: {steps: 20, batch_tokens: 1024, schedule: linear, rate: 0.01, warmup: 5, evaluate_every: 8}
-  songnet_no_s:
-    <<: *model
-    title: Without S
-    default_for: []
-    network: {<<: *network, symbols: [c, p]}
-  expander: &guig
-    <<: *model
-    title: Expander
-    paper: guig
-    arch: guig
-    dataset: said
-    default_for: [expand.en]
-    network: &tree
-      writes: tree
-      layers: 1
-      width: 16
-      heads: 2
-      inner: 16
-      head_width: 8
-      positions: 128
-      encoders: [{reads: [source_tree], layers: 1, cross_heads: 1}, {reads: [template], layers: 1, cross_heads: 1}]
-  writer:
-    <<: *guig
-    title: Writer
-    default_for: [paraphrase.en]
-    network:
-      <<: *tree
-      writes: text
-      encoders: [{reads: [source], layers: 1}, {reads: [target_tree], layers: 1, cross_heads: 2, attention: path}]
-  grower:
-    <<: *model
-    title: Grower
-    paper: x2tree
-    arch: x2tree
-    dataset: talk
-    default_for: [reply.zh]
-    network: {width: 12, word: 8, readout: 8, scale: 0.1, positions: 32}
-    training:
-      {steps: 20, batch_tokens: 512, schedule: linear, rate: 0.01, warmup: 5, evaluate_every: 8, precision: fp32}
-runs:
-  songnet_free: &run
-    paper: songnet
-    model: songnet
-    corpus: tiny
-    split: test
-    guidance: none
-    annotation: none
-    lm: none
-    decoder: {mode: free, top_k: 8}
-    samples: 1
-    seed: 1
-    form: verse
-    lexicon: none
-    rules: songci
-  songnet_no_s: {<<: *run, model: songnet_no_s, decoder: {mode: frame, marks: true, top_k: 8}, samples: 2}
-  expanded: &expanded
-    <<: *run
-    paper: guig
-    form: paraphrase
-    rules: none
-    corpus: said
-    model: expander
-    decoder: {beam: 2, constraint: template}
-  written: {<<: *expanded, model: writer, guidance: guig/expanded, annotation: reread, decoder: {beam: 2, guide: run}}
-  grown:
-    <<: *expanded
-    paper: x2tree
-    form: dialogue
-    corpus: talk
-    model: grower
-    decoder: {beam: 3, local: 3, words: 12}
-    samples: 2
-annotations:
-  again: {paper: songnet, run: songnet_free, parser: words}
-  # No parser of English is trained here: its trees are none, and count as unparsed.
-  reread: {paper: guig, run: written, parser: words}
-reports: [songnet, guig]
-"""
-)
-
-#: The small profile stops short of models: what follows is the same code as in the nursery.
-SMALL = (
-    NONE
-    + """
-parsers: {}
-corpora:
-  ci:
-    task: verse
-    language: zh
-    reader: songci
-    options: {plain_commas: true}
-    <<: *none
-    source_1: madeup
-    parser: none
-    filters: {min_units: 2, deduplicate: true, max_bad_fraction: 0.9}
-    split: {kind: random, seed: 1, dev: 1, test: 1}
-datasets:
-  linearize:
-    ci: {form: verse, corpus: ci, vocab_from: none, min_count: 1, units: 8, length: 16, max_tokens: 60}
-  canonicalize: {}
-models: {}
-runs: {}
-annotations: {}
-reports: []
-"""
-)
-
-EMPTY = """
-parsers: {}
-corpora: {}
-datasets: {linearize: {}, canonicalize: {}}
-models: {}
-runs: {}
-annotations: {}
-reports: []
-"""
+sys.path.insert(0, str(Path(__file__).parent))
+from small_params import empty, nursery, small, write
 
 #: Title, and paragraphs: invented lines. One has a lost passage, one is too short, two are the same.
 POEMS = [
@@ -246,25 +78,16 @@ def copied(root: Path, target: Path) -> None:
         shutil.copy2(source, place, follow_symlinks=False)
 
 
-def headed(folder: Path, text: str) -> str:
-    """A small params.yaml under the head of the real one."""
-    real = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
-    return yaml.safe_dump({key: value for key, value in real.items() if isinstance(value, str)}) + text
-
-
 def made(root: Path, target: Path) -> None:
     """A project with small params, built."""
     copied(root, target)
     for stale in ("metrics", "curves", "dvc.lock", "profiles/small/metrics", "profiles/small/dvc.lock"):
         path = target / stale
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    (target / "params.yaml").write_text(headed(root, NURSERY), encoding="utf-8")
-    source = published(target / "mirror")
-    for profile, params, sources in (("small", SMALL, source), ("paper", EMPTY, {})):
-        folder = target / "profiles" / profile
-        (folder / "params.yaml").write_text(headed(root / "profiles" / profile, params), encoding="utf-8")
-        (folder / "sources.yaml").unlink(missing_ok=True)
-        (folder / "sources.yaml").write_text(yaml.safe_dump({"sources": sources}, allow_unicode=True), encoding="utf-8")
+    for folder, tree in (("", nursery()), ("profiles/small", small()), ("profiles/paper", empty("paper"))):
+        write(target / folder, tree)
+    sources = {"sources": published(target / "mirror")}
+    (target / "sources.yaml").write_text(yaml.safe_dump(sources, allow_unicode=True), encoding="utf-8")
     for command in (
         ["git", "init", "-q"],
         ["git", "add", "-A"],
@@ -375,7 +198,7 @@ def edit() -> Callable[..., None]:
     """Change a value in a YAML file: `edit(path, "runs.songnet_free.decoder.top_k", 3)`."""
 
     def change(path: Path, key: str, value: Any) -> None:
-        tree = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8"))))  # no two keys share a value
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
         *folders, last = key.split(".")
         place = tree
         for name in folders:
@@ -384,9 +207,3 @@ def edit() -> Callable[..., None]:
         path.write_text(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
     return change
-
-
-@pytest.fixture(scope="session")
-def nursery_text(pytestconfig: pytest.Config) -> str:
-    """The small params.yaml, to spoil."""
-    return headed(pytestconfig.rootpath, NURSERY)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ruamel.yaml import YAML
 
 from espalier.corpora.readers import READERS
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from pipeline.cli import STAGES
+from pipeline.params import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [path for path in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper") if (path / "params.yaml").exists()]
@@ -24,7 +24,7 @@ FOLDERS = [path for path in (ROOT, ROOT / "profiles/small", ROOT / "profiles/pap
 
 @functools.cache
 def yaml_of(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read_yaml(path)
 
 
 def at(tree: Any, path: str) -> Any:
@@ -52,10 +52,10 @@ def resolved(value: Any, known: dict[str, Any]) -> Any:
 
 def stages(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """(name, stage) of each stage of a profile."""
-    params = {**yaml_of(folder / "params.yaml"), **yaml_of(folder / "sources.yaml")}
+    params = yaml_of(folder / "params.yaml")
     for name, stage in yaml_of(folder / "dvc.yaml")["stages"].items():
-        wanted = at(params, stage["foreach"][2:-1])
-        pairs = wanted.items() if isinstance(wanted, dict) else [(item, item) for item in wanted]
+        entries = at(params, stage["foreach"][2:-1])
+        pairs = entries.items() if isinstance(entries, dict) else [(item, item) for item in entries]
         for key, item in pairs:
             yield f"{name}@{key}", resolved(stage["do"], {**params, "key": key, "item": item})
 
@@ -85,8 +85,8 @@ def test_every_param_that_a_stage_declares_is_written_out(folder: Path) -> None:
 
 def test_dvc_reads_every_file_in_c_as_we_do(folder: Path) -> None:
     """With ruamel.yaml.clib DVC reads by libyaml, which is stricter: an address in a flow list must be quoted."""
-    for name in ("dvc.yaml", "params.yaml", "sources.yaml"):
-        assert YAML(typ="safe").load(folder / name) == yaml_of(folder / name)
+    for path in (folder / "dvc.yaml", folder / "params.yaml", ROOT / "sources.yaml", ROOT / "versions.yaml"):
+        assert YAML(typ="safe").load(path) == yaml_of(path)
 
 
 def test_no_path_of_a_params_file_begins_with_a_dot(folder: Path) -> None:
@@ -139,7 +139,7 @@ def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
 def test_every_reader_and_architecture_has_a_version() -> None:
     versions = yaml_of(ROOT / "versions.yaml")
     assert set(versions["readers"]) == set(READERS)
-    assert set(versions["models"]) == set(ARCHITECTURES)
+    assert set(versions["models"]) == {*ARCHITECTURES, "ngram"}
 
 
 def _leaves(tree: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -152,12 +152,19 @@ def _leaves(tree: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 def test_the_profiles_share_one_dvc_yaml() -> None:
     for name in ("small", "paper"):
-        assert (ROOT / "profiles" / name / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes()
+        assert (ROOT / "profiles" / name / "dvc.yaml").read_bytes() == (ROOT / "dvc.yaml").read_bytes(), "make profiles"
 
 
 def test_every_optional_reference_has_its_file_of_nothing() -> None:
     for each in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper"):
-        for path in ("data/raw/none", "data/corpora/none", "data/ready/none", "parsers/none", "models/none"):
+        for path in (
+            "data/none",
+            "data/raw/none",
+            "data/corpora/none",
+            "data/ready/none",
+            "parsers/none",
+            "models/none",
+        ):
             assert (each / path).is_file()
         for path in ("outputs/none.parquet", "annotations/none.parquet"):
             assert (each / path).is_file()

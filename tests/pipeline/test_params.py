@@ -2,90 +2,104 @@
 
 from __future__ import annotations
 
-import copy
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from espalier.corpora.readers import READERS
 from espalier.io.errors import ConfigError
-from espalier.training.config import TrainingConfig
-from pipeline.params import Params, entry, load_params
+from pipeline.params import Params, entry, load_catalogue, load_params
 from pipeline.validation import validated
 
+sys.path.insert(0, str(Path(__file__).parent))
+from small_params import corpus, dataset, nursery, parser, write
+
 ROOT = Path(__file__).resolve().parents[2]
-PROFILES = [
-    path for path in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper") if (path / "params.yaml").exists()
-]
+PROFILES = [ROOT, ROOT / "profiles/small", ROOT / "profiles/paper"]
 DELETED = "(deleted)"
+FILE = {"name": "a", "urls": ["https://example.org/a"], "sha256": "0" * 64, "bytes": 1, "mirror": "a"}
+CATALOGUE: dict[str, Any] = {
+    "sources": {"web": {"title": "T", "licence": "L", "citation": "C", "files": [FILE]}},
+}
 
 
-def changed(text: str, key: str, value: Any) -> Any:
-    tree = copy.deepcopy(yaml.safe_load(text))
+def place(folder: Path, tree: Any) -> Path:
+    """A params.yaml beside a catalogue of one source."""
+    (folder / "sources.yaml").write_text(yaml.safe_dump(CATALOGUE), encoding="utf-8")
+    return write(folder, tree)
+
+
+def complete() -> dict[str, Any]:
+    """The small nursery, with a published source, a local file, and a corpus of sentences that reads both."""
+    tree = nursery()
     tree["sources"] = {
-        "web": {
-            "title": "T",
-            "licence": "L",
-            "citation": "C",
-            "files": [{"name": "a", "urls": ["https://example.org/a"], "sha256": "0" * 64, "bytes": 1, "mirror": "a"}],
-        }
+        "published": {"web": {"shelf": "lines/web"}},
+        "local": {"own": {"shelf": "lines", "file": "mydata/lines.txt"}},
     }
-    tree["corpora"]["lines"] = {
-        **tree["corpora"]["tiny"], "task": "sentences", "reader": "penn", "source_1": "web", "parser": "words",
-        "filters": {"max_words": 40},
-    }  # fmt: skip
-    tree = yaml.safe_load(yaml.dump(tree, Dumper=_NoAlias))
-    *folders, last = [int(part) if part.isdecimal() else part for part in key.split("/")]
-    place = tree
-    for name in folders:
-        place = place[name]
-    if value == DELETED:
-        del place[last]
-    else:
-        place[last] = value
+    tree["corpora"]["lines"] = corpus(
+        "sentences", "zh", "penn", shelf="lines", also_1="raw/lines/web", also_2="corpora/tiny", parser="words",
+        filters={"max_words": 40},
+    )  # fmt: skip
+    tree["datasets"]["linearize"]["other"] = dataset("verse", "tiny")
     return tree
 
 
-class _NoAlias(yaml.SafeDumper):
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+def changed(key: str, value: Any) -> Any:
+    tree = complete()
+    *folders, last = [int(part) if part.isdecimal() else part for part in key.split("/")]
+    spot: Any = tree
+    for name in folders:
+        spot = spot[name]
+    if value == DELETED:
+        del spot[last]
+    else:
+        spot[last] = value
+    return tree
 
 
-PARSER = {
-    "language": "zh",
-    "backend": "benepar",
-    "model": "none",
-    "treebank": "none",
-    "seed": 1,
-    "options": {},
-    "training": {},
-}
-
-TALK: dict[str, Any] = {"form": "dialogue", "corpus": "talk", "vocab_from": "none"}
+TALK = dataset("dialogue", "talk")
+UNTRAINED = parser("benepar")
 
 MISTAKES: list[tuple[str, Any, str]] = [
     # an unknown key, at each level; the keys that are allowed are listed
-    ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, corpora"),
-    ("corpora/tiny/extra", 1, r"corpora\.tiny\.extra: unknown key 'extra'; allowed: .*filters.*reader.*source_1"),
+    ("extra", 1, r"params.yaml: extra: unknown key 'extra'; allowed: annotations, baselines, catalogue, corpora"),
+    ("corpora/tiny/extra", 1, r"corpora\.tiny\.extra: unknown key 'extra'; allowed: also_1, .*filters.*reader.*shelf"),
     ("corpora/tiny/filters/extra", 1, r"corpora\.tiny\.filters\.extra: .*allowed: .*min_units"),
     ("corpora/tiny/split/extra", 1, r"corpora\.tiny\.split\.random\.extra: .*allowed: dev, kind, seed, test$"),
     ("datasets/extra", {}, r"datasets\.extra: .*allowed: canonicalize, linearize"),
-    ("datasets/linearize/tiny/extra", 1, r"datasets\.linearize\.tiny\.verse\.extra: .*allowed: corpus, form, length"),
+    ("datasets/linearize/tiny/extra", 1, r"datasets\.linearize\.tiny: extra: .*allowed: length, max_tokens, min_count"),
     ("models/songnet/extra", 1, r"models\.songnet\.extra: .*allowed: arch, dataset"),
+    ("models/songnet/network/depth", 3, r"models\.songnet\.network: depth: .*allowed: activation, .*layers"),
     ("models/songnet/training/extra", 1, r"models\.songnet\.training: extra: .*allowed: batch_tokens, betas"),
-    ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, corpus, decoder"),
-    ("sources/web/extra", 1, r"sources\.web\.extra: .*allowed: citation, files"),
-    ("sources/web/files/0/extra", 1, r"sources\.web\.files\.0\.extra: .*allowed: bytes, mirror, name"),
+    ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, dataset, decoder"),
+    ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: top_p: .*allowed: beam, length_power"),
+    ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rules$"),
+    ("presets/songnet/extra", {}, r"presets\.songnet\.extra: .*allowed: decoder, network, scoring, training"),
+    ("sources/published/web/extra", 1, r"sources\.published\.web\.extra: .*allowed: shelf"),
     # a wrong type or value
     ("root", "/", r"params.yaml: root: .*'\.' or '\.\./\.\.'"),
+    ("catalogue", "./sources.yaml", r"params.yaml: catalogue: .*'sources\.yaml' or"),
     ("profile", "huge", r"params.yaml: profile: .*'nursery', 'small' or 'paper'"),
     ("corpora", [], r"params.yaml: corpora: .*dictionary"),
     ("corpora/tiny", 3, r"params.yaml: corpora\.tiny: "),
-    ("corpora/tiny/task", "prose", r"corpora\.tiny\.task: .*'verse'"),
+    (
+        "corpora/tiny/records",
+        "prose",
+        r"corpora\.tiny\.records: unknown records 'prose'; allowed: pairs, sentences, verse",
+    ),
+    ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
+    ("corpora/tiny/reader", "penn", r"corpora\.tiny\.records: the reader penn gives Sentence rows, not Verse"),
+    (
+        "corpora/lines/reader",
+        "news_en",
+        r"corpora\.lines\.shelf: reader news_en reads no files; none",
+    ),
+    ("corpora/tiny/reader", "songci", r"corpora\.tiny\.shelf: reader songci reads files; name a shelf"),
     ("corpora/tiny/filters/min_units", "many", r"corpora\.tiny\.filters\.min_units: .*integer"),
     ("corpora/tiny/filters/max_units", 1, r"corpora\.tiny\.filters: min_units 2 is greater than max_units 1"),
     (
@@ -95,54 +109,72 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     ("corpora/tiny/split/kind", "odd", r"corpora\.tiny\.split: .*'random'"),
     ("corpora/tiny/split/dev", -1, r"corpora\.tiny\.split\.random\.dev: .*greater than or equal to 0"),
-    ("datasets/linearize/tiny/units", 0, r"datasets\.linearize\.tiny\.verse\.units: .*greater"),
+    ("datasets/linearize/tiny/units", 0, r"datasets\.linearize\.tiny: units: .*greater"),
     ("models/songnet/seeds", [], r"models\.songnet\.seeds: .*at least 1"),
     ("models/songnet/seeds", [-1], r"models\.songnet\.seeds\.0: .*greater than or equal to 0"),
     ("models/songnet/seeds", "one", r"models\.songnet\.seeds: "),
     ("models/songnet/network", [], r"models\.songnet\.network: .*dictionary"),
+    ("models/songnet/network/layers", "two", r"models\.songnet\.network: layers: .*integer"),
+    ("presets/songnet/network/layers", "two", r"models\.songnet\.network: layers: .*integer"),
+    ("presets/songnet/training/steps", "many", r"models\.songnet\.training: steps: .*integer"),
     ("models/songnet/training/steps", 0, r"models\.songnet\.training: steps: .*greater"),
     ("models/songnet/training/schedule", "cosine", r"models\.songnet\.training: schedule: .*'noam', 'linear'"),
+    ("presets/songnet/decoder/top_k", "all", r"runs\.songnet_free\.decoder: top_k: .*integer"),
+    ("runs/songnet_free/decoder/mode", "wild", r"runs\.songnet_free\.decoder: mode: .*'free' or 'frame'"),
+    ("runs/songnet_free/scoring/rules", "haiku", r"runs\.songnet_free\.scoring: rules: .*'songci' or 'sonnet'"),
     ("runs/songnet_free/samples", 0, r"runs\.songnet_free\.samples: .*greater"),
     ("runs/songnet_free/seed", -3, r"runs\.songnet_free\.seed: .*greater"),
     ("runs/songnet_free/split", "train", r"runs\.songnet_free\.split: .*'dev' or 'test'"),
-    ("runs/songnet_free/rules", "haiku", r"runs\.songnet_free\.rules: .*'songci' or 'sonnet'"),
     ("reports", "songnet", r"reports: "),
-    ("sources/web/files/0/sha256", "abc", r"sources\.web\.files\.0\.sha256: "),
-    ("sources/web/files/0/name", "../a", r"sources\.web\.files\.0\.name: must be a plain relative path"),
-    ("sources/web/files/0/urls", ["ftp://example.org"], r"sources\.web\.files\.0\.urls\.0: must begin with https"),
+    # sources and their shelves
+    ("sources/published/moon", {"shelf": "sky"}, r"sources\.published\.moon: unknown reference 'moon'; allowed: web"),
+    ("sources/published/web/shelf", "../up", r"sources\.published\.web\.shelf: .*pattern"),
+    ("sources/local/own/file", "", r"sources\.local\.own\.file: .*at least 1"),
+    ("sources/local/web", {"shelf": "a", "file": "b"}, r"sources: web stands under published and under local; rename"),
+    ("sources/local/own/shelf", "lines/web/web/deep", r"sources: shelf lines/web/web/deep of own lies in .*source web"),
+    ("corpora/lines/shelf", "sky", r"corpora\.lines: no source stands on shelf sky; .*with sources: lines, lines/web$"),
+    ("corpora/lines/also_1", "raw/sky", r"corpora\.lines: no source stands on shelf sky"),
+    ("corpora/lines/also_1", "lines", r"corpora\.lines\.also_1: .*pattern"),
+    ("corpora/lines/also_2", "corpora/moon", r"corpora\.lines: unknown reference 'moon'; allowed: lines, said, talk"),
+    # presets
+    ("models/songnet/preset", "moon", r"models\.songnet\.preset: unknown preset 'moon'; allowed: guig, plain, songnet"),
+    ("presets/songnet/preset", "guig", r"presets\.songnet: a preset names no preset; it names guig"),
+    ("presets/songnet/preset", "songnet", r"presets\.songnet: a preset names no preset; it names songnet"),
+    ("runs/songnet_free/preset", "plain", r"runs\.songnet_free\.preset: preset plain has no decoder and no scoring"),
+    (
+        "presets/songnet/training",
+        DELETED,
+        r"models\.songnet\.preset: preset songnet has no training; write training: {}",
+    ),
+    ("models/songnet/training", DELETED, r"models\.songnet\.training: Field required; add it"),
     # parsers: one model, from one place
     ("parsers/words/extra", 1, r"parsers\.words\.extra: .*allowed: backend, language, model, options"),
     ("parsers/words/backend", "stanza", r"parsers\.words\.backend: unknown backend 'stanza'; allowed: benepar, .*ltp"),
     ("parsers/words/backend", "benepar", r"parsers\.words: neither a model nor a treebank; model: a name"),
     ("parsers/words/model", "dict", r"parsers\.words: jieba takes no model"),
-    ("parsers/words", PARSER | {"model": "x", "treebank": "lines"}, r"parsers\.words: both a model and a treebank"),
-    ("parsers/words", PARSER | {"treebank": "tiny"}, r"parsers\.words\.treebank: corpus tiny is of task verse"),
+    ("parsers/words", UNTRAINED | {"model": "x", "treebank": "lines"}, r"parsers\.words: both a model and a treebank"),
     (
         "parsers/words",
-        PARSER | {"treebank": "lines"},
-        r"parsers\.words\.treebank: the trees of corpus lines are a pars",
+        UNTRAINED | {"treebank": "tiny"},
+        r"parsers\.words\.treebank: the records of corpus tiny are verse",
     ),
-    ("annotations/again/paper", "other", r"annotations\.again\.paper: run songnet_free is of paper songnet"),
     (
-        "datasets/linearize/tiny/corpus",
-        "lines",
-        r"datasets\.linearize\.tiny\.corpus: corpus lines is of task sentences",
+        "parsers/words",
+        UNTRAINED | {"treebank": "lines"},
+        r"parsers\.words\.treebank: the trees of corpus lines are a pars",
     ),
     # something missing
     ("models", DELETED, r"params.yaml: models: Field required; add it"),
     ("runs/songnet_free/model", DELETED, r"runs\.songnet_free\.model: Field required; add it"),
+    ("datasets/linearize/tiny/max_tokens", DELETED, r"datasets\.linearize\.tiny: max_tokens: Field required; add it"),
     # a reference to what is not there; what is there is listed
-    ("corpora/tiny/source_1", "moon", r"corpora\.tiny\.source_1: unknown reference 'moon'; allowed: none, web"),
-    ("corpora/tiny/source_2", "moon", r"corpora\.tiny\.source_2: unknown reference"),
     ("corpora/tiny/parser", "moon", r"corpora\.tiny\.parser: unknown reference 'moon'; allowed: none, words"),
-    ("corpora/tiny/source_9", "moon", r"corpora\.tiny\.source_9: unknown reference"),
     (
         "runs/songnet_free/guidance",
         "moon",
         r"\.guidance: .*allowed: guig/expanded, guig/written, none, songnet/songnet_free, .*, x2tree/grown$",
     ),
-    ("runs/songnet_free/guidance", "songnet/songnet_no_s", r"runs\.songnet_free\.guidance: run .* another"),
-    ("runs/songnet_free/lexicon", "moon", r"runs\.songnet_free\.lexicon: unknown reference 'moon'"),
+    ("runs/songnet_free/lexicon", "moon", r"runs\.songnet_free\.lexicon: .*allowed: lines/own, lines/web/web, none"),
     ("parsers/words/treebank", "moon", r"parsers\.words\.treebank: .*allowed: lines, none, said, talk, tiny"),
     (
         "annotations/again/run",
@@ -151,56 +183,79 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     ("annotations/again/run", "none", r"annotations\.again\.run: unknown reference 'none'"),
     ("annotations/again/parser", "moon", r"annotations\.again\.parser: .*allowed: words"),
+    ("annotations/again/paper", "other", r"annotations\.again\.paper: run songnet_free is of paper songnet"),
+    ("datasets/linearize/tiny/encoding", "moon", r"tiny\.encoding: unknown encoding 'moon'; allowed: dialogue, pairs"),
     (
         "datasets/linearize/tiny/corpus",
         "moon",
         r"datasets\.linearize\.tiny\.corpus: .*allowed: lines, said, talk, tiny$",
     ),
     ("datasets/linearize/tiny/corpus", "none", r"datasets\.linearize\.tiny\.corpus: unknown reference 'none'"),
-    (
-        "datasets/linearize/tiny/vocab_from",
-        "moon",
-        r"datasets\.linearize\.tiny\.vocab_from: .*allowed: none, said, tiny",
-    ),
-    ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: said, talk, tiny"),
-    (
-        "models/songnet/init",
-        "moon",
-        r"models\.songnet\.init: .*allowed: expander, grower, none, songnet, songnet_no_s, writer",
-    ),
+    ("datasets/linearize/tiny/vocab_from", "moon", r"tiny\.vocab_from: .*allowed: none, other, said, tiny"),
+    ("models/songnet/arch", "moon", r"models\.songnet\.arch: unknown arch 'moon'; allowed: guig, responder"),
+    ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: other, said, talk, tiny"),
+    ("models/songnet/init", "moon", r"models\.songnet\.init: .*allowed: expander, grower, none, songnet, songnet_no_s"),
+    ("runs/songnet_free/task", "moon", r"runs\.songnet_free\.task: unknown task 'moon'; allowed: dialogue, paraphrase"),
     (
         "runs/songnet_free/model",
         "moon",
-        r"runs\.songnet_free\.model: .*allowed: expander, grower, songnet, songnet_no_s, writer",
+        r"runs\.songnet_free\.model: .*allowed: expander, grower, songnet, songnet_no_s",
     ),
-    ("runs/songnet_free/corpus", "moon", r"runs\.songnet_free\.corpus: .*allowed: lines, said, talk, tiny"),
-    ("runs/grown/model", "songnet", r"\.grown\.model: model songnet writes the form verse; one that writes dialogue"),
-    ("runs/grown/corpus", "tiny", r"runs\.grown\.corpus: corpus tiny is of task verse; a corpus of task pairs"),
+    ("runs/songnet_free/dataset", "moon", r"runs\.songnet_free\.dataset: .*allowed: other, said, talk, tiny"),
     ("runs/songnet_free/annotation", "moon", r"runs\.songnet_free\.annotation: .*allowed: again, none"),
     ("runs/songnet_free/lm", "moon", r"runs\.songnet_free\.lm: .*allowed: expander, grower, none, songnet"),
+    # entries that do not fit together
+    (
+        "datasets/linearize/tiny/corpus",
+        "lines",
+        r"tiny\.corpus: the records of corpus lines are sentences, .*records: verse",
+    ),
+    ("datasets/linearize/said/vocab_from", "tiny", r"said\.vocab_from: dataset tiny has the encoding verse; one with"),
+    ("datasets/linearize/tiny/vocab_from", "tiny", r"vocab_from leads in a circle: tiny -> tiny"),
+    (
+        "models/songnet/dataset",
+        "said",
+        r"models\.songnet\.dataset: dataset said has the encoding pairs, and songnet reads",
+    ),
+    (
+        "runs/grown/model",
+        "songnet",
+        r"runs\.grown\.model: model songnet reads the encoding verse, which task dialogue does",
+    ),
+    (
+        "runs/songnet_free/dataset",
+        "other",
+        r"dataset: dataset other has not the vocabulary of model songnet; tiny, or a",
+    ),
+    (
+        "runs/songnet_free/guidance",
+        "songnet/songnet_no_s",
+        r"runs\.songnet_free\.guidance: run .* another dataset, split",
+    ),
+    ("runs/songnet_free/decoder/slack", 60, r"runs\.songnet_free\.decoder\.slack: 200 tokens and a slack of 60"),
+    ("runs/grown/samples", 4, r"runs\.grown\.samples: 4 replies of 3 beams; at most 3"),
+    # what a run needs to be scored
+    ("presets/songnet/scoring", {}, r"runs\.songnet_free\.scoring: rules: Field required; add it"),
+    (
+        "runs/written/annotation",
+        "none",
+        r"runs\.written\.annotation: texts of task paraphrase are scored by their parses",
+    ),
+    (
+        "runs/written/annotation",
+        "again",
+        r"runs\.written\.annotation: annotation again parses run songnet_free; one with",
+    ),
     # a dataset of trees
-    ("datasets/canonicalize", {"talk": {}}, r"datasets\.canonicalize\.talk\.form: Field required"),
-    (
-        "datasets/canonicalize",
-        {"talk": TALK | {"corpus": "tiny"}},
-        r"corpus tiny is of task verse; a corpus of task pairs",
-    ),
-    (
-        "datasets/canonicalize",
-        {"talk": TALK | {"vocab_from": "tiny"}},
-        r"canonicalize\.talk\.vocab_from: .*allowed: none",
-    ),
-    ("datasets/canonicalize", {"talk": TALK | {"coverage": 0}}, r"canonicalize\.talk\.coverage: .*greater than 0"),
+    ("datasets/canonicalize", {"talk": {}}, r"datasets\.canonicalize\.talk\.encoding: Field required"),
+    ("datasets/canonicalize", {"talk": TALK | {"coverage": 0}}, r"canonicalize\.talk: coverage: .*greater than 0"),
     ("datasets/canonicalize", {"said": TALK}, r"said stands under linearize and under canonicalize; rename one"),
 ]
 
 
 @pytest.mark.parametrize(("key", "value", "message"), MISTAKES, ids=[f"{key}={value}" for key, value, _ in MISTAKES])
-def test_a_mistake_names_its_path_and_what_is_allowed(
-    tmp_path: Path, nursery_text: str, key: str, value: Any, message: str
-) -> None:
-    path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump(changed(nursery_text, key, value)), encoding="utf-8")
+def test_a_mistake_names_its_path_and_what_is_allowed(tmp_path: Path, key: str, value: Any, message: str) -> None:
+    path = place(tmp_path, changed(key, value))
     with pytest.raises(ConfigError) as caught:
         load_params(path)
     line = str(caught.value)
@@ -208,17 +263,110 @@ def test_a_mistake_names_its_path_and_what_is_allowed(
     assert re.search(message, line), line
 
 
-def test_the_unspoiled_file_is_right(tmp_path: Path, nursery_text: str) -> None:
-    path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump(changed(nursery_text, "root", ".")), encoding="utf-8")
-    assert list(load_params(path).models) == ["expander", "grower", "songnet", "songnet_no_s", "writer"]
+def test_the_unspoiled_tree_is_right_and_entries_lie_over_their_presets(tmp_path: Path) -> None:
+    tree = complete()
+    tree["models"]["songnet"]["network"] = {"layers": 3}
+    tree["runs"]["songnet_free"]["scoring"] = {"rules": "sonnet"}
+    params = load_params(place(tmp_path, tree))
+    assert params.models["songnet"].network == tree["presets"]["songnet"]["network"] | {"layers": 3}
+    assert params.models["songnet_no_s"].network == tree["presets"]["songnet"]["network"] | {"symbols": ["c", "p"]}
+    assert params.models["songnet"].training == tree["presets"]["songnet"]["training"]
+    assert params.runs["songnet_free"].decoder == tree["presets"]["songnet"]["decoder"]
+    assert params.runs["songnet_free"].scoring == {"rules": "sonnet"}
+    assert params.datasets.every["tiny"].settings.max_tokens == 200
 
 
-def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path, nursery_text: str) -> None:
-    (tmp_path / "params.yaml").write_text(nursery_text, encoding="utf-8")
+def test_a_shelf_holds_its_sources_and_those_of_shelves_nested_in_it(tmp_path: Path) -> None:
+    params = load_params(place(tmp_path, complete()))
+    both = {"web": Path("data/raw/lines/web/web"), "own": Path("data/raw/lines/own")}
+    assert params.sources.folders("lines") == both
+    assert params.sources.folders("lines/web") == {"web": both["web"]}
+    assert params.sources.folders("line") == {}
+    lines = params.corpora["lines"]
+    assert (lines.shelves, lines.corpora) == (("lines", "lines/web"), ("tiny",))
+    assert (params.corpora["tiny"].shelves, params.corpora["tiny"].corpora) == ((), ())
+    assert load_catalogue(params, tmp_path)["web"].title == "T"
+
+
+def test_a_dataset_of_another_corpus_with_the_model_s_vocabulary_may_be_decoded(tmp_path: Path) -> None:
+    tree = complete()
+    tree["datasets"]["linearize"] |= {"far": dataset("verse", "tiny", vocab_from="other")}
+    tree["datasets"]["linearize"]["other"]["vocab_from"] = "tiny"
+    tree["runs"]["songnet_free"]["dataset"] = "far"
+    assert load_params(place(tmp_path, tree)).runs["songnet_free"].dataset == "far"
+
+
+def test_a_vocabulary_in_a_circle_is_one_line(tmp_path: Path) -> None:
+    tree = complete()
+    tree["datasets"]["linearize"]["tiny"]["vocab_from"] = "other"
+    tree["datasets"]["linearize"]["other"]["vocab_from"] = "tiny"
+    with pytest.raises(ConfigError, match=r"vocab_from leads in a circle: tiny -> other -> tiny"):
+        load_params(place(tmp_path, tree))
+
+
+@pytest.mark.parametrize("number", ["1e-05", "1.0e-5", "0.00001"])
+def test_a_number_is_read_as_dvc_reads_it(tmp_path: Path, number: str) -> None:
+    from dvc.utils.serialize import load_yaml
+
+    tree = complete()
+    tree["presets"]["songnet"]["training"]["epsilon"] = 0.5
+    path = place(tmp_path, tree)
+    path.write_text(path.read_text(encoding="utf-8").replace("epsilon: 0.5", f"epsilon: {number}"), encoding="utf-8")
+    read = load_params(path).models["songnet"].training["epsilon"]
+    assert read == 0.00001 == load_yaml(path)["presets"]["songnet"]["training"]["epsilon"]
+
+
+PLUGIN = """
+from espalier.tasks.registry import TASKS
+TASKS["mine"] = TASKS["verse"]
+"""
+
+
+def test_a_plugin_registers_before_the_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from espalier.tasks.registry import TASKS
+
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "registers_a_task.py").write_text(PLUGIN, encoding="utf-8")
+    tree = complete()
+    tree["runs"]["songnet_free"]["task"] = "mine"
+    with pytest.raises(ConfigError, match="unknown task 'mine'"):
+        load_params(place(tmp_path, tree))
+    tree["plugins"] = ["registers_a_task"]
+    try:
+        assert load_params(place(tmp_path, tree)).runs["songnet_free"].task == "mine"
+    finally:
+        TASKS.pop("mine", None)
+
+
+@pytest.mark.parametrize(
+    ("plugins", "message"),
+    [
+        (["is_not_there"], r"params.yaml: plugins: cannot import is_not_there \(ModuleNotFoundError: .*name a module"),
+        (["cannot_be_read"], r"params.yaml: plugins: cannot import cannot_be_read \(SyntaxError: "),
+        ("json", r"params.yaml: plugins: .*tuple"),
+    ],
+)
+def test_a_plugin_that_cannot_be_imported_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugins: Any, message: str
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "cannot_be_read.py").write_text("def", encoding="utf-8")
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_params(place(tmp_path, complete() | {"plugins": plugins}))
+    assert "\n" not in str(caught.value)
+
+
+def test_reading_params_imports_no_torch() -> None:
+    code = "import sys; from pipeline.params import load_params; load_params(); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path) -> None:
+    path = place(tmp_path, complete())
     (tmp_path / "sources.yaml").write_text("sources:\n  web: {licence: MIT, citation: x, extra: 1}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"sources\.yaml: sources\.web\."):
-        load_params(tmp_path / "params.yaml")
+        load_params(path)
 
 
 @pytest.mark.parametrize("name", ["params.yaml", "sources.yaml"])
@@ -234,13 +382,11 @@ def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path, nur
         (b"", "not a mapping"),
     ],
 )
-def test_a_file_that_is_no_mapping_is_one_line(
-    tmp_path: Path, nursery_text: str, name: str, data: bytes, message: str
-) -> None:
-    (tmp_path / "params.yaml").write_text(nursery_text, encoding="utf-8")
+def test_a_file_that_is_no_mapping_is_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    path = place(tmp_path, complete())
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ConfigError, match=f"{name}: {message}") as caught:
-        load_params(tmp_path / "params.yaml")
+        load_params(path)
     assert "\n" not in str(caught.value)
 
 
@@ -267,38 +413,27 @@ def test_every_profile_is_right_and_is_the_one_that_its_folder_says(profile: tup
     assert (folder / params.root).resolve() == ROOT
 
 
-def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: tuple[Path, Params]) -> None:
-    from espalier.decoding.dialogue import DialogueDecoder
-    from espalier.decoding.paraphrase import PairDecoder
-    from espalier.decoding.verse import VerseDecoder
-
-    from espalier.models.registry import architecture
-
-    decoders: dict[str, type[BaseModel]] = {"verse": VerseDecoder, "paraphrase": PairDecoder}
-    decoders["dialogue"] = DialogueDecoder
+def test_a_model_s_rows_fit_its_positions_and_a_run_is_of_its_model_s_language(profile: tuple[Path, Params]) -> None:
     _, params = profile
+    datasets = params.datasets.every
     for key, model in params.models.items():
-        kind = architecture(model.arch, where=f"models.{key}.arch")
-        network: Any = validated(kind.config, model.network, f"models.{key}.network")
-        validated(TrainingConfig, model.training, f"models.{key}.training")
-        dataset = params.datasets.every[model.dataset]
-        more = {"paraphrase": 2, "dialogue": 1}
-        longest = dataset.max_tokens if dataset.form == "verse" else dataset.most + more[dataset.form]
-        longest *= 3 if model.arch == "scpn" else 1
-        assert network.positions >= longest, f"models.{key}: {longest} tokens, {network.positions} positions"
+        settings, positions = datasets[model.dataset].settings, model.network["positions"]
+        match datasets[model.dataset].encoding:
+            case "verse":
+                longest = settings.max_tokens
+            case "pairs":  # two marks; in brackets three symbols a node
+                longest = (settings.max_length + 2) * (3 if model.arch == "scpn" else 1)
+            case _:  # one mark
+                longest = settings.max_words + 1
+        assert positions >= longest, f"models.{key}: {longest} tokens, {positions} positions"
     for key, run in params.runs.items():
-        decoder: Any = validated(decoders[run.form], run.decoder, f"runs.{key}.decoder")
-        assert run.form != "dialogue" or run.samples <= decoder.beam, key
-        dataset = params.datasets.every[params.models[run.model].dataset]
-        assert params.corpora[run.corpus].language == params.corpora[dataset.corpus].language, key
+        corpora = [params.corpora[datasets[name].corpus] for name in (run.dataset, params.models[run.model].dataset)]
+        assert corpora[0].language == corpora[1].language, key
         assert run.paper == params.models[run.model].paper or run.paper in params.reports, key
 
 
-def test_every_reader_report_and_default_of_a_profile_exists(profile: tuple[Path, Params]) -> None:
+def test_every_report_and_default_of_a_profile_exists(profile: tuple[Path, Params]) -> None:
     _, params = profile
-    for key, corpus in params.corpora.items():
-        assert corpus.reader in READERS, key
-        assert (corpus.source_1 != "none") == READERS[corpus.reader].reads_sources, key
     for paper in params.reports:
         assert (ROOT / f"report/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]
@@ -307,10 +442,11 @@ def test_every_reader_report_and_default_of_a_profile_exists(profile: tuple[Path
     assert {name for name in defaults if not re.fullmatch(commands, name)} == set()
 
 
-def test_the_nursery_has_a_default_for_each_command() -> None:
+def test_the_nursery_has_a_default_for_each_command_and_downloads_nothing() -> None:
     params = load_params(ROOT / "params.yaml")
     defaults = {name for model in params.models.values() for name in model.default_for}
     assert {"generate.zh", "polish.zh", "paraphrase.en", "reply.zh"} <= defaults
+    assert not params.sources.every
 
 
 @pytest.mark.parametrize(
@@ -319,7 +455,6 @@ def test_the_nursery_has_a_default_for_each_command() -> None:
         ({"width": 10, "heads": 3}, "width 10 is no multiple of heads 3"),
         ({"symbols": ["c", "x"]}, r"network: symbols\.1: .*'c', 'p' or 's'"),
         ({"depth": 3}, r"network: depth: unknown key 'depth'; allowed: activation, .*layers"),
-        ({"layers": "two"}, r"network: layers: .*integer"),
     ],
 )
 def test_a_network_that_cannot_be_built_is_one_line(value: dict[str, Any], message: str) -> None:
@@ -329,18 +464,3 @@ def test_a_network_that_cannot_be_built_is_one_line(value: dict[str, Any], messa
         validated(SongNetConfig, value, "models.x.network")
     assert "\n" not in str(caught.value)
     assert isinstance(caught.value.__cause__, ValidationError)
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ({"mode": "wild"}, "decoder: mode: .*'free' or 'frame'"),
-        ({"top_p": 0.9}, "unknown key 'top_p'; allowed: beam, length_power, marks"),
-        ({"top_k": 0}, "top_k: .*greater"),
-    ],
-)
-def test_a_decoder_that_cannot_be_is_one_line(value: dict[str, Any], message: str) -> None:
-    from espalier.decoding.verse import VerseDecoder
-
-    with pytest.raises(ConfigError, match=message):
-        validated(VerseDecoder, value, "runs.x.decoder")

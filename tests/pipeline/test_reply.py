@@ -42,8 +42,8 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "endless": ("x2tree", {}),
     "single": ("x2tree", {"arity": 1}),
     "binary": ("x2tree", {"arity": 2}),
-    "chain": ("responder", {"context": "attention"}),
-    "english": ("responder", {}),
+    "chain": ("rnn_seq2seq", {"context": "attention"}),
+    "english": ("rnn_seq2seq", {}),
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from espalier.decoding.dialogue import DialogueDecoder, Reply, replies
 from pydantic import ValidationError
 from torch import Tensor
 
@@ -16,6 +15,7 @@ from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, Dialogu
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
 from espalier.io.errors import ConfigError
 from espalier.syntax.ternary import EOB, heads_of
+from espalier.tasks.dialogue import DialogueDecoder, Reply, replies
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")
 DATA = DialogueData.of(
@@ -94,7 +94,7 @@ def written(model: Any, **settings: Any) -> list[list[Reply]]:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_reply_has_words_and_no_special_one(name: str) -> None:
-    for found in written(MODELS[name], beam=4, words=8):
+    for found in written(MODELS[name], beam=4, max_words=8):
         assert len(found) == 4
         for each in found:
             assert each.words and not {*each.words} & {*SPECIALS}
@@ -103,7 +103,7 @@ def test_a_reply_has_words_and_no_special_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_come_first_and_none_twice(name: str) -> None:
-    for found in written(MODELS[name], beam=5, words=8):
+    for found in written(MODELS[name], beam=5, max_words=8):
         scores = [each.log_probability for each in found]
         assert scores == sorted(scores, reverse=True) and max(scores) < 0
         keys = {(*each.words, each.nodes.tobytes() if each.nodes is not None else b"") for each in found}
@@ -115,50 +115,48 @@ def test_the_best_come_first_and_none_twice(name: str) -> None:
 )
 def test_a_reply_that_does_not_end_is_cut_at_the_cap_of_words(model: Any, more: int) -> None:
     for words in (1, 4):
-        for found in written(model, beam=2, words=words):
+        for found in written(model, beam=2, max_words=words):
             # The last group of a tree's children may be of three.
             assert all(each.cut and words <= len(each.words) <= words + more for each in found)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_reply_that_ends_before_the_cap_is_not_cut(name: str) -> None:
-    found = [each for row in written(MODELS[name], beam=6, words=40) for each in row]
+    found = [each for row in written(MODELS[name], beam=6, max_words=40) for each in row]
     assert any(not each.cut for each in found)
     assert all(bool(each.cut) == (len(each.words) >= 40) for each in found)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_no_reply_is_shorter_than_the_least(name: str) -> None:
-    assert any(len(each.words) < 5 for row in written(MODELS[name], beam=4, words=9) for each in row)
-    for found in written(MODELS[name], beam=4, least=5, words=9):
+    assert any(len(each.words) < 5 for row in written(MODELS[name], beam=4, max_words=9) for each in row)
+    for found in written(MODELS[name], beam=4, min_words=5, max_words=9):
         assert found and all(len(each.words) >= 5 for each in found)
-    with pytest.raises(ConfigError, match=r"decoder\.least: at least 5 words, where 4 are the most; at most 4"):
-        written(MODELS[name], beam=4, least=5, words=4)
 
 
 def test_a_reply_of_as_many_words_as_the_cap_is_taken_as_it_stands() -> None:
-    (found, *_) = written(Chain(30.0), beam=2, words=1)
+    (found, *_) = written(Chain(30.0), beam=2, max_words=1)
     assert [each.cut for each in found] == ["words"] * 2 and all(len(each.words) == 1 for each in found)
-    (found, *_) = written(Chain(30.0), beam=2, words=2)
+    (found, *_) = written(Chain(30.0), beam=2, max_words=2)
     assert [each.cut for each in found] == [""] * 2 and all(len(each.words) == 1 for each in found)
 
 
 def test_of_replies_with_the_same_words_the_best_is_kept() -> None:
-    for found in written(Trees(3, 1.2), beam=12, words=3):
+    for found in written(Trees(3, 1.2), beam=12, max_words=3):
         assert len({tuple(each.words) for each in found}) == len(found) > 1
         scores = [each.log_probability for each in found]
         assert scores == sorted(scores, reverse=True)
 
 
 def test_a_tree_is_cut_at_its_levels() -> None:
-    for found in written(Trees(3, 1.2), beam=4, words=50, depth=2):
+    for found in written(Trees(3, 1.2), beam=4, max_words=50, depth=2):
         deep = [each for each in found if each.cut == "depth"]
         assert deep and all(2 <= len(each.words) <= 4 for each in deep)
         assert all(each.nodes is not None and (each.nodes[1:] == EOB).all() for each in deep)
 
 
 def test_a_line_is_no_deeper_than_its_words() -> None:
-    for found in written(Trees(1, -30.0), beam=2, words=6, depth=2):
+    for found in written(Trees(1, -30.0), beam=2, max_words=6, depth=2):
         assert all(each.cut and len(each.words) == 6 for each in found)
 
 
@@ -218,7 +216,7 @@ class Told:
 def test_words_stand_in_the_order_of_the_sentence() -> None:
     # Left part, word, middle part, right part: a right child follows on all that is below its elder sibling.
     told: Any = Told({"": "灯", "0": "山", "02": "桥", "1": "雨", "12": "石", "10": "桥"})
-    for found in written(told, beam=2, local=4, words=20):
+    for found in written(told, beam=2, local=4, max_words=20):
         assert found[0].words == ["山", "桥", "灯", "桥", "雨", "石"] and found[0].cut == ""
         assert found[0].nodes is not None and heads_of(found[0].nodes) == (3, 3, 0, 5, 3, 3)
 
@@ -226,7 +224,7 @@ def test_words_stand_in_the_order_of_the_sentence() -> None:
 @pytest.mark.parametrize("order", ["any", "first"])
 @pytest.mark.parametrize("stop", ["sure", "paper"])
 def test_orders_and_stops_are_those_of_the_search(order: Any, stop: Any) -> None:
-    for found in written(TREE, beam=3, words=6, order=order, stop=stop):
+    for found in written(TREE, beam=3, max_words=6, order=order, stop=stop):
         assert 1 <= len(found) <= 3 and found[0].words
 
 
@@ -240,7 +238,7 @@ def test_trees_without_an_order_of_words_are_refused() -> None:
 
 
 def test_more_groups_than_there_are_are_refused() -> None:
-    written(TREE, local=216, words=3)  # five words and none: 6^3 groups
+    written(TREE, local=216, max_words=3)  # five words and none: 6^3 groups
     with pytest.raises(ConfigError, match="a local beam of 217, where 6 tokens make 216 groups of 3; at most 216"):
         written(TREE, local=217)
 
@@ -250,8 +248,9 @@ def test_more_groups_than_there_are_are_refused() -> None:
     [
         ({"beam": 0}, "beam"),
         ({"local": 0}, "local"),
-        ({"least": 0}, "least"),
-        ({"words": 0}, "words"),
+        ({"min_words": 0}, "min_words"),
+        ({"max_words": 0}, "max_words"),
+        ({"min_words": 5, "max_words": 4}, "min_words: 5 is greater than max_words: 4"),
         ({"depth": 0}, "depth"),
         ({"posts": -1}, "posts"),
         ({"skip": -1}, "skip"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from pydantic import ValidationError
 from torch import Tensor
 
@@ -19,6 +19,8 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
+from espalier.tasks.paraphrase import PairDecoder, pair_constraint, tree_text
+from espalier.tasks.registry import TASKS
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
 SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
@@ -47,7 +49,16 @@ class State:
 class Waves:
     """Scores of ids that depend on the row, the last id and the time; ends and specials are what it likes best."""
 
-    size: int
+    view: PairView
+    vocabulary: PairVocabulary = VOC
+
+    @property
+    def config(self) -> SimpleNamespace:
+        return SimpleNamespace(view=self.view)
+
+    @property
+    def size(self) -> int:
+        return size_of(self.view)
 
     def start(self, batch: PairBatch) -> State:
         return State(torch.arange(len(batch)), 0)
@@ -66,12 +77,8 @@ def size_of(seen: PairView) -> int:
 
 
 def written(decoder: PairDecoder, seen: PairView) -> list[list[list[int]]]:
-    model: Any = Waves(size_of(seen))
-    batch = DATA.batch(np.arange(3), seen)
-    return [
-        [each.tokens for each in found]
-        for found in write_pairs(model, batch, decoder, pair_constraint(decoder, seen, VOC))
-    ]
+    rows = TASKS["paraphrase"].generate(Waves(seen), DATA.batch(np.arange(3), seen), decoder, [])
+    return [[hypothesis.tokens for hypothesis in row] for row in rows]
 
 
 # --- what is written --------------------------------------------------------------------------------------------------
@@ -79,7 +86,7 @@ def written(decoder: PairDecoder, seen: PairView) -> list[list[list[int]]]:
 
 @pytest.mark.parametrize("seen", [view("text"), view(), view(form="brackets")], ids=["text", "levels", "brackets"])
 def test_specials_are_never_written(seen: PairView) -> None:
-    decoder = PairDecoder(beam=3, steps=6)
+    decoder = PairDecoder(beam=3, max_ids=6)
     constraint = pair_constraint(decoder, seen, VOC)
     mask = constraint.mask(constraint.start(DATA.batch(np.arange(3), seen)))
     assert mask.shape == (3, size_of(seen))
@@ -92,7 +99,7 @@ def test_specials_are_never_written(seen: PairView) -> None:
 def test_under_a_constraint_every_hypothesis_is_a_tree_in_time(form: Any) -> None:
     seen = view(form=form)
     for steps in (14, 32):
-        for found in written(PairDecoder(beam=4, steps=steps, constraint="tree"), seen):
+        for found in written(PairDecoder(beam=4, max_ids=steps, constraint="tree"), seen):
             assert len(found) == 4 and all(len(ids) < steps for ids in found)
             assert all(tree_text(ids, seen, VOC) for ids in found)
 
@@ -101,7 +108,7 @@ def test_under_a_constraint_every_hypothesis_is_a_tree_in_time(form: Any) -> Non
 @pytest.mark.parametrize("levels", [1, 2, 3])
 def test_a_template_is_kept_down_to_the_view_s_level(form: Any, levels: int) -> None:
     seen = view(form=form, template=levels)
-    found = written(PairDecoder(beam=2, steps=40, constraint="template"), seen)
+    found = written(PairDecoder(beam=2, max_ids=40, constraint="template"), seen)
     for tree, hypotheses in zip(TREES, found, strict=True):
         for ids in hypotheses:
             text = tree_text(ids, seen, VOC)
@@ -119,9 +126,9 @@ def test_a_constraint_of_trees_is_not_for_texts() -> None:
 
 def test_a_beam_is_as_wide_as_asked_for_and_the_longer_may_win() -> None:
     seen = view("text")
-    assert [len(found) for found in written(PairDecoder(beam=5, steps=4), seen)] == [5, 5, 5]
+    assert [len(found) for found in written(PairDecoder(beam=5, max_ids=4), seen)] == [5, 5, 5]
     short, long = (
-        sum(len(found[0]) for found in written(PairDecoder(beam=4, steps=9, length_power=power), seen))
+        sum(len(found[0]) for found in written(PairDecoder(beam=4, max_ids=9, length_power=power), seen))
         for power in (0.0, 3.0)
     )
     assert short < long
@@ -153,10 +160,10 @@ def test_ids_that_are_no_tree_are_written_as_nothing(form: Any) -> None:
     ("changes", "message"),
     [
         ({"beam": 0}, "beam"),
-        ({"steps": 1}, "steps"),
+        ({"max_ids": 1}, "max_ids"),
         ({"length_power": -1}, "length_power"),
         ({"min_ids": -1}, "min_ids"),
-        ({"min_ids": 6, "steps": 6}, "min_ids: 6 and an end do not fit into 6 steps"),
+        ({"min_ids": 6, "max_ids": 6}, "min_ids: 6 and an end do not fit into max_ids: 6"),
         ({"min_ids": 2, "constraint": "tree"}, "min_ids: 2 is for texts"),
         ({"rows": -1}, "rows"),
         ({"guide": "source"}, "guide"),
@@ -173,4 +180,4 @@ def test_a_setting_that_cannot_be_is_refused(changes: dict[str, Any], message: s
 def test_the_defaults_are_the_paper_s() -> None:
     decoder = PairDecoder()
     assert (decoder.beam, decoder.length_power, decoder.guide, decoder.constraint) == (8, 0.0, "target", "none")
-    assert decoder.steps == 52  # 50 and both ends
+    assert decoder.max_ids == 52  # 50 and both ends

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -21,6 +20,8 @@ from espalier.decoding.constraints.frame import InFrame, InRhyme
 from espalier.metrics.verse_format import unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
+from espalier.tasks.registry import TASKS
+from espalier.tasks.verse import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
@@ -55,8 +56,8 @@ def batch_of(formats: list[Format], vocabulary: VerseVocabulary) -> VerseBatch:
 
 def ids_of(formats: list[Format], decoder: VerseDecoder, seeds: list[int]) -> list[list[int]]:
     model = MODELS[formats[0].language]
-    voc = model.vocabulary
-    return write(model, batch_of(formats, voc), seeds, decoder, verse_constraint(decoder, voc))
+    batch = batch_of(formats, model.vocabulary)
+    return [row[0].tokens if row else [] for row in TASKS["verse"].generate(model, batch, decoder, seeds)]
 
 
 def texts_of(formats: list[Format], decoder: VerseDecoder, seeds: list[int]) -> list[str]:

@@ -14,7 +14,7 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 
 
-class PieceSpace(nn.Module):
+class PieceEmbedding(nn.Module):
     """Word pieces; the output matrix is the embedding (Vaswani et al. 2017, section 3.4)."""
 
     def __init__(self, size: int, width: int) -> None:
@@ -39,7 +39,7 @@ class PieceSpace(nn.Module):
         return self.pieces.weight.new_zeros(len(self.pieces.weight))
 
 
-class TreeSpace(nn.Module):
+class TreeSymbolEmbedding(nn.Module):
     """`TreeSymbols`: Emb(x) = Emb(p) + Emb(l), and two classifications, of the node and of its level (section 3.1)."""
 
     def __init__(self, symbols: TreeSymbols, width: int, alpha: float, beta: float) -> None:

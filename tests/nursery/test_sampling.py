@@ -3,7 +3,7 @@ from collections import Counter
 
 import pytest
 
-from espalier.nursery.draw import chance, pick, weighted
+from espalier.nursery.sampling import chance, pick, weighted
 
 
 def test_draws_are_pinned_so_that_no_version_of_python_can_change_them() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from espalier.models.posts import Context, Reader
+from espalier.models.post_encoder import Context, PostEncoder
 
 POSTS = [[5, 6, 7], [8], [9, 6, 5, 8, 7]]
 CONTEXTS: list[Context] = ["last", "attention", "nrm"]
@@ -18,7 +18,7 @@ every_context = pytest.mark.parametrize("context", CONTEXTS)
 
 def reader_of(context: Context, both_ways: bool) -> Any:
     torch.manual_seed(2)
-    return Reader(10, 4, 6, context, both_ways=both_ways).double()
+    return PostEncoder(10, 4, 6, context, both_ways=both_ways).double()
 
 
 def padded(posts: list[list[int]]) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-def owners_of(index: Tensor, prefixes: int, sources: int) -> Tensor | None:
+def memory_rows(index: Tensor, prefixes: int, sources: int) -> Tensor | None:
     """Whose memories a selection of prefixes needs; None where it needs all of them, as they are.
 
     A memory has a row a source, which equally many prefixes, one after the other, share. While a selection leaves it

@@ -1,4 +1,4 @@
-"""The words of the English paraphrases: what lexicon_en_talk.yaml says, ready to be drawn from."""
+"""The words of the English paraphrases: what lexicon_en_paraphrase.yaml says, ready to be drawn from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ParaphraseLexicon:
     """The lexicon, every tuple in the order of the file.
 
     Attributes:
@@ -45,12 +45,12 @@ class Talk:
 
 
 @cache
-def talk() -> Talk:
+def lexicon() -> ParaphraseLexicon:
     """The lexicon of the paraphrases."""
-    raw = load("lexicon_en_talk.yaml")
+    raw = load("lexicon_en_paraphrase.yaml")
     lists = {name: tuple(value.split()) for name, value in raw.items() if isinstance(value, str)}
     phrases = {name: value for name, value in raw.items() if isinstance(value, str | list) and name != "goals"}
-    return Talk(
+    return ParaphraseLexicon(
         nouns=_words(raw["nouns"]),
         adjectives=_words(raw["adjectives"]),
         mass=frozenset(lists["mass"]),

@@ -13,8 +13,8 @@ from torch import Tensor
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
 from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.decoding.beam import beam_search
-from espalier.models.dialogue_config import ResponderConfig
-from espalier.models.responder import Responder
+from espalier.models.dialogue_config import RNNSeq2SeqConfig
+from espalier.models.rnn_seq2seq import RNNSeq2Seq
 
 VOC = WordVocabulary(tuple("abcdefghijkl"), "en")
 TARGETS = [[5, 6, 7, 8], [9], [10, 6, 16]]
@@ -31,13 +31,13 @@ VARIANTS: list[dict[str, Any]] = [
 every_variant = pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: "-".join(map(str, changes.values())))
 
 
-def model_of(**changes: Any) -> Responder:
+def model_of(**changes: Any) -> RNNSeq2Seq:
     torch.manual_seed(5)
-    config = ResponderConfig.model_validate({"width": 6, "word": 4, "readout": 5, "scale": 0.8, **changes})
-    return Responder(config, VOC).double().eval()
+    config = RNNSeq2SeqConfig.model_validate({"width": 6, "word": 4, "readout": 5, "scale": 0.8, **changes})
+    return RNNSeq2Seq(config, VOC).double().eval()
 
 
-def batch_of(model: Responder, rows: list[int]) -> DialogueBatch:
+def batch_of(model: RNNSeq2Seq, rows: list[int]) -> DialogueBatch:
     columns: dict[str, list[Any]] = {
         "source": POSTS, "target": TARGETS, "order": [range(len(each)) for each in TARGETS],
         "children": [np.full(3 * len(each), -1) for each in TARGETS],
@@ -113,7 +113,7 @@ def test_a_row_s_losses_are_its_own_whatever_stands_beside_it(changes: dict[str,
 def test_beam_search_finds_sequences_that_score_what_it_says(changes: dict[str, Any]) -> None:
     model = model_of(**changes).float()
     batch = batch_of(model, [0, 1, 2])
-    for row, found in enumerate(beam_search(model, batch, beam=4, steps=6, begin=2, end=EOS)):
+    for row, found in enumerate(beam_search(model, batch, beam=4, max_ids=6, begin=2, end=EOS)):
         assert len(found) == 4
         for each in found:
             if len(each.tokens) < 6:
@@ -136,4 +136,4 @@ def test_seq2seq_sees_the_post_at_the_start_alone() -> None:
 @pytest.mark.parametrize("changes", [{"width": 0}, {"context": "tree"}, {"dropout": 1.0}, {"arity": 1}])
 def test_a_setting_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        ResponderConfig.model_validate(changes)
+        RNNSeq2SeqConfig.model_validate(changes)

@@ -14,7 +14,7 @@ from espalier.models.dialogue_config import Context
 
 
 @dataclass
-class Post:
+class EncodedPosts:
     """What is remembered of each post of a batch.
 
     Attributes:
@@ -30,7 +30,7 @@ class Post:
     real: Tensor
 
 
-class Reader(nn.Module):
+class PostEncoder(nn.Module):
     """A GRU over the words of a post; NRM has two, a global and a local one.
 
     Attributes:
@@ -50,7 +50,7 @@ class Reader(nn.Module):
         if context != "last":
             self.attention = AdditiveAttention(width, self.out, width)
 
-    def forward(self, ids: Tensor, dropout: float = 0.0) -> Post:
+    def forward(self, ids: Tensor, dropout: float = 0.0) -> EncodedPosts:
         """Read (posts, words) ids, padded with `PAD` on the right; a post without words is read as one `PAD`."""
         ids = ids if ids.shape[1] else F.pad(ids, (0, 1))
         real = ids != PAD
@@ -58,14 +58,14 @@ class Reader(nn.Module):
         x = F.dropout(x, dropout, self.training) if dropout else x
         states, last = read_rows(self.whole, x, real)
         if self.context == "last":
-            return Post(last, None, None, real)
+            return EncodedPosts(last, None, None, real)
         if self.context == "nrm":
             # Each local state beside the global one, equation 6 of Shang et al.
             local, _ = read_rows(self.local, x, real)
             states = torch.cat([local, last[:, None].expand(-1, local.shape[1], -1)], dim=-1)
-        return Post(last, states, self.attention.key(states), real)
+        return EncodedPosts(last, states, self.attention.key(states), real)
 
-    def look(self, post: Post, rows: Tensor | None, query: Tensor) -> Tensor:
+    def look(self, post: EncodedPosts, rows: Tensor | None, query: Tensor) -> Tensor:
         """(n, out) the contexts of n decoders.
 
         Args:

@@ -11,17 +11,17 @@ from torch import Tensor
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.vocabulary import BOS, EOS, PAD
+from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.linear import constant_weights
-from espalier.layers.spaces import PieceSpace, TreeSpace
 from espalier.syntax.constituency import read_tree
 
 SYMBOLS = TreeSymbols.build([read_tree("(S (NP (NN)) (VP (VB)))", words=False)], 3)  # five labels at three levels
 WIDTH = 6
 
 
-def tree_space(alpha: float = 0.5, beta: float = 0.5) -> TreeSpace:
+def tree_space(alpha: float = 0.5, beta: float = 0.5) -> TreeSymbolEmbedding:
     torch.manual_seed(3)
-    space = TreeSpace(SYMBOLS, WIDTH, alpha, beta)
+    space = TreeSymbolEmbedding(SYMBOLS, WIDTH, alpha, beta)
     with torch.no_grad():
         space.nodes.weight.normal_()
         space.levels.weight.normal_()
@@ -37,7 +37,7 @@ def dot(one: Tensor, other: Tensor) -> float:
     return float((one.double() * other.double()).sum())
 
 
-def by_hand(space: TreeSpace, state: Tensor) -> tuple[list[float], list[float]]:
+def by_hand(space: TreeSymbolEmbedding, state: Tensor) -> tuple[list[float], list[float]]:
     """The log-probabilities of node ids and of level ids."""
     nodes, levels = ([dot(row, state) for row in table.weight.detach()] for table in (space.nodes, space.levels))
     return log_softmax(nodes), log_softmax(levels)
@@ -64,7 +64,7 @@ def test_a_node_s_vector_is_its_label_s_and_its_level_s() -> None:
 
 def test_the_padding_s_vector_is_zero_and_learns_nothing() -> None:
     torch.manual_seed(1)
-    space = TreeSpace(SYMBOLS, WIDTH, 0.5, 0.5)
+    space = TreeSymbolEmbedding(SYMBOLS, WIDTH, 0.5, 0.5)
     assert not space(torch.tensor([[PAD]])).any()
     space(torch.tensor([[PAD, ids("S", 1)[0]]])).sum().backward()
     assert space.nodes.weight.grad is not None and not space.nodes.weight.grad[PAD].any()
@@ -124,7 +124,7 @@ def test_sharpness_multiplies_logits_before_the_softmax() -> None:
 
 
 def test_pieces_are_scored_by_the_matrix_that_embeds_them() -> None:
-    space, states = PieceSpace(9, WIDTH), torch.randn(2, WIDTH)
+    space, states = PieceEmbedding(9, WIDTH), torch.randn(2, WIDTH)
     assert [name for name, _ in space.named_parameters()] == ["pieces.weight"]
     row = torch.tensor([[5, PAD]])
     assert torch.allclose(space(row)[0, 0], space.pieces.weight[5] * math.sqrt(WIDTH)) and not space(row)[0, 1].any()
@@ -137,7 +137,7 @@ def test_pieces_are_scored_by_the_matrix_that_embeds_them() -> None:
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_the_pieces_loss_is_the_cross_entropy(smoothing: float) -> None:
-    space, states, target = PieceSpace(9, WIDTH), torch.randn(4, WIDTH), torch.tensor([3, 8, 4, 3])
+    space, states, target = PieceEmbedding(9, WIDTH), torch.randn(4, WIDTH), torch.tensor([3, 8, 4, 3])
     wanted = F.cross_entropy(states @ space.pieces.weight.T, target, reduction="sum", label_smoothing=smoothing)
     assert torch.allclose(space.loss(states, target, smoothing), wanted, rtol=1e-5)
 
@@ -147,7 +147,7 @@ def test_the_pieces_loss_is_the_cross_entropy(smoothing: float) -> None:
 
 @pytest.mark.parametrize("kind", ["pieces", "tree"])
 def test_half_precision_and_packed_weights_change_little(kind: str) -> None:
-    space = PieceSpace(19, WIDTH) if kind == "pieces" else tree_space()
+    space = PieceEmbedding(19, WIDTH) if kind == "pieces" else tree_space()
     states, target = torch.randn(5, WIDTH), torch.tensor([3, 4, 8, 18, 5])
     exact, loss = space.log_probabilities(states), space.loss(states, target, 0.1)
     with torch.autocast("cpu", torch.bfloat16):
@@ -160,5 +160,5 @@ def test_half_precision_and_packed_weights_change_little(kind: str) -> None:
 
 def test_rows_have_a_length_of_about_one_before_they_are_scaled() -> None:
     torch.manual_seed(1)
-    space = PieceSpace(3000, 64)
+    space = PieceEmbedding(3000, 64)
     assert space.pieces.weight[1:].norm(dim=1).mean().item() == pytest.approx(1.0, abs=0.02)

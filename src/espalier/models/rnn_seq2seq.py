@@ -19,12 +19,12 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
-from espalier.models.dialogue_config import Context, ResponderConfig
-from espalier.models.posts import Post, Reader
+from espalier.models.dialogue_config import Context, RNNSeq2SeqConfig
+from espalier.models.post_encoder import EncodedPosts, PostEncoder
 
 
 @dataclass
-class ResponderState:
+class RNNSeq2SeqState:
     """A batch of prefixes.
 
     Attributes:
@@ -32,24 +32,24 @@ class ResponderState:
         hidden: (prefixes, width).
     """
 
-    post: Post
+    post: EncodedPosts
     rows: Tensor
     hidden: Tensor
 
-    def select(self, index: Tensor) -> ResponderState:
+    def select(self, index: Tensor) -> RNNSeq2SeqState:
         """The rows `index`; posts are never copied."""
         return replace(self, rows=self.rows[index], hidden=self.hidden[index])
 
 
-class Responder(nn.Module):
+class RNNSeq2Seq(nn.Module):
     """The model over the chain contract."""
 
-    def __init__(self, config: ResponderConfig, vocabulary: WordVocabulary) -> None:
+    def __init__(self, config: RNNSeq2SeqConfig, vocabulary: WordVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         words, width, word, inner = vocabulary.text_size, config.width, config.word, config.readout
         seen: Context = "last" if config.context == "initial" else config.context
-        self.reader = Reader(words, word, width, seen, both_ways=config.both_ways)
+        self.reader = PostEncoder(words, word, width, seen, both_ways=config.both_ways)
         self.embedding = nn.Embedding(words, word)
         self.feeds = config.context != "initial"
         context = self.reader.out if self.feeds else 0
@@ -78,12 +78,12 @@ class Responder(nn.Module):
         found = self.readout.log_probabilities(self._features(batch)[real]).gather(1, batch.target[real][:, None])
         return found.new_zeros(real.shape).masked_scatter(real, -found)
 
-    def start(self, batch: DialogueBatch) -> ResponderState:
+    def start(self, batch: DialogueBatch) -> RNNSeq2SeqState:
         """Read the posts; h_0 = tanh(V x + b), for SEQ2SEQ as well, whose x is nowhere else."""
         post = self.reader(batch.source, self.config.dropout)
-        return ResponderState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
+        return RNNSeq2SeqState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
 
-    def step(self, tokens: Tensor, state: ResponderState) -> tuple[Tensor, ResponderState]:
+    def step(self, tokens: Tensor, state: RNNSeq2SeqState) -> tuple[Tensor, RNNSeq2SeqState]:
         """Read `tokens`, (batch,); give log-probabilities of the next, (batch, words)."""
         x = self.embedding(tokens)
         context = self.reader.look(state.post, state.rows, state.hidden)

@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from espalier.nursery.draw import chance, pick, weighted
 from espalier.nursery.inflect_en import plural
-from espalier.nursery.talk_en import talk
+from espalier.nursery.lexicon_en_paraphrase import lexicon
+from espalier.nursery.sampling import chance, pick, weighted
 from espalier.syntax.tree import Tree
 
 #: The shapes of noun phrases and how often each is drawn: those of subjects, of objects, and of what is new.
@@ -44,7 +44,7 @@ def referent(rng: random.Random, kinds: Sequence[str], *, new: bool = False, fin
     kind = pick(rng, kinds)
     if kind == "named" or (kind == "person" and not new and chance(rng, 0.4)):
         return named(rng)
-    words = talk()
+    words = lexicon()
     noun = pick(rng, words.nouns[kind])
     if kind in words.mass:
         return Referent(np(f"{'NNP' if noun[0].isupper() else 'NN'} {noun}"), pronoun="it")
@@ -60,7 +60,7 @@ def referent(rng: random.Random, kinds: Sequence[str], *, new: bool = False, fin
 
 def named(rng: random.Random) -> Referent:
     """A person with a name, or two of them."""
-    words = talk()
+    words = lexicon()
     names = words.lists["he"] + words.lists["she"]
     name = pick(rng, names)
     if chance(rng, 0.15):
@@ -70,7 +70,7 @@ def named(rng: random.Random) -> Referent:
 
 def np(*leaves: str) -> Tree:
     """A noun phrase of words, each behind its tag: np("DT the", "NN car")."""
-    return Tree("NP", [leaf(each) for each in leaves])
+    return Tree("NP", [leaf(text) for text in leaves])
 
 
 def leaf(text: str) -> Tree:
@@ -80,7 +80,7 @@ def leaf(text: str) -> Tree:
 
 
 def _shaped(rng: random.Random, shape: str, article: str, adjective: str, noun: str, person: bool) -> Tree:
-    words = talk()
+    words = lexicon()
     plain = np(article, f"NN {noun}")
     match shape:
         case "such":
