@@ -32,9 +32,9 @@ lock:
 	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
 	rm -rf .venv-lock
 
-# The profiles' copies of the pipeline and of the catalogue, which a test compares.
+# The profiles' copies of the pipeline, which a test compares.
 profiles:
-	for profile in small paper; do cp dvc.yaml profiles/$$profile/; cp profiles/sources.yaml profiles/$$profile/; done
+	for profile in small paper; do cp dvc.yaml profiles/$$profile/; done
 
 clean:
 	rm -rf .venv .scratch

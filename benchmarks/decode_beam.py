@@ -22,7 +22,7 @@ from peers import rounds, table, timed
 from torch import Tensor
 
 from espalier.datasets.batching import batch_plan
-from espalier.datasets.pairs.data import PairBatch, PairData, pairs_of
+from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
@@ -55,7 +55,7 @@ def scores(model: GuiG, shape: Shape, batch: PairBatch, texts: Sequence[Sequence
     """(batch,) log-probabilities of texts without end marks; what has none, being as long as it may, counts none."""
     blank: list[list[int]] = [[] for _ in texts]
     columns = {"source": blank, "target": [list(text) for text in texts], "source_tree": blank, "target_tree": blank}
-    made = pairs_of([""] * len(texts), columns, vocabulary(shape)).batch(np.arange(len(texts)), VIEW)
+    made = PairData.of([""] * len(texts), columns, vocabulary(shape)).batch(np.arange(len(texts)), VIEW)
     ended = torch.tensor([len(text) < LONGEST for text in texts])
     with torch.no_grad():
         losses = model.token_losses(PairBatch(batch.source, *(made.source_tree,) * 3, made.inputs, made.target))

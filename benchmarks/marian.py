@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel
 
-from espalier.datasets.pairs.data import PairBatch, PairData, PairView, pairs_of
+from espalier.datasets.pairs.data import PairBatch, PairData, PairView
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD
@@ -100,7 +100,7 @@ def corpus(shape: Shape, count: int, seed: int = 0) -> PairData:
     columns = {"source": written(), "target": written()}
     blank: list[list[int]] = [[] for _ in range(count)]
     ids = [str(n) for n in range(count)]
-    return pairs_of(ids, {**columns, "source_tree": blank, "target_tree": blank}, vocabulary(shape))
+    return PairData.of(ids, {**columns, "source_tree": blank, "target_tree": blank}, vocabulary(shape))
 
 
 def peer_inputs(batch: PairBatch) -> dict[str, Tensor]:

@@ -48,7 +48,8 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 INTERRUPTED = 130
 #: The stages of dvc.yaml, each with what its key names; a module of this package has the same name and a `run(key)`.
 STAGES = {
-    "download": ("source", "Fetch a source's published files, verified."),
+    "download": ("source", "Fetch the published files of a source, verified."),
+    "copy": ("source", "Copy a local file to its shelf."),
     "train_parser": ("parser", "Train a parser on a treebank."),
     "parse": ("corpus", "Read a corpus, or grow it, into records."),
     "filter": ("corpus", "Keep the rows that pass a corpus's rules; split and count them."),
@@ -58,6 +59,7 @@ STAGES = {
     "decode": ("run", "Write what a run asks for."),
     "annotate": ("annotation", "Parse or tag hypotheses again."),
     "score": ("run", "Score a run."),
+    "baselines": ("baseline", "Write and score the rows that need no trained model."),
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.

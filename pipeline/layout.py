@@ -15,9 +15,9 @@ PARAMS = Path("params.yaml")
 NONE = "none"
 
 
-def raw(source: str) -> Path:
-    """A source's files."""
-    return Path("data/raw") / source
+def raw(shelf: str) -> Path:
+    """A shelf: a folder for each of its sources, and for each shelf that is nested in it."""
+    return Path("data/raw") / shelf
 
 
 def parsed(corpus: str) -> Path:

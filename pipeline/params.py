@@ -1,8 +1,11 @@
-"""params.yaml as types: what may stand there, and that all references meet. A mistake names its key's path."""
+"""params.yaml as types. Every mistake is one line with its key's path and what is allowed there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import re
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -11,23 +14,59 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
-from espalier.corpora.records import KINDS
 from espalier.corpora.splits import Split
+from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
-from espalier.syntax.parsers.registry import BACKENDS, TRAINED
-from espalier.training.config import TrainingConfig
-from pipeline.layout import NONE, PARAMS
+from pipeline import layout
+from pipeline.layout import NONE, PARAMS, ROOT
 from pipeline.validation import validated
 
 T = TypeVar("T")
 Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+#: A folder below data/raw; shelves may be nested.
+Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
+#: Raw files or another corpus, below data.
+Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w+)$")]
 
 
 class Strict(BaseModel):
-    """Unknown keys are mistakes."""
+    """A base whose unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Published(Strict):
+    """Where a source of the catalogue is put."""
+
+    shelf: Shelf
+
+
+class LocalFile(Strict):
+    """A file of the user's own, and where its copy is put."""
+
+    shelf: Shelf
+    file: str = Field(min_length=1)
+
+
+class Sources(Strict):
+    """The sources of a profile: those that the catalogue describes, and local files. No key stands under both."""
+
+    published: dict[str, Published]
+    local: dict[str, LocalFile]
+
+    @property
+    def every(self) -> dict[str, Published | LocalFile]:
+        """All of them, by key."""
+        return {**self.published, **self.local}
+
+    def folders(self, shelf: str) -> dict[str, Path]:
+        """The folder of each source on a shelf or on one nested in it, by key."""
+        return {
+            key: layout.raw(source.shelf) / key
+            for key, source in self.every.items()
+            if f"{source.shelf}/".startswith(f"{shelf}/")
+        }
 
 
 class ParserEntry(Strict):
@@ -54,94 +93,53 @@ class Annotation(Strict):
 class Corpus(Strict):
     """The rows that all systems of one task share."""
 
-    task: Literal["verse", "sentences", "pairs"]
+    #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
+    records: str
     language: Literal["zh", "en"]
-    #: A reader of published files, or a nursery that grows its rows.
+    #: A reader of raw files, or a nursery that grows its rows.
     reader: str
     options: dict[str, Any]
-    source_1: str
-    source_2: str
-    source_3: str
-    source_4: str
-    source_5: str
-    source_6: str
-    source_7: str
-    source_8: str
-    source_9: str
+    shelf: Shelf
+    also_1: Also
+    also_2: Also
     parser: str
     filters: Filters
     split: Split
 
     @property
-    def sources(self) -> dict[str, str]:
-        """What stands in each of its slots for a source."""
-        return {f"source_{slot}": getattr(self, f"source_{slot}") for slot in range(1, 10)}
+    def shelves(self) -> tuple[str, ...]:
+        """The shelves that it reads."""
+        also = [name.removeprefix("raw/") for name in (self.also_1, self.also_2) if name.startswith("raw/")]
+        return (*([] if self.shelf == NONE else [self.shelf]), *also)
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """The other corpora that it reads."""
+        also = (self.also_1, self.also_2)
+        return tuple(name.removeprefix("corpora/") for name in also if name.startswith("corpora/"))
 
 
-class VerseDataset(Strict):
-    """A verse corpus as symbol rows."""
+class Dataset(BaseModel):
+    """A corpus in one encoding. The keys beside these three are the encoding's settings."""
 
-    form: Literal["verse"]
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    encoding: str
     corpus: str
     #: A dataset whose vocabulary this one shares; it must, to fine-tune a model of that one.
     vocab_from: str
-    #: Rarer words are unknown.
-    min_count: int = Field(1, ge=1)
-    #: How many segment symbols S and intra-position symbols P there are; longer poems are put aside.
-    units: int = Field(ge=1)
-    length: int = Field(ge=1)
-    #: Longest frame, separators and end mark counted.
-    max_tokens: int = Field(ge=3)
 
-
-class PairDataset(Strict):
-    """A corpus of pairs with trees as rows of word pieces and of tree symbols (GuiG, section 4.1)."""
-
-    form: Literal["paraphrase"]
-    corpus: str
-    #: A dataset whose vocabulary this one shares.
-    vocab_from: str
-    #: Word pieces of the vocabulary, specials included.
-    pieces: int = Field(16_000, ge=10)
-    #: Levels of a tree; what is deeper is cut.
-    depth: int = Field(8, ge=1)
-    #: A pair is put aside if a side has fewer or more word pieces, or its tree nodes, than these.
-    least: int = Field(3, ge=1)
-    most: int = Field(50, ge=1)
-    lower: bool = True
-    #: Whether training reads each pair the other way round as well.
-    both_directions: bool = True
-
-
-class DialogueDataset(Strict):
-    """Posts and responses as words, and responses as canonical trees of words (X2Tree)."""
-
-    form: Literal["dialogue"]
-    corpus: str
-    #: A dataset whose vocabulary this one shares.
-    vocab_from: str
-    #: The words of the vocabulary: at most so many, and no more than cover this share of all that are said.
-    words: int = Field(28_000, ge=1)
-    coverage: float = Field(1.0, gt=0, le=1)
-    #: A pair is put aside if a side has fewer or more words than these.
-    least: int = Field(1, ge=1)
-    most: int = Field(50, ge=1)
-    #: Or if a larger share of a side is unknown.
-    unknown: float = Field(1.0, ge=0, le=1)
-    #: Whether trees that are not projective are made so, or put aside.
-    lift: bool = True
-
-
-Dataset = VerseDataset | PairDataset | DialogueDataset
-#: The task of the corpora that each form is made of.
-TASKS = {"verse": "verse", "paraphrase": "pairs", "dialogue": "pairs"}
+    @property
+    def settings(self) -> Any:
+        """The settings, of the encoding's own type."""
+        return encoding(self.encoding).settings.model_validate(self.model_extra)
 
 
 class Datasets(Strict):
     """Two ways to make a corpus ready: as sequences, or as canonical trees. A key stands under one of them."""
 
-    linearize: dict[str, Annotated[VerseDataset | PairDataset, Field(discriminator="form")]]
-    canonicalize: dict[str, DialogueDataset]
+    linearize: dict[str, Dataset]
+    canonicalize: dict[str, Dataset]
 
     @model_validator(mode="after")
     def _once(self) -> Self:
@@ -153,6 +151,22 @@ class Datasets(Strict):
     def every(self) -> dict[str, Dataset]:
         """All of them, by key."""
         return {**self.linearize, **self.canonicalize}
+
+
+class Preset(Strict):
+    """What entries share: `network` and `training` of models, `decoder` and `scoring` of runs."""
+
+    network: dict[str, Any] | None = None
+    training: dict[str, Any] | None = None
+    decoder: dict[str, Any] | None = None
+    scoring: dict[str, Any] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_preset(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "preset" in value:
+            raise ValueError(f"a preset names no preset; it names {value['preset']}")
+        return value
 
 
 class Model(Strict):
@@ -167,30 +181,54 @@ class Model(Strict):
     seeds: Seeds
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
+    preset: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
     network: dict[str, Any]
     training: dict[str, Any]
 
 
 class Run(Strict):
-    """One model decoded one way and scored against its corpus."""
+    """One model decoded one way and scored."""
 
     paper: str
     title: str = ""
-    #: What is decoded and scored: `pipeline/<form>/`.
-    form: Literal["verse", "paraphrase", "dialogue"]
+    task: str
+    preset: str
     model: str
-    corpus: str
+    #: The ready dataset whose split is decoded; it has the model's vocabulary.
+    dataset: str
     split: Literal["dev", "test"]
+    #: A run whose outputs guide this one, as PAPER/RUN.
     guidance: str
+    #: The parses of this run's texts.
     annotation: str
     lm: str
+    #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
+    lexicon: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
     decoder: dict[str, Any]
+    scoring: dict[str, Any]
     samples: int = Field(ge=1)
     seed: Seed
-    #: Which rules judge the format of verse (SongNet, section 4.3).
-    rules: Literal["none", "songci", "sonnet"]
-    #: A source with WordNet, for METEOR's synonyms.
+
+
+class Baseline(Strict):
+    """Rows of a paper's tables that need no trained model, over the records of one ready split."""
+
+    paper: str
+    task: str
+    preset: str
+    dataset: str
+    split: Literal["dev", "test"]
+    #: Parses the texts of the n-gram model, where texts are judged by their parses.
+    parser: str
+    #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
     lexicon: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
+    decoder: dict[str, Any]
+    scoring: dict[str, Any]
+    samples: int = Field(ge=1)
+    seed: Seed
 
 
 class Catalogue(Strict):
@@ -203,146 +241,70 @@ class Params(Strict):
     """All of params.yaml."""
 
     root: Literal[".", "../.."]
-    #: Where versions.yaml is, as DVC spells it in its lock: never with "./".
-    versions: Literal["versions.yaml", "../../versions.yaml"] = "versions.yaml"
+    #: Where versions.yaml and sources.yaml are, as DVC spells it in its lock: never with "./".
+    versions: Literal["versions.yaml", "../../versions.yaml"]
+    catalogue: Literal["sources.yaml", "../../sources.yaml"]
     profile: Literal["nursery", "small", "paper"]
-    sources: dict[str, Source]
+    #: Modules that register readers, encodings, tasks or architectures.
+    plugins: tuple[str, ...]
+    sources: Sources
     parsers: dict[str, ParserEntry]
     corpora: dict[str, Corpus]
     datasets: Datasets
+    presets: dict[str, Preset]
     models: dict[str, Model]
     runs: dict[str, Run]
+    baselines: dict[str, Baseline]
     annotations: dict[str, Annotation]
     reports: tuple[str, ...]
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_shared_blocks(cls, value: Any) -> Any:
-        """Keys that start with a dot hold YAML anchors; they configure nothing themselves."""
-        return (
-            {key: item for key, item in value.items() if not key.startswith(".")} if isinstance(value, dict) else value
-        )
-
-    def check(self) -> Params:
-        """Every reference meets something, and every training is one that can be run.
-
-        Networks and decoders are for the stages that build them: their types need torch, and this needs no second.
-
-        Raises:
-            ConfigError: naming the key's path and what is allowed there.
-        """
-        for key, parser in self.parsers.items():
-            _meets(f"parsers.{key}.treebank", parser.treebank, self.corpora)
-            _check_parser(f"parsers.{key}", parser, self.corpora)
-        for key, corpus in self.corpora.items():
-            for slot, source in corpus.sources.items():
-                _meets(f"corpora.{key}.{slot}", source, self.sources)
-            _meets(f"corpora.{key}.parser", corpus.parser, self.parsers)
-            corpus.filters.check(KINDS[corpus.task], where=f"corpora.{key}.filters")
-        for way, datasets in (("linearize", self.datasets.linearize), ("canonicalize", self.datasets.canonicalize)):
-            for key, dataset in datasets.items():
-                _check_dataset(f"datasets.{way}.{key}", dataset, self.corpora, datasets)
-        for key, model in self.models.items():
-            _meets(f"models.{key}.dataset", model.dataset, self.datasets.every, optional=False)
-            _meets(f"models.{key}.init", model.init, self.models)
-            validated(TrainingConfig, model.training, f"models.{key}.training")
-        for key, run in self.runs.items():
-            _meets(f"runs.{key}.model", run.model, self.models, optional=False)
-            _meets(f"runs.{key}.corpus", run.corpus, self.corpora, optional=False)
-            _check_form(f"runs.{key}", run, self)
-            _check_guidance(f"runs.{key}.guidance", run, self.runs)
-            _meets(f"runs.{key}.annotation", run.annotation, self.annotations)
-            _meets(f"runs.{key}.lm", run.lm, self.models)
-            _meets(f"runs.{key}.lexicon", run.lexicon, self.sources)
-        for key, annotation in self.annotations.items():
-            _meets(f"annotations.{key}.run", annotation.run, self.runs, optional=False)
-            _meets(f"annotations.{key}.parser", annotation.parser, self.parsers, optional=False)
-            if annotation.paper != (paper := self.runs[annotation.run].paper):
-                raise ConfigError(
-                    f"run {annotation.run} is of paper {paper}", where=f"annotations.{key}.paper", remedy=paper
-                )
-        return self
-
-
-def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
-    """A corpus of its task, and a vocabulary of its kind."""
-    _meets(f"{path}.corpus", dataset.corpus, corpora, optional=False)
-    _of_task(f"{path}.corpus", dataset.corpus, corpora, dataset.form)
-    _meets(f"{path}.vocab_from", dataset.vocab_from, others)
-
-
-def _of_task(path: str, key: str, corpora: Mapping[str, Corpus], form: str) -> None:
-    if (task := corpora[key].task) != TASKS[form]:
-        raise ConfigError(f"corpus {key} is of task {task}", where=path, remedy=f"a corpus of task {TASKS[form]}")
-
-
-def _check_form(path: str, run: Run, params: Params) -> None:
-    """A model that writes this form, and a corpus of its task."""
-    if (form := params.datasets.every[params.models[run.model].dataset].form) != run.form:
-        what = f"model {run.model} writes the form {form}"
-        raise ConfigError(what, where=f"{path}.model", remedy=f"one that writes {run.form}")
-    _of_task(f"{path}.corpus", run.corpus, params.corpora, run.form)
-
-
-def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
-    """Another run of its corpus and split, as PAPER/RUN: that is where its outputs lie."""
-    _meets(path, run.guidance, {f"{each.paper}/{key}": each for key, each in runs.items()})
-    if run.guidance == NONE:
-        return
-    other = runs[run.guidance.split("/")[1]]
-    if (other.corpus, other.split, other.samples) != (run.corpus, run.split, run.samples):
-        raise ConfigError(
-            f"run {run.guidance} has another corpus, split or number of samples",
-            where=path,
-            remedy="give both the same",
-        )
-
-
-def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
-    """One model, from one place; and a treebank that no parser has to make first."""
-    if parser.backend not in BACKENDS:
-        raise ConfigError.unknown("backend", parser.backend, BACKENDS, where=f"{path}.backend")
-    named, trained = parser.model != NONE, parser.treebank != NONE
-    if BACKENDS[parser.backend] and named == trained:
-        raise ConfigError(
-            "both a model and a treebank" if named else "neither a model nor a treebank",
-            where=path,
-            remedy="model: a name or a path, off the shelf; or treebank: a corpus to train on; the other is none",
-        )
-    if not BACKENDS[parser.backend] and (named or trained):
-        raise ConfigError(f"{parser.backend} takes no model", where=path, remedy="model and treebank: none")
-    if trained and parser.backend not in TRAINED:
-        raise ConfigError(
-            f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(TRAINED)}"
-        )
-    if trained and (task := corpora[parser.treebank].task) == "verse":
-        raise ConfigError(
-            f"corpus {parser.treebank} is of task {task}", where=f"{path}.treebank", remedy="one of sentences or pairs"
-        )
-    if trained and corpora[parser.treebank].parser != NONE:
-        raise ConfigError(
-            f"the trees of corpus {parser.treebank} are a parser's own", where=f"{path}.treebank", remedy="gold trees"
-        )
-
 
 def load_params(path: Path = PARAMS) -> Params:
-    """Read and check a params.yaml.
+    """Read params.yaml, import its plugins, lay entries over their presets, and check all of it.
 
     Raises:
-        ConfigError: it is missing, is not YAML, or anything in it cannot be.
+        ConfigError: the file is missing or is not YAML, a plugin cannot be imported, or a value cannot be.
     """
-    value = _mapping(path)
-    catalogue = path.with_name("sources.yaml")
-    if catalogue.exists():
-        listed = _mapping(catalogue)
-        validated(Catalogue, listed, str(catalogue))  # for its own file's name in the message
-        value |= listed
-    return validated(Params, value, str(path)).check()
+    from pipeline.params_check import check  # it needs the types above
+
+    value = read_yaml(path)
+    _import_plugins(value.get("plugins"), f"{path}: plugins")
+    params = _with_presets(validated(Params, value, str(path)))
+    published = load_catalogue(params, path.parent) if params.sources.published else {}
+    check(params, published)
+    return params
 
 
-def _mapping(path: Path) -> dict[str, Any]:
+def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:
+    """What is known of every published source, by key.
+
+    Args:
+        folder: of the profile.
+
+    Raises:
+        ConfigError: sources.yaml is missing or is not YAML, or a value in it cannot be.
+    """
+    path = folder / params.catalogue
+    return validated(Catalogue, read_yaml(path), str(path)).sources
+
+
+class _Loader(yaml.CSafeLoader):
+    """Reads numbers as DVC does, which writes 0.00001 as 1e-05: a string by YAML 1.1, a number by YAML 1.2."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A mapping in a YAML file.
+
+    Raises:
+        ConfigError: the file is missing, is not YAML or holds something else.
+    """
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError as error:
         raise ConfigError(
             "no such file", where=path, remedy="run in the project's root or a profile's folder"
@@ -354,10 +316,52 @@ def _mapping(path: Path) -> dict[str, Any]:
     return value
 
 
-def _meets(path: str, name: str, allowed: Mapping[str, Any], *, optional: bool = True) -> None:
-    if name in allowed or (optional and name == NONE):
+def _import_plugins(names: Any, where: str) -> None:
+    """Import modules from the project's root. What is no list of names is left to validation."""
+    if not isinstance(names, list) or not names:
         return
-    raise ConfigError.unknown("reference", name, [*allowed, NONE] if optional else allowed, where=path)
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    for name in names:
+        try:
+            importlib.import_module(str(name))
+        except Exception as error:  # whatever a plugin raises is the user's to mend
+            raise ConfigError(
+                f"cannot import {name} ({type(error).__name__}: {error})",
+                where=where,
+                remedy="name a module that Python can import from the project's root",
+            ) from error
+
+
+def _with_presets(params: Params) -> Params:
+    """Each entry's own values laid over its preset's, key by key."""
+    models = {
+        key: _over_preset(params, f"models.{key}", model, ("network", "training"))
+        for key, model in params.models.items()
+    }
+    runs = {key: _over_preset(params, f"runs.{key}", run, ("decoder", "scoring")) for key, run in params.runs.items()}
+    baselines = {
+        key: _over_preset(params, f"baselines.{key}", baseline, ("decoder", "scoring"))
+        for key, baseline in params.baselines.items()
+    }
+    return params.model_copy(update={"models": models, "runs": runs, "baselines": baselines})
+
+
+Entry = TypeVar("Entry", Model, Run, Baseline)
+
+
+def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str]) -> Entry:
+    where = f"{path}.preset"
+    if entry_.preset not in params.presets:
+        raise ConfigError.unknown("preset", entry_.preset, params.presets, where=where)
+    preset = params.presets[entry_.preset]
+    if lacking := [name for name in names if getattr(preset, name) is None]:
+        raise ConfigError(
+            f"preset {entry_.preset} has no {' and no '.join(lacking)}",
+            where=where,
+            remedy=f"write {lacking[0]}: {{}} into it, or name another",
+        )
+    return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
 
 
 def entry(kind: str, entries: Mapping[str, T], key: str) -> T:
@@ -369,3 +373,22 @@ def entry(kind: str, entries: Mapping[str, T], key: str) -> T:
     if key not in entries:
         raise ConfigError.unknown(kind, key, entries)
     return entries[key]
+
+
+def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
+    """The dataset whose training split the vocabulary of dataset `key` is built on.
+
+    Raises:
+        ConfigError: `vocab_from` leads in a circle.
+    """
+    seen = list(_vocabularies(datasets, key))
+    if len(set(seen)) < len(seen):
+        raise ConfigError(f"vocab_from leads in a circle: {' -> '.join(seen)}", where=f"datasets: {key}.vocab_from")
+    return seen[-1]
+
+
+def _vocabularies(datasets: Mapping[str, Dataset], key: str) -> Iterator[str]:
+    for _ in range(len(datasets) + 1):
+        yield key
+        if (key := datasets[key].vocab_from) == NONE:
+            return

@@ -46,5 +46,4 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
     """The values of the field that tells several types apart."""
-    return tuple(tag for name in ("kind", "form") if name in kind.model_fields
-                 for tag in get_args(kind.model_fields[name].annotation))  # fmt: skip
+    return get_args(kind.model_fields["kind"].annotation) if "kind" in kind.model_fields else ()

@@ -101,7 +101,7 @@ def answerer(params: Params, key: str, *, beam: int | None, local: int | None, l
     if least > words:
         raise ConfigError(f"model {key} writes {words} words at most", where="--least", remedy=f"at most {words}")
     decoder = DialogueDecoder(
-        beam=beam or (TREES if arity else CHAINS), local=local or min(LOCAL, room), least=least, words=words
+        beam=beam or (TREES if arity else CHAINS), local=local or min(LOCAL, room**arity), least=least, words=words
     )
     read = load_parser(layout.parser(parser))
     return Answerer(key, model.to(device()), vocabulary, decoder, read, parser, arity > 1, most)
@@ -116,9 +116,9 @@ def _check(key: str, arity: int, room: int, beam: int | None, local: int | None)
         raise ConfigError(what, where="--model", remedy=f"name one of {ARITY}")
     if local is not None and not arity:
         raise ConfigError(f"model {key} writes chains, which have no children", where="--local", remedy="leave it out")
-    if (local or 0) > room:
-        what = f"{local} groups of children, where a child is one of {room}"
-        raise ConfigError(what, where="--local", remedy=f"at most {min(room, MOST)}")
+    if (local or 0) > room**arity:
+        what = f"{local} groups of children, where {room} words make {room**arity} groups of {arity}"
+        raise ConfigError(what, where="--local", remedy=f"at most {min(room**arity, MOST)}")
     for name, value in (("--beam", beam), ("--local", local)):
         if (value or 0) > MOST:
             raise ConfigError(f"{value} is too large", where=name, remedy=f"at most {MOST}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pandas as pd
 
@@ -18,21 +19,27 @@ from pipeline.shards import parse_all
 
 
 def run(key: str) -> None:
-    """Parse the texts of one run into `annotations/<key>.parquet`.
-
-    One row for each text, under its `id`, `seed` and `sample`, with the columns of its grammar; what could not be
-    parsed has a `reason` and empty columns: hypotheses are scored, never dropped.
-    """
+    """Parse the texts of one run into `annotations/<key>.parquet`."""
     params = load_params()
-    wanted = entry("annotation", params.annotations, key)
-    texts = read_table(layout.output(wanted.paper, wanted.run), ["id", "seed", "sample", "text"])
-    parser = layout.parser(wanted.parser)
+    annotation = entry("annotation", params.annotations, key)
+    texts = read_table(layout.output(annotation.paper, annotation.run), ["id", "seed", "sample", "text"])
+    parser = layout.parser(annotation.parser)
     signature = str(read_json(parser / "parser.json")["signature"])
     scratch = layout.scratch("annotate", key, digest(signature))
-    answers, _ = parse_all(texts["text"].tolist(), parser, scratch)
-    columns = [columns_of(Parse(()) if isinstance(each, Refused) else each, "target") for each in answers]
-    reasons = [each.reason if isinstance(each, Refused) else "" for each in answers]
-    table = pd.concat([texts.drop(columns="text"), pd.DataFrame(columns).astype("str")], axis=1)
-    write_table(layout.annotation(key), table.assign(reason=reasons), {"parser": signature})
+    table = annotated(texts, parser, scratch)
+    write_table(layout.annotation(key), table, {"parser": signature})
     shutil.rmtree(scratch, ignore_errors=True)
-    say(counted([("texts", len(answers)), ("not parsed", sum(map(bool, reasons)))]))
+    say(counted([("texts", len(table)), ("not parsed", int((table["reason"] != "").sum()))]))
+
+
+def annotated(texts: pd.DataFrame, parser: Path, scratch: Path) -> pd.DataFrame:
+    """The parses of texts, a row for each under its `id`, `seed` and `sample`, with the columns of its grammar.
+
+    A text that cannot be parsed has a `reason` and empty columns: hypotheses are scored, never dropped.
+    """
+    answers, _ = parse_all(texts["text"].tolist(), parser, scratch)
+    parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
+    columns = pd.DataFrame([columns_of(parse, "target") for parse in parses]).astype("str")
+    reasons = [answer.reason if isinstance(answer, Refused) else "" for answer in answers]
+    keys = texts[["id", "seed", "sample"]].reset_index(drop=True)
+    return pd.concat([keys, columns], axis=1).assign(reason=reasons)

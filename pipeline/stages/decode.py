@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,34 +46,44 @@ def run(key: str) -> None:
     asked = Asked(run_.samples, run_.seed, guidance)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in params.models[run_.model].seeds:
-        model, ready = _loaded(run_, run_.split, seed, params)
-        if not len(ready.data):
-            raise DataError("no rows", file=layout.ready(run_.dataset) / f"{run_.split}.parquet")
-        tables += [
-            _decoded(kind, model, inputs, decoder, asked, seed)
-            for inputs in kind.inputs(ready, model, decoder, asked, seed)
-        ]
-        facts = {"unfit": str(ready.unfit), **kind.facts(model)}
-        if kind.dev_likelihood:
-            _, other = _loaded(run_, "dev", seed, params, model)
-            own = _likelihoods(kind, model, other.data, np.arange(len(other.data)))
-            dev.append(own.assign(cluster=own["id"], seed=seed, sample=0))
-    if dev:
-        facts["dev"] = json.dumps(pd.concat(dev, ignore_index=True).to_dict("list"))
-    table = pd.concat(tables, ignore_index=True)
-    write_table(layout.output(run_.paper, key), table, facts)
-    say(f"{key}: {len(table):,} texts for {table['id'].nunique():,} records, {facts['unfit']} records unfit")
+        model = load_model(layout.model(run_.model), seed)[0].to(device())
+        splits = [_ready(run_, split, model, params) for split in (run_.split, "dev")]
+        table, own = decoded(kind, model, splits[0], splits[1], decoder, asked, seed)
+        tables.append(table)
+        dev.append(own)
+        facts = {"unfit": str(splits[0].unfit), **kind.facts(model)}
+    write_outputs(layout.output(run_.paper, key), tables, dev, facts)
+    say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
 
 
-def _loaded(run_: Run, split: str, seed: int, params: Params, model: Any = None) -> tuple[Any, Ready]:
-    """The model with the weights of a seed, and a split that it can read.
+def decoded(
+    kind: Task, model: Any, ready: Ready, dev: Ready, decoder: Any, asked: Asked, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """The output rows of a model, and the likelihoods of the dev split's references where the task asks for them."""
+    inputs = kind.inputs(ready, model, decoder, asked, seed)
+    table = pd.concat([_rows_of(kind, model, part, decoder, asked, seed) for part in inputs], ignore_index=True)
+    if not kind.dev_likelihood:
+        return table, None
+    own = _likelihoods(kind, model, dev.data, np.arange(len(dev.data)))
+    return table, own.assign(cluster=own["id"], seed=seed, sample=0)
+
+
+def write_outputs(
+    path: Path, tables: Sequence[pd.DataFrame], dev: Sequence[pd.DataFrame | None], facts: Mapping[str, str]
+) -> None:
+    """Write the output rows of all seeds as one table, and in its metadata the dev split's likelihoods and `facts`."""
+    others = [table for table in dev if table is not None]
+    more = {"dev": json.dumps(pd.concat(others, ignore_index=True).to_dict("list"))} if others else {}
+    write_table(path, pd.concat(tables, ignore_index=True), {**facts, **more})
+
+
+def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
+    """A split that the model can read.
 
     Raises:
         ArtifactError: the dataset has another vocabulary than the model.
+        DataError: the split has no rows.
     """
-    if model is None:
-        loaded, _ = load_model(layout.model(run_.model), seed)
-        model = loaded.to(device())
     kind = encoding(params.datasets.every[run_.dataset].encoding)
     ready = read_ready(run_.dataset, split, kind)
     if ready.data.vocabulary != model.vocabulary:
@@ -81,10 +92,12 @@ def _loaded(run_: Run, split: str, seed: int, params: Params, model: Any = None)
             where=layout.ready(run_.dataset),
             remedy=f"give the dataset vocab_from: {params.models[run_.model].dataset}",
         )
-    return model, ready
+    if not len(ready.data):
+        raise DataError("no rows", file=layout.ready(run_.dataset) / f"{split}.parquet", remedy="check the split")
+    return ready
 
 
-def _decoded(kind: Task, model: Any, inputs: Inputs, decoder: Any, asked: Asked, seed: int) -> pd.DataFrame:
+def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, asked: Asked, seed: int) -> pd.DataFrame:
     """The output rows of all prompts, ordered by id and sample."""
     data, view = inputs.data, model.config.view
     if (longest := data.longest(view)) > model.config.positions:
@@ -102,14 +115,14 @@ def _decoded(kind: Task, model: Any, inputs: Inputs, decoder: Any, asked: Asked,
         first = [inputs.rows[prompt][0] for prompt in part]
         seeds = [seed_from(asked.seed, seed, row["id"], row["sample"]) for row in first]
         for prompt, hypotheses in zip(part, kind.generate(model, batch, decoder, seeds), strict=True):
-            rows += _rows(kind, inputs, prompt, hypotheses, model, decoder, seed)
+            rows += _filled(kind, inputs, prompt, hypotheses, model, decoder, seed)
     table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
     needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
     merged = table.merge(_likelihoods(kind, model, data, needed), on="id", validate="many_to_one")
     return _rounded(merged)
 
 
-def _rows(
+def _filled(
     kind: Task, inputs: Inputs, prompt: int, hypotheses: list[Any], model: Any, decoder: Any, seed: int
 ) -> Iterator[dict[str, Any]]:
     """The output rows that the hypotheses of one prompt fill."""

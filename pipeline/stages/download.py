@@ -1,23 +1,36 @@
-"""download: a source's published files, verified, from the mirror or the web."""
+"""download: the published files of a source, verified."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pipeline import layout
-from pipeline.params import entry, load_params
+from pipeline.params import entry, load_catalogue, load_params
 from pipeline.progress import progress_bar
+
+if TYPE_CHECKING:
+    import rich.progress
 
 
 def run(key: str) -> None:
-    """Fetch one source into `data/raw/<key>/`."""
+    """Fetch one source into `data/raw/<shelf>/<key>/`."""
     from espalier.corpora.download import fetch
 
-    source = entry("source", load_params().sources, key)
+    params = load_params()
+    shelf = entry("source", params.sources.published, key).shelf
+    source = load_catalogue(params)[key]
     with progress_bar() as bar:
-        tasks = {file.name: bar.add_task(file.name, total=file.bytes, note="", visible=False) for file in source.files}
+        tasks: dict[str, rich.progress.TaskID] = {}
+
+        def report(name: str, received: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total, note="")
+            bar.update(tasks[name], completed=received, visible=received < total)
+
         fetch(
             source,
-            layout.raw(key),
+            layout.raw(shelf) / key,
             mirror=layout.mirror(),
             scratch=layout.scratch("download", key),
-            report=lambda name, done, total: bar.update(tasks[name], completed=done, total=total, visible=done < total),
+            report=report,
         )

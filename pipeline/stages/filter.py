@@ -1,4 +1,4 @@
-"""filter: the rows of a corpus that pass its rules, split; the others aside with a reason; all of them counted."""
+"""filter: the rows of a corpus that pass its filters, split; the others quarantined with a reason; all counted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pandas as pd
 
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
-from espalier.corpora.records import KINDS, Quarantined, Verse, records_of, table_of
+from espalier.corpora.records import RECORDS, Quarantined, records_of, table_of
 from espalier.corpora.splits import split_of
-from espalier.io.files import atomic_folder, write_json
+from espalier.io.files import atomic_folder
 from espalier.io.tables import read_table, write_table
 from pipeline import layout
+from pipeline.artifacts import write_metrics
 from pipeline.params import entry, load_params
 from pipeline.progress import counted, say
 
@@ -20,32 +21,32 @@ SPLITS = ("train", "dev", "test")
 
 
 def run(key: str) -> None:
-    """Make `data/corpora/<key>/` from what was parsed, and count every row that came in."""
+    """Make `data/corpora/<key>/` from the parsed records, and count every row that was read."""
     corpus = entry("corpus", load_params().corpora, key)
-    kind = KINDS[corpus.task]
-    read = records_of(read_table(layout.parsed(key) / "records.parquet"), kind)
+    kind = RECORDS[corpus.records]
+    records = records_of(read_table(layout.parsed(key) / "records.parquet"), kind)
     unread = read_table(layout.parsed(key) / "quarantine.parquet")
-    kept, dropped = screen(read, corpus.filters)
-    aside = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
-    require(len(kept), len(aside), corpus.filters, corpus=key)
+    kept, dropped = screen(records, corpus.filters)
+    quarantined = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
+    require(len(kept), len(quarantined), corpus.filters, corpus=key)
     table = table_of(kept, kind)
     split = split_of(table, corpus.split, where=f"corpora.{key}.split")
     parts = {name: table[split == name].reset_index(drop=True) for name in SPLITS}
     with atomic_folder(layout.corpus(key)) as folder:
         for name, part in parts.items():
             write_table(folder / f"{name}.parquet", part)
-        write_table(folder / "quarantine.parquet", aside)
-    counts = {name: len(part) for name, part in parts.items()}
-    write_json(
-        layout.corpus_metrics(key),
-        {
-            "rows": {"read": len(read) + len(unread), **counts, "quarantined": len(aside)},
-            **({"tunes": {name: int(part["tune"].nunique()) for name, part in parts.items()}} if kind is Verse else {}),
-            "origins": {
-                name: part["origin"].value_counts(sort=False).sort_index().to_dict() for name, part in parts.items()
-            },
-            "quarantined": dict(sorted(Counter(aside["reason"]).items(), key=lambda item: (-item[1], item[0]))),
-            "leakage": leakage(parts, kind),
+        write_table(folder / "quarantine.parquet", quarantined)
+    counts = {**{name: len(part) for name, part in parts.items()}, "quarantined": len(quarantined)}
+    reasons = Counter(quarantined["reason"])
+    details = {
+        "distinct": {
+            column: {name: int(part[column].nunique()) for name, part in parts.items()} for column in kind.counted
         },
-    )
-    say(counted([*counts.items(), ("quarantined", len(aside))]))
+        "origins": {
+            name: part["origin"].value_counts(sort=False).sort_index().to_dict() for name, part in parts.items()
+        },
+        "quarantined": dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        "leakage": leakage(parts, kind),
+    }
+    write_metrics("corpora", key, {"read": len(records) + len(unread), **counts}, details)
+    say(counted(list(counts.items())))

@@ -43,7 +43,8 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
                 write_table(folder / f"{name}.records.parquet", table_of(rows, kind.record))
         for name, value in kind.extras(records["train"], settings).items():
             write_json(folder / f"{name}.json", value)
-    _count(key, kind, vocabulary, encoded)
+    source = {"corpus": dataset.corpus, "language": params.corpora[dataset.corpus].language}
+    _count(key, kind, vocabulary, encoded, source)
 
 
 def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params: Params) -> Any:
@@ -53,11 +54,12 @@ def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params
     return kind.build_vocabulary(records, dataset.settings, params.corpora[dataset.corpus].language)
 
 
-def _count(key: str, kind: Encoding, vocabulary: Any, encoded: dict[str, Encoded]) -> None:
+def _count(key: str, kind: Encoding, vocabulary: Any, encoded: dict[str, Encoded], source: dict[str, str]) -> None:
     quarantined = [row for part in encoded.values() for row in part.quarantined]
     numbers = {**{name: len(part.split) for name, part in encoded.items()}, "quarantined": len(quarantined)}
     sizes = kind.numbers(vocabulary)
     details = {
+        **source,
         "splits": {name: {**kind.counts(part.split), **part.facts} for name, part in encoded.items()},
         "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
         "measures": kind.measures(encoded["train"].split),

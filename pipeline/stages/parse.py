@@ -1,109 +1,96 @@
-"""parse: from raw files, or a nursery's grammar, to records; with a parser, to records with trees."""
+"""parse: raw files, or a grammar of the nursery, to records; with a parser, to records with trees."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from espalier.corpora.records import KINDS, Quarantined, Record, table_of
-from espalier.io.errors import ConfigError, DataError
-from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
+from espalier.io.errors import DataError
+from espalier.io.files import atomic_folder, read_json
 from espalier.io.hashing import digest
 from espalier.io.tables import write_table
 from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
-from pipeline.params import Corpus, entry, load_params
+from pipeline.artifacts import write_metrics
+from pipeline.params import Corpus, Params, entry, load_params
 from pipeline.progress import counted, say
 from pipeline.shards import parse_all
 
-Kind = TypeVar("Kind", bound=Record)
+R = TypeVar("R", bound=Record)
 
 
 def run(key: str) -> None:
-    """Read one corpus into `data/parsed/<key>/`: what can be read and parsed, and what cannot with the reason."""
-    corpus = entry("corpus", load_params().corpora, key)
-    kind = KINDS[corpus.task]
-    records: list[Record] = []
-    aside: list[Quarantined] = []
-    for row in _rows(corpus, key):
-        if isinstance(row, Quarantined):
-            aside.append(row)
-        elif type(row) is kind:
-            records.append(row)
-        else:
-            raise ConfigError(
-                f"reader {corpus.reader} gives rows of another task", where=f"corpora.{key}.task", remedy="correct it"
-            )
-    read, parser, scratch = len(records), "none", layout.scratch("parse", key)
-    speed: dict[str, Any] = {}
+    """Read one corpus into `data/parsed/<key>/`: its records, and the rows that were quarantined, with reasons."""
+    params = load_params()
+    corpus = entry("corpus", params.corpora, key)
+    kind, where = RECORDS[corpus.records], f"corpora.{key}"
+    rows = list(
+        reader(corpus.reader, kind, where=where).rows(
+            source_folders(corpus, params), corpus.options, language=corpus.language, where=where
+        )
+    )
+    records = [row for row in rows if isinstance(row, Record)]
+    quarantined = [row for row in rows if isinstance(row, Quarantined)]
+    read, scratch = len(rows), layout.scratch("parse", key)
+    details: dict[str, Any] = {"parser": "none"}
     if corpus.parser != layout.NONE:
-        parser = str(read_json(layout.parser(corpus.parser) / "parser.json")["signature"])
-        scratch = layout.scratch("parse", key, digest(parser))
-        records, unparsed, speed["speed"] = _parsed(records, corpus, key, scratch)
-        aside += unparsed
+        if not records:
+            raise DataError("no records to parse", file=where, remedy="check its sources")
+        parser = layout.parser(corpus.parser)
+        signature = str(read_json(parser / "parser.json")["signature"])
+        scratch = layout.scratch("parse", key, digest(signature))
+        records, unparsed, speed = with_trees(records, parser, scratch)
+        quarantined += unparsed
+        details = {"parser": signature, "parser_scores": _scores(parser), "speed": speed}
     with atomic_folder(layout.parsed(key)) as folder:
         write_table(folder / "records.parquet", table_of(records, kind))
-        write_table(folder / "quarantine.parquet", table_of(aside, Quarantined))
-    write_json(
-        layout.parsing_metrics(key),
-        {
-            "rows": {"read": read, "kept": len(records), "quarantined": len(aside)},
-            "quarantined": dict(sorted(Counter(row.reason for row in aside).items())),
-            "parser": parser,
-            **speed,
-        },
-    )
+        write_table(folder / "quarantine.parquet", table_of(quarantined, Quarantined))
+    numbers = {"read": read, "kept": len(records), "quarantined": len(quarantined)}
+    reasons = dict(sorted(Counter(row.reason for row in quarantined).items()))
+    write_metrics("parsing", key, numbers, {"quarantined": reasons, **details})
     shutil.rmtree(scratch, ignore_errors=True)
-    say(counted([("read", len(records)), ("quarantined", len(aside))]))
+    say(counted(list(numbers.items())))
 
 
-def _parsed(
-    records: Sequence[Kind], corpus: Corpus, key: str, scratch: Path
-) -> tuple[list[Kind], list[Quarantined], dict[str, float]]:
-    """The records with the grammar of all their sides, those aside of which a side cannot be parsed, and the speed."""
-    sides = KINDS[corpus.task].sides
-    if corpus.task == "verse":
-        raise ConfigError("verse is not parsed", where=f"corpora.{key}.parser", remedy="none")
-    if not records:
-        raise DataError("nothing to parse", file=f"corpora.{key}", remedy="check its sources")
-    texts = [getattr(row, side) for row in records for side in sides]
-    parsed = parse_all(texts, layout.parser(corpus.parser), scratch)
+def source_folders(corpus: Corpus, params: Params) -> dict[str, Path]:
+    """The folders that a corpus reads: of the sources on its shelves, in the order of params.yaml, and of corpora."""
+    folders: dict[str, Path] = {}
+    for shelf in corpus.shelves:
+        folders |= params.sources.folders(shelf)
+    return folders | {name: layout.corpus(name) for name in corpus.corpora}
+
+
+def with_trees(
+    records: Sequence[R], parser: Path, scratch: Path
+) -> tuple[list[R], list[Quarantined], dict[str, float]]:
+    """Records with the grammar of all their sides, those of which a side cannot be parsed, and the speed."""
+    parsed = parse_all([getattr(row, side) for row in records for side in row.sides], parser, scratch)
     answers = iter(parsed.answers)
-    done: list[Kind] = []
-    aside: list[Quarantined] = []
+    kept: list[R] = []
+    quarantined: list[Quarantined] = []
     for row in records:
-        found = {side: next(answers) for side in sides}
-        refused = [(side, answer.reason) for side, answer in found.items() if isinstance(answer, Refused)]
-        if refused:
-            side, reason = refused[0]
-            aside.append(Quarantined(id=row.id, stage="parse", reason=reason, text=getattr(row, side)))
-            continue
         columns: dict[str, str] = {}
-        for side, answer in found.items():
+        refused: Quarantined | None = None
+        for side, answer in zip(row.sides, answers, strict=False):
             if not isinstance(answer, Refused):
                 columns |= columns_of(answer, side)
-        done.append(replace(row, **columns))
-    return done, aside, parsed.speed
-
-
-def _rows(corpus: Corpus, key: str) -> Iterator[Record | Quarantined]:
-    from espalier.corpora.readers import READERS
-    from espalier.nursery import NURSERIES
-
-    try:
-        if corpus.reader in NURSERIES:
-            yield from NURSERIES[corpus.reader](**corpus.options)
-        elif corpus.reader in READERS:
-            names = [name for name in corpus.sources.values() if name != layout.NONE]
-            yield from READERS[corpus.reader]({name: layout.raw(name) for name in names}, **corpus.options)
+            elif refused is None:
+                refused = Quarantined(id=row.id, stage="parse", reason=answer.reason, text=getattr(row, side))
+        if refused is not None:
+            quarantined.append(refused)
         else:
-            raise ConfigError.unknown("reader", corpus.reader, [*READERS, *NURSERIES], where=f"corpora.{key}.reader")
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        raise ConfigError(f"{error}", where=f"corpora.{key}.options") from error
+            kept.append(replace(row, **columns))
+    return kept, quarantined, parsed.speed
+
+
+def _scores(parser: Path) -> dict[str, float]:
+    """What the parser scored on its treebank, if it was trained here."""
+    file = parser / "scores.json"
+    return dict(read_json(file)) if file.exists() else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,23 +11,30 @@ import pandas as pd
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.metrics.metric import Score, details_json, family_scores, headline_json
 from espalier.tasks.registry import task
-from espalier.tasks.task import Outputs, Segments
+from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
-from pipeline.artifacts import judge_of, run_settings, write_metrics
+from pipeline.artifacts import judge_of, lexicon_of, run_settings, write_metrics
 from pipeline.params import Params, Run, entry, load_params
 
 
 def run(key: str) -> None:
     """Score one run into `metrics/<paper>/<key>.json`, `details/...` and `segments/<paper>/<key>.parquet`."""
     params = load_params()
-    entry_ = entry("run", params.runs, key)
-    kind, outputs = task(entry_.task), read_outputs(key, entry_, params)
-    blocks = kind.statistics(outputs, kind.scoring.model_validate(entry_.scoring))
+    run_ = entry("run", params.runs, key)
+    outputs = read_outputs(key, run_, params)
+    write_scores(run_.paper, key, task(run_.task), outputs, run_.scoring, run_settings(key, params))
+
+
+def write_scores(
+    group: str, key: str, kind: Task, outputs: Outputs, scoring: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
+    """Score outputs, and write their metrics, details and segments."""
+    blocks = kind.statistics(outputs, kind.scoring.model_validate(scoring))
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()
-        scores |= family_scores(block.families, kind.metrics, seed=entry_.seed, groups=groups)
-    write_table(layout.segments(entry_.paper, key), _table(blocks))
+        scores |= family_scores(block.families, kind.metrics, seed=outputs.seed, groups=groups)
+    write_table(layout.segments(group, key), _table(blocks))
     table = outputs.table
     counts = {
         "records": int(table["id"].nunique()),
@@ -35,8 +43,8 @@ def run(key: str) -> None:
         "unfit": int(outputs.facts["unfit"]),
         **kind.counts(outputs),
     }
-    details = {**details_json(scores), "counts": counts, "settings": run_settings(key, params)}
-    write_metrics(entry_.paper, key, headline_json(scores, kind.headline(outputs)), details)
+    details = {**details_json(scores), "counts": counts, "settings": settings}
+    write_metrics(group, key, headline_json(scores, kind.headline(outputs)), details)
 
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
@@ -51,7 +59,7 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         run_.seed,
         annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,
         dev=pd.DataFrame(json.loads(facts["dev"])) if "dev" in facts else None,
-        lexicon=layout.raw(run_.lexicon) if run_.lexicon != layout.NONE else None,
+        lexicon=lexicon_of(run_.lexicon),
         judge=judge_of(corpus),
         facts=facts,
     )

@@ -101,6 +101,7 @@ def run(key: str) -> None:
 def _train_seed(key: str, model: Model, seed: int) -> Trained:
     import torch
 
+    from espalier.models.contract import check_model
     from espalier.models.registry import architecture
     from espalier.models.serialization import load_weights, weights_of
     from espalier.training.loop import train
@@ -112,6 +113,7 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     network: Any = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
     torch.manual_seed(seed)
     built = kind.build(network, vocabulary)
+    check_model(built, model.arch)
     if model.init != layout.NONE:
         _same_vocabulary(model, form, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))

@@ -1,21 +1,22 @@
-"""train_parser: a parser, off the shelf or trained here on a treebank; either way with its signature and its scores."""
+"""train_parser: a parser, off the shelf or trained here on a treebank, with its signature and its scores."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.corpora.records import Pair
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table
 from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
-from espalier.syntax.parsers.registry import MODEL, save_parser
+from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
+from pipeline.artifacts import write_metrics
 from pipeline.params import ParserEntry, entry, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.stages.train import read_versions
@@ -24,24 +25,27 @@ from pipeline.validation import validated
 if TYPE_CHECKING:
     import rich.progress
 
-#: Constituency parsers are compared on sentences of up to so many words, as EVALB does beside all.
+#: Constituency parsers are also compared on sentences of at most so many words, as by EVALB.
 SHORT = 40
 
 
 def run(key: str) -> None:
-    """Make `parsers/<key>/`, and score it on its treebank's test sentences, with their gold words."""
-    wanted = entry("parser", load_params().parsers, key)
-    trained = wanted.treebank != layout.NONE
-    scratch = layout.scratch("train_parser", key, _identity(wanted))
+    """Make `parsers/<key>/`, and score it on the test sentences of its treebank, given their gold words."""
+    parser_entry = entry("parser", load_params().parsers, key)
+    trained = parser_entry.treebank != layout.NONE
+    scratch = layout.scratch("train_parser", key, _identity(parser_entry))
+    numbers: dict[str, float] = {}
+    details: dict[str, Any] = {}
     with atomic_folder(layout.parser(key)) as folder:
         if trained:
-            _train(key, wanted, folder / MODEL, scratch)
-        model = wanted.model if wanted.model != layout.NONE else None
-        parser = save_parser(folder, wanted.backend, model, wanted.options)
-        found: dict[str, Any] = {"signature": parser.signature}
+            _train(key, parser_entry, folder / MODEL, scratch)
+        model = parser_entry.model if parser_entry.model != layout.NONE else None
+        parser = save_parser(folder, parser_entry.backend, model, parser_entry.options)
         if trained:
-            found |= scored(parser, read_treebank(wanted.treebank, "test"))
-        write_json(layout.parser_metrics(key), found)
+            details = scored(parser, read_treebank(parser_entry.treebank, "test"))
+            numbers = {name: value for name, value in details["scores"].items() if value is not None}
+            write_json(folder / "scores.json", numbers)
+    write_metrics("parsers", key, numbers, {"signature": parser.signature, **details})
     shutil.rmtree(scratch, ignore_errors=True)
     say(f"{key}: {parser.signature}")
 
@@ -56,46 +60,37 @@ def read_treebank(corpus: str, split: str) -> list[Parse]:
     return list(dict.fromkeys(parse_of(row, side) for row in table.to_dict("records") for side in sides))
 
 
-def scored(parser: Parser, gold: list[Parse]) -> dict[str, Any]:
-    """Scores of a parser that is given the gold words, of all sentences and again of the short ones."""
-    from espalier.metrics.metric import details_json
-    from espalier.metrics.parsing import parsing_scores
-
-    answers = parser.parse([each.words for each in gold])
-    found = [Parse(()) if isinstance(each, Refused) else each for each in answers]
-    short = [number for number, each in enumerate(gold) if len(each.words) <= SHORT]
+def scored(parser: Parser, gold: Sequence[Parse]) -> dict[str, Any]:
+    """Scores of a parser that is given the gold words: of all sentences, and of those of at most `SHORT` words."""
+    answers = parser.parse([parse.words for parse in gold])
+    parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
+    short = [number for number, parse in enumerate(gold) if len(parse.words) <= SHORT]
     return {
-        **details_json(parsing_scores(gold, found)),
-        f"up_to_{SHORT}_words": details_json(
-            parsing_scores([gold[number] for number in short], [found[number] for number in short])
-        )["scores"],
+        **_scores(gold, parses),
+        f"up_to_{SHORT}_words": _scores([gold[n] for n in short], [parses[n] for n in short])["scores"],
         "counts": {
             "sentences": len(gold),
             f"up_to_{SHORT}_words": len(short),
-            "refused": sum(isinstance(each, Refused) for each in answers),
+            "refused": sum(isinstance(answer, Refused) for answer in answers),
         },
     }
 
 
-def _train(key: str, wanted: ParserEntry, folder: Path, scratch: Path) -> None:
-    train, dev = (read_treebank(wanted.treebank, split) for split in ("train", "dev"))
-    where = f"params.yaml: parsers.{key}.training"
+def _scores(gold: Sequence[Parse], parses: Sequence[Parse]) -> Mapping[str, Any]:
+    from espalier.metrics.metric import scores_json
+    from espalier.metrics.parsing import parsing_scores
+
+    return scores_json(parsing_scores(gold, parses))
+
+
+def _train(key: str, parser: ParserEntry, folder: Path, scratch: Path) -> None:
+    train, dev = (read_treebank(parser.treebank, split) for split in ("train", "dev"))
+    backend = BACKENDS[parser.backend]
+    kind = backend.settings()
+    given = {"language": parser.language, **parser.training} if "language" in kind.model_fields else parser.training
+    settings = validated(kind, given, f"params.yaml: parsers.{key}.training")
     with progress_bar() as bar:
-        watch = _watcher(bar, key)
-        match wanted.backend:
-            case "benepar":
-                from espalier.syntax.parsers.benepar_training import BeneparTraining, train_benepar
-
-                train_benepar(train, dev, validated(BeneparTraining, wanted.training, where), folder, scratch,
-                              seed=wanted.seed, watch=watch)  # fmt: skip
-            case "spacy":
-                from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
-
-                training = {"language": wanted.language, **wanted.training}
-                train_spacy(train, dev, validated(SpacyTraining, training, where), folder, scratch,
-                            seed=wanted.seed, watch=watch)  # fmt: skip
-            case other:
-                raise ConfigError(f"{other} is not trained here", where=f"parsers.{key}.treebank", remedy="none")
+        backend.trained(train, dev, settings, folder, scratch, seed=parser.seed, watch=_watcher(bar, key))
 
 
 def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str], None]:
@@ -107,7 +102,7 @@ def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str],
     return watch
 
 
-def _identity(wanted: ParserEntry) -> str:
-    """Names everything that a trained parser follows from, so that no other training's checkpoint is resumed."""
-    inputs = sorted(layout.corpus(wanted.treebank).iterdir()) if wanted.treebank != layout.NONE else []
-    return digest(wanted.model_dump(mode="json"), read_versions(), [(path.name, file_sha256(path)) for path in inputs])
+def _identity(parser: ParserEntry) -> str:
+    """A hash of everything that a trained parser depends on, so that no other training's checkpoint is resumed."""
+    inputs = sorted(layout.corpus(parser.treebank).iterdir()) if parser.treebank != layout.NONE else []
+    return digest(parser.model_dump(mode="json"), read_versions(), [(path.name, file_sha256(path)) for path in inputs])

@@ -54,15 +54,49 @@ def test_a_source_without_files_is_refused() -> None:
         Source.model_validate({**source(), "files": []})
 
 
+GIT = {
+    "url": "https://example.org/forms", "commit": "0" * 40, "paths": ["forms"], "sha256": "0" * 64, "files": 2,
+    "bytes": 9, "mirror": "forms",
+}  # fmt: skip
+
+
+def git_source(**changed: Any) -> dict[str, Any]:
+    return {"title": "T", "licence": "L", "citation": "C", "git": GIT | changed}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"url": "ext::sh -c true"},
+        {"url": "--upload-pack=true"},
+        {"commit": "main"},
+        {"paths": []},
+        {"paths": ["../forms"]},
+        {"sha256": "0" * 40},
+        {"files": 0},
+        {"mirror": "/forms"},
+        {"branch": "main"},
+    ],
+)
+def test_a_git_entry_that_cannot_be_is_refused(changed: dict[str, Any]) -> None:
+    assert Source.model_validate(git_source()).git is not None
+    with pytest.raises(ValidationError, match=next(iter(changed))):
+        Source.model_validate(git_source(**changed))
+
+
+def test_a_source_has_either_files_or_a_repository() -> None:
+    with pytest.raises(ValidationError, match="both files and git"):
+        Source.model_validate({**source(), **git_source()})
+
+
 def test_the_committed_entries_are_valid_and_pinned() -> None:
-    profile = Path(__file__).parents[2] / "profiles" / "small"
-    here = profile / "sources.yaml"
-    text = (here if here.exists() else profile / "params.yaml").read_text(encoding="utf-8")
-    entries = yaml.safe_load(text)
-    entries = entries.get("sources", entries)
+    root = Path(__file__).parents[2]
+    entries = yaml.safe_load((root / "sources.yaml").read_text(encoding="utf-8"))["sources"]
     sources = {name: Source.model_validate(entry) for name, entry in entries.items()}
     assert {"songci", "sonnets_friedman", "sonnets_deepspeare", "brown", "wordnet"} <= set(sources)
     assert len(sources["songci"].files) == 23
+    forms = sources["couyun"].git
+    assert forms is not None and (forms.files, forms.commit[:8]) == (983, "1744e87f")
     for one in sources.values():
         for file in one.files:
             # A URL without a commit would give other bytes one day; a file without a URL says where it comes from.

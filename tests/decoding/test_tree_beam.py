@@ -181,6 +181,41 @@ def test_a_wide_beam_finds_all_trees_in_the_order_of_their_probability(
         assert scores(whole) == pytest.approx([score for _, score in every], rel=1e-5)
 
 
+@pytest.mark.parametrize(("arity", "size", "never"), [(1, 4, ()), (2, 3, ()), (3, 3, ()), (3, 4, (2,)), (2, 9, ())])
+def test_a_local_beam_of_all_groups_ranks_every_group_of_children(
+    sources: Any, arity: int, size: int, never: tuple[int, ...]
+) -> None:
+    """Against enumeration: V tokens make V^K groups, more than there are tokens."""
+    model, tokens = ToyTrees(arity, size), [token for token in range(size) if token not in never]
+    local = len(tokens) ** arity
+    caps = {"depth": 2, "words": 50, "rounds": 50}
+    found = tree_beam(model, sources([1]), beam=local * size, local=local, end=END, never=never, **caps)[0]
+    best = model.logs(_mixed(1), -1).tolist()
+    root = max((token for token in tokens if token != END), key=lambda token: best[token])
+    node = _mixed(_mixed(1), root)
+    every = {
+        group: best[root] + sum(float(model.logs(node, k, *group[:k])[token]) for k, token in enumerate(group))
+        for group in product(tokens, repeat=arity)
+    }
+    groups = {
+        tuple(END if child == EOB else tree.tokens[child] for child in tree.children[0].tolist()): tree.log_probability
+        for tree in found
+        if tree.tokens[0] == root
+    }
+    ranked = sorted(every, key=lambda group: -every[group])
+    assert len(ranked) == local and list(groups) == ranked
+    assert list(groups.values()) == pytest.approx([every[group] for group in ranked], rel=1e-5)
+
+
+@pytest.mark.parametrize("local", [1, 2, 3, 5, 9, 10, 26, 27])
+def test_a_local_beam_wider_than_the_vocabulary_is_that_of_plain_algorithm_2(sources: Any, local: int) -> None:
+    model, caps = ToyTrees(3, 3, ends=0.0), {"depth": 3, "words": 6, "rounds": 4}
+    row = tree_beam(model, sources([3]), beam=6, local=local, end=END, **caps)[0]
+    plain = plain_tree_beam(model, sources([3]), beam=6, local=local, end=END, **caps)
+    assert flat(row) == [tree.flat(3) for tree in plain]
+    assert scores(row) == pytest.approx(scores(plain), rel=1e-5)
+
+
 @pytest.mark.parametrize("stop", ["sure", "paper"])
 @pytest.mark.parametrize("order", ["any", "first"])
 @pytest.mark.parametrize(("ends", "least"), [(1.5, 1), (0.0, 1), (1.5, 4)])
@@ -380,8 +415,8 @@ def test_no_sources_give_no_trees(sources: Any) -> None:
         ({"words": -3}, "a cap of -3 words; at least 1"),
         ({"rounds": 0}, "a cap of 0 rounds; at least 1"),
         ({"least": 9, "words": 8}, "at least 9 words, where a cap is 8; at most 8"),
-        ({"local": 9}, "a local beam of 9 in a vocabulary of 8; at most 8"),
-        ({"local": 7, "never": [2, 4, 4]}, "a local beam of 7 in a vocabulary of 8, less 2; at most 6"),
+        ({"local": 65}, "a local beam of 65, where 8 tokens make 64 groups of 2; at most 64"),
+        ({"local": 37, "never": [2, 4, 4]}, "a local beam of 37, where 6 tokens make 36 groups of 2; at most 36"),
     ],
 )
 def test_bad_sizes_are_named(sources: Any, changed: dict[str, Any], message: str) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,15 @@ from espalier.corpora.download import fetch
 from espalier.corpora.filters import Filters, screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import Pair, Sentence, Verse, table_of
+from espalier.corpora.readers.brown import read as read_brown
+from espalier.corpora.readers.songci import read as read_songci
+from espalier.corpora.readers.sonnets import read as read_sonnets
+from espalier.corpora.records import Pair, Sentence, Verse, table_of, values_of
 from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit, split_of
 from espalier.datasets.batching import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.nursery import NURSERIES
 from espalier.verse.format import format_of, parse_format
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")
@@ -193,7 +194,11 @@ def batches(_: Path) -> Any:
 
 
 def rows_of(rows: Iterable[Any]) -> list[Any]:
-    return [[type(row).__name__, asdict(row)] for row in rows]
+    return [[type(row).__name__, values_of(row)] for row in rows]
+
+
+def generated(name: str, count: int) -> list[Any]:
+    return rows_of(READERS[name].rows({}, {"count": count, "seed": 1}, language="", where="golden"))
 
 
 def brown(folder: Path) -> Any:
@@ -201,7 +206,7 @@ def brown(folder: Path) -> Any:
     (folder / "brown" / "cats.txt").write_text("ca01 news\ncb02 letters\n")
     (folder / "brown" / "ca01").write_text("\n".join(f"The/at lamp/nn {w}/vbd ./." for w in ("shone", "fell", "slept")))
     (folder / "brown" / "cb02").write_text("Moss/nn --/-- ``/`` in/in 1/2/cd ''/'' ./.")
-    return rows_of(READERS["brown"]({"brown": folder}, sentences=2))
+    return rows_of(read_brown({"brown": folder}, sentences=2))
 
 
 def songci(folder: Path) -> Any:
@@ -212,7 +217,7 @@ def songci(folder: Path) -> Any:
         {"rhythmic": "灯曲", "author": "某丙", "paragraphs": ["灯。", "山山山，abc。"], "tags": []},
     ]
     (folder / "ci.song.0.json").write_text(json.dumps(poems, ensure_ascii=False), encoding="utf-8")
-    return rows_of(READERS["songci"]({"made": folder}))
+    return rows_of(read_songci({"made": folder}))
 
 
 def sonnets(folder: Path) -> Any:
@@ -225,7 +230,7 @@ def sonnets(folder: Path) -> Any:
     (friedman / "sonnets.json").write_text(json.dumps(poems))
     both = [" <eos> ".join(line.lower() for line in part) + " <eos>\n" for part in lines]
     (lau / "sonnet_valid.txt").write_text("".join(both))
-    return rows_of(READERS["sonnets"]({"friedman": friedman, "lau": lau}))
+    return rows_of(read_sonnets({"friedman": friedman, "lau": lau}))
 
 
 COMPONENTS = {
@@ -233,15 +238,15 @@ COMPONENTS = {
     "corpora.filters": filters,
     "corpora.splits": splits,
     "corpora.leakage": shared,
-    "corpora.verse": frames,
-    "corpora.batches": batches,
+    "encodings.verse": frames,
+    "batching": batches,
     "readers.brown": brown,
     "readers.songci": songci,
     "readers.sonnets": sonnets,
-    "readers.dialogue_zh": lambda _: rows_of(NURSERIES["dialogue_zh"](count=4, seed=1)),
-    "readers.lyrics_zh": lambda _: rows_of(NURSERIES["lyrics_zh"](count=4, seed=1)),
-    "readers.news_en": lambda _: rows_of(NURSERIES["news_en"](count=4, seed=1)),
-    "readers.paraphrase_en": lambda _: rows_of(NURSERIES["paraphrase_en"](count=4, seed=1)),
-    "readers.verse_zh": lambda _: rows_of(NURSERIES["verse_zh"](count=3, seed=1)),
-    "readers.verse_en": lambda _: rows_of(NURSERIES["verse_en"](count=2, seed=1)),
+    "readers.dialogue_zh": lambda _: generated("dialogue_zh", 4),
+    "readers.lyrics_zh": lambda _: generated("lyrics_zh", 4),
+    "readers.news_en": lambda _: generated("news_en", 4),
+    "readers.paraphrase_en": lambda _: generated("paraphrase_en", 4),
+    "readers.verse_zh": lambda _: generated("verse_zh", 3),
+    "readers.verse_en": lambda _: generated("verse_en", 2),
 }

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from espalier.decoding.dialogue import DialogueDecoder, replies
 from torch import Tensor
 
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import DialogueData, DialogueView
-from espalier.datasets.dialogue.encode import canonicalize, words_known
+from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
+from espalier.datasets.encoding import Encoded
 from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.metrics.dialogue import KEYS, Writes, dialogue_statistics, metrics_of
 from espalier.metrics.metric import details_json, family_scores
 from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
 from espalier.models.responder import Responder
 from espalier.models.x2tree import X2Tree
+from espalier.tasks.dialogue import DialogueDecoder, replies
 
 PAIRS = [
     ("the lamp glows", "it glows low , she says", "2 6 2 2 6 0"),
@@ -39,20 +40,28 @@ def pairs() -> list[Pair]:
     ]  # fmt: skip
 
 
+def vocabulary(coverage: float = 1.0) -> WordVocabulary:
+    return DialogueEncoding().build_vocabulary(pairs(), DialogueSettings(words=20, coverage=coverage), "en")
+
+
+def encoded(voc: WordVocabulary, **settings: Any) -> Encoded:
+    return DialogueEncoding().encode(pairs(), voc, DialogueSettings(**settings))
+
+
 def rows_of(data: DialogueData) -> Any:
     return [data.ids, {name: [ragged.flat.tolist(), ragged.offsets.tolist()] for name, ragged in data.columns.items()}]
 
 
 def dialogue(folder: Path) -> Any:
-    rows = pairs()
-    words_known(rows, most=20, coverage=0.9).save(folder / "vocabulary.json")
+    vocabulary(0.9).save(folder / "vocabulary.json")
     voc = WordVocabulary.load(folder / "vocabulary.json")
     found: list[Any] = [list(voc.words)]
-    limits: list[dict[str, Any]] = [{}, {"least": 2, "most": 5, "unknown": 0.2}, {"lift": False}]
+    limits: list[dict[str, Any]] = [{}, {"min_words": 2, "max_words": 5, "max_unknown": 0.2}, {"lift": False}]
     for bounds in limits:
-        data, aside, lifted = canonicalize(rows, voc, **bounds)
-        found.append([rows_of(data), [[each.id, each.reason, each.text] for each in aside], lifted])
-    data, _, _ = canonicalize(rows, voc)
+        part = encoded(voc, **bounds)
+        quarantined = [[row.id, row.reason, row.text] for row in part.quarantined]
+        found.append([rows_of(part.split), quarantined, part.facts["lifted"]])
+    data = encoded(voc).split
     data.save(folder / "made.parquet")
     for each in (data, DialogueData.load(folder / "made.parquet", voc)):
         for view in (DialogueView("chain"), DialogueView("tree"), DialogueView("tree", 1)):
@@ -72,7 +81,7 @@ def values_of(model: Any) -> list[Any]:
     with torch.no_grad():
         for number, parameter in enumerate(model.parameters()):
             parameter.copy_(0.5 * wave(*parameter.shape, phase=number))
-    data, _, _ = canonicalize(pairs(), model.vocabulary)
+    data = encoded(model.vocabulary).split
     batch = data.batch(np.arange(len(data)), model.eval().config.view)
     nats = model.tree_losses(batch) if isinstance(model, X2Tree) else model.token_losses(batch).sum(1)
     smoothed = model.loss(batch, 0.1)
@@ -83,7 +92,7 @@ def values_of(model: Any) -> list[Any]:
 
 
 def _models(kind: Any, config: Any, variants: list[dict[str, Any]]) -> Any:
-    voc = words_known(pairs(), most=20, coverage=1.0)
+    voc = vocabulary()
     small: dict[str, Any] = {"width": 6, "word": 4, "readout": 5}
     return [[values_of(kind(config(**small, **changes), voc)) for changes in variants], config().model_dump()]
 
@@ -149,25 +158,28 @@ class WaveTrees(WaveChain):
 
 
 def decoding(_: Path) -> Any:
-    voc = words_known(pairs(), most=20, coverage=1.0)
-    data = canonicalize(pairs(), voc)[0]
+    voc = vocabulary()
+    data = encoded(voc).split
     found = []
     models: list[Any] = [WaveChain(voc.text_size), WaveTrees(voc.text_size, 1), WaveTrees(voc.text_size, 3)]
     for model in models:
         view = DialogueView("tree", model.arity) if hasattr(model, "arity") else DialogueView("chain")
         batch = data.batch(np.arange(3), view)
-        settings: list[dict[str, Any]] = [{"beam": 3, "words": 12}, {"beam": 4, "local": 3, "words": 3}]
+        settings: list[dict[str, Any]] = [{"beam": 3, "max_words": 12}, {"beam": 4, "local": 3, "max_words": 3}]
         if view.shape == "tree":
-            settings += [{"beam": 5, "words": 9, "order": order, "stop": stop} for order, stop in
+            settings += [{"beam": 5, "max_words": 9, "order": order, "stop": stop} for order, stop in
                          (("first", "sure"), ("any", "paper"), ("first", "paper"))]  # fmt: skip
-            settings += [{"beam": 3, "words": 12, "depth": 2}]
+            settings += [{"beam": 3, "max_words": 12, "depth": 2}]
         for each in settings:
             rows = replies(model, batch, DialogueDecoder.model_validate(each), voc)
             found.append([[
                 [reply.words, reply.log_probability, reply.cut, reply.nodes.tolist() if reply.nodes is not None else []]
                 for reply in row
             ] for row in rows])  # fmt: skip
-    return [found, DialogueDecoder().model_dump()]
+    defaults = DialogueDecoder().model_dump()
+    # Under the names of the recorded digest.
+    defaults |= {"least": defaults.pop("min_words"), "words": defaults.pop("max_words")}
+    return [found, defaults]
 
 
 def metrics(_: Path) -> Any:
@@ -187,7 +199,7 @@ def metrics(_: Path) -> Any:
 
 
 COMPONENTS = {
-    "corpora.dialogue": dialogue,
+    "encodings.dialogue": dialogue,
     "models.x2tree": x2tree,
     "models.responder": responder,
     "decoding.dialogue": decoding,

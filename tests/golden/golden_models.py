@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from espalier.decoding.verse import VerseDecoder, text_of, verse_constraint, write
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
@@ -21,6 +20,8 @@ from espalier.layers.readout import readout_loss
 from espalier.layers.residual import FeedForward, Residual
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
+from espalier.tasks.registry import TASKS
+from espalier.tasks.verse import VerseDecoder, text_of
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import train
 from espalier.verse.format import format_of, parse_format
@@ -138,6 +139,8 @@ class WaveState:
 class WaveModel:
     """Log-probabilities from the row, the last token and the time alone."""
 
+    vocabulary = VOC
+
     def start(self, batch: VerseBatch) -> WaveState:
         return WaveState(torch.arange(len(batch)), 0)
 
@@ -157,9 +160,11 @@ def decoding(_: Path) -> Any:
     for mode in ("free", "frame"):
         for changes in ({}, {"marks": True}, {"marks": True, "rhyme": True}, {"method": "beam", "length_power": 0.6}):
             decoder = VerseDecoder(mode=mode, top_k=6, beam=3, slack=2, **changes)
-            ids = write(model, batch, [1, 2, 3, 4], decoder, verse_constraint(decoder, VOC))
+            rows = TASKS["verse"].generate(model, batch, decoder, [1, 2, 3, 4])
             given = formats if mode == "frame" else [None] * 4
-            texts = [text_of(row, VOC, format_) for row, format_ in zip(ids, given, strict=True)]
+            texts = [
+                text_of(row[0].tokens if row else [], VOC, format_) for row, format_ in zip(rows, given, strict=True)
+            ]
             found[f"{mode} {sorted(changes)}"] = texts
     beams = beam_search(model, batch, beam=3, steps=7, begin=2, end=EOS, length_power=0.6)
     found["beams"] = [[[each.tokens, each.log_probability, each.score] for each in row] for row in beams]

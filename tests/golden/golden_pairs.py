@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import torch
-from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text, write_pairs
 from torch import Tensor
 
 from espalier.corpora.records import Pair
-from espalier.datasets.pairs.data import ROWS, PairData, PairView, pairs_of
-from espalier.datasets.pairs.encode import linearize_pairs, reversed_pairs, vocabulary_of
+from espalier.datasets.pairs.data import ROWS, PairData, PairView
+from espalier.datasets.pairs.encode import PairEncoding, PairSettings
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import EOS
@@ -31,6 +31,8 @@ from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
+from espalier.tasks.paraphrase import PairDecoder, tree_text
+from espalier.tasks.registry import TASKS
 
 ROWS_OF_TEXT = [
     ("The lamp does not glow .", "(S (NP (DT The) (NN lamp)) (VP (VBZ does) (RB not) (VP (VB glow))) (. .))",
@@ -56,16 +58,19 @@ def rows_of(data: PairData) -> Any:
 
 
 def paraphrase(folder: Path) -> Any:
-    rows = pairs()
-    voc = vocabulary_of(rows[:3], pieces=60, depth=4, lower=True)
+    rows, encoding = pairs(), PairEncoding()
+    voc = encoding.build_vocabulary(rows[:3], PairSettings(pieces=60, depth=4), "en")
     voc.save(folder / "vocabulary.json")
     voc = PairVocabulary.load(folder / "vocabulary.json")
     found: list[Any] = [voc.trees.as_json(), voc.text_size, voc.decode_text([*range(voc.text_size)])]
-    limits: list[dict[str, Any]] = [{}, {"least": 3, "most": 9}, {"least": 4}]
+    limits: list[dict[str, Any]] = [{}, {"min_length": 3, "max_length": 9}, {"min_length": 4}]
     for bounds in limits:
-        data, aside, places = linearize_pairs(rows + reversed_pairs(rows), voc, **bounds)
-        found.append([rows_of(data), [[each.id, each.reason, each.text] for each in aside], places])
-    guided, _, _ = linearize_pairs(rows[:3], voc, guides=[TREES[1], TREES[0], TREES[1]], templates=TREES[2:5])
+        settings = PairSettings.model_validate({"min_length": 1, "max_length": 510, **bounds})
+        part = encoding.encode(encoding.training_records(rows, settings), voc, settings)
+        quarantined = [[row.id, row.reason, row.text] for row in part.quarantined]
+        found.append([rows_of(part.split), quarantined, list(part.places)])
+    plain = encoding.encode(rows[:3], voc, PairSettings(min_length=1, max_length=510)).split
+    guided = plain.under([TREES[1], TREES[0], TREES[1]], TREES[2:5])
     guided.save(folder / "made.parquet")
     again = PairData.load(folder / "made.parquet", voc)
     views = [
@@ -89,7 +94,7 @@ def data() -> PairData:
     texts = [[(5 * n + 3 * k) % (voc.text_size - 4) + 4 for k in range(2 + 3 * n % 7)] for n in range(6)]
     nodes = [symbols.encode(read_tree(tree)) for tree in TREES]
     columns = {"source": texts[:3], "target": texts[3:], "source_tree": nodes[::2], "target_tree": nodes[1::2]}
-    return pairs_of(list("abc"), columns, voc)
+    return PairData.of(list("abc"), columns, voc)
 
 
 def wave(*shape: int, phase: float = 0.0) -> Tensor:
@@ -162,6 +167,12 @@ class WaveModel:
     """Log-probabilities from the row, the last id and the time alone."""
 
     size: int
+    vocabulary: PairVocabulary
+    view: PairView
+
+    @property
+    def config(self) -> SimpleNamespace:
+        return SimpleNamespace(view=self.view)
 
     def start(self, batch: Any) -> WaveState:
         return WaveState(torch.arange(len(batch)), 0)
@@ -183,17 +194,18 @@ def decoding(_: Path) -> Any:
         ("tree", "brackets", symbols.bracketed_size),
     ):
         view = PairView(("template",), writes, form, 2)  # type: ignore[arg-type]
-        batch, model = examples.batch(np.arange(3), view), cast(ChainModel, WaveModel(size))
-        settings: list[dict[str, Any]] = [{"steps": 7}, {"steps": 7, "min_ids": 3, "length_power": 0.6}]
+        batch, model = examples.batch(np.arange(3), view), cast(ChainModel, WaveModel(size, voc, view))
+        settings: list[dict[str, Any]] = [{"max_ids": 7}, {"max_ids": 7, "min_ids": 3, "length_power": 0.6}]
         if writes == "tree":
-            settings += [{"steps": 45, "constraint": "tree"}, {"steps": 45, "constraint": "template"}]
+            settings += [{"max_ids": 45, "constraint": "tree"}, {"max_ids": 45, "constraint": "template"}]
         for changes in settings:
             decoder = PairDecoder.model_validate({"beam": 3, **changes})
-            rows = write_pairs(model, batch, decoder, pair_constraint(decoder, view, voc))
+            rows = TASKS["paraphrase"].generate(model, batch, decoder, [])
             found.append(
                 [[[each.tokens, each.score, tree_text(each.tokens, view, voc)] for each in row] for row in rows]
             )
-    return [found, PairDecoder().model_dump()]
+    defaults = PairDecoder().model_dump()
+    return [found, defaults | {"steps": defaults.pop("max_ids")}]  # under the name of the recorded digest
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------
@@ -220,7 +232,7 @@ def metrics(_: Path) -> Any:
 
 
 COMPONENTS = {
-    "corpora.paraphrase": paraphrase,
+    "encodings.pairs": paraphrase,
     "models.guig": guig,
     "models.scpn": scpn,
     "decoding.paraphrase": decoding,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from espalier.corpora.readers import READERS
+from espalier.corpora.records import values_of
 
 PIECES = [
     "[PAD]",
@@ -44,7 +44,7 @@ def put(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def read(reader: str, folders: Mapping[str, Path], **options: Any) -> Any:
-    return [asdict(row) for row in READERS[reader](folders, **options)]
+    return [values_of(row) for row in READERS[reader].rows(folders, options, language="en", where="golden")]
 
 
 def penn(folder: Path) -> Any:
@@ -153,8 +153,19 @@ def xdailydialog(folder: Path) -> Any:
     return read("xdailydialog", {"x": put(folder, files)})
 
 
+def tsv(folder: Path) -> Any:
+    text = "the lamp glows\tit is  lit\td1\n\tempty\td1\nno group\there\t\nbare\n"
+    columns = {"columns": ["source", "target", "group"]}
+    return read("tsv", {"mine": put(folder, {"pairs.tsv": text})}, **columns)
+
+
+def lines(folder: Path) -> Any:
+    return read("lines", {"mine": put(folder, {"a.txt": "the lamp glows\n\nso\ufffd\n", "b/c.txt": "灯 明\r\n"})})
+
+
 COMPONENTS = {
     "readers.conllu": conllu,
+    "readers.lines": lines,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),
     "readers.paranmt": paranmt,
     "readers.paraphrases": together,
@@ -162,6 +173,7 @@ COMPONENTS = {
     "readers.penn": penn,
     "readers.qcpg": lambda folder: read("qcpg", {"bank": paraphrases(folder)["bank"]}),
     "readers.quora": quora,
+    "readers.tsv": tsv,
     "readers.weibo": weibo,
     "readers.xdailydialog": xdailydialog,
 }

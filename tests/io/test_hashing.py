@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.io.hashing import digest, file_sha256, seed_from
+from espalier.io.hashing import digest, file_sha256, files_sha256, seed_from
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -43,3 +43,16 @@ def test_seeds_fit_63_bits_and_differ_for_near_values() -> None:
     assert all(0 <= seed < 2**63 for seed in seeds)
     # Half of the seeds should lie in the upper half: 1000 +- 5 standard deviations of 22.
     assert 888 < sum(seed >= 2**62 for seed in seeds) < 1112
+
+
+def test_a_folders_hash_is_that_of_the_sorted_lines_of_sha256sum(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/x").write_bytes(b"1")
+    (tmp_path / "a-").write_bytes(b"2")
+    lines = (
+        "d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35  a-\n"
+        "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b  b/x\n"
+    )
+    assert files_sha256(tmp_path) == hashlib.sha256(lines.encode()).hexdigest()
+    (tmp_path / "b/x").rename(tmp_path / "b/y")
+    assert files_sha256(tmp_path) != hashlib.sha256(lines.encode()).hexdigest()

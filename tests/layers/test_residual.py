@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 import torch
 
+from espalier.layers.attention import Attention
 from espalier.layers.residual import FeedForward, Residual
 
 
@@ -20,6 +22,21 @@ def test_post_norm_comes_after_the_sum_and_pre_norm_before_the_sublayer() -> Non
     post, pre = (Residual(8, norm, 0.0, 1e-12) for norm in ("post", "pre"))
     assert torch.allclose(post(x, torch.tanh), normed(x + x.tanh(), 1e-12), atol=1e-5)
     assert torch.allclose(pre(x, torch.tanh), x + normed(x, 1e-12).tanh(), atol=1e-5)
+
+
+def test_the_released_form_norms_queries_alone() -> None:
+    x, attention = torch.randn(2, 3, 8), Attention(8, 2)
+    block = Residual(8, "released", 0.0)
+    y = block(x, partial(attention, memory=block.memory(x)))
+    assert torch.allclose(y, x + attention(normed(x, 1e-5), x), atol=1e-5)
+    assert all(Residual(8, norm, 0.0).memory(x) is None for norm in ("post", "pre"))
+
+
+def test_a_residual_connection_inside_the_sublayer_is_not_added_twice() -> None:
+    x = torch.randn(2, 3, 8)
+    post, released = (Residual(8, norm, 0.5).train() for norm in ("post", "released"))
+    assert torch.allclose(post(x, torch.tanh, inside=True), normed(x.tanh(), 1e-5), atol=1e-5)
+    assert torch.allclose(released(x, torch.tanh, inside=True), normed(x, 1e-5).tanh(), atol=1e-5)
 
 
 def test_dropout_spares_the_residual_and_evaluation() -> None:

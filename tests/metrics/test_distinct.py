@@ -24,9 +24,9 @@ from espalier.metrics.metric import scores
 from espalier.text.language import Language
 
 
-def values(texts: list[str], language: Language = "zh", samples: list[int] | None = None) -> dict[str, float | None]:
+def values(texts: list[str], language: Language = "zh", draws: list[int] | None = None) -> dict[str, float | None]:
     macro = scores(MACRO, distinct_statistics(texts, language), seed=0, resamples=0)
-    micro = scores(MICRO, draw_shares(texts, language, samples), seed=0)
+    micro = scores(MICRO, draw_shares(texts, language, draws), seed=0)
     return {key: score.value for key, score in {**macro, **micro}.items()}
 
 
@@ -70,10 +70,10 @@ def test_english_counts_tokens_not_letters() -> None:
 
 def test_pooled_distinct_is_averaged_over_draws_and_does_not_fall_with_their_number() -> None:
     # One text of the first draw, two of the second: 2/2 and {山 水 月} of 4; each draw counts as one.
-    uneven = values(["山水", "山水", "山月"], samples=[0, 1, 1])
+    uneven = values(["山水", "山水", "山月"], draws=[0, 1, 1])
     assert uneven["distinct_1_micro"] == pytest.approx(100 * (1 + 3 / 4) / 2)
     once = values(["山水", "山月"])
-    twice = values(["山水", "山月", "山水", "山月"], samples=[0, 0, 1, 1])
+    twice = values(["山水", "山月", "山水", "山月"], draws=[0, 0, 1, 1])
     assert once["distinct_1_micro"] == twice["distinct_1_micro"] == 75.0  # {山 水 月} of 4
     assert values(["山水", "山月", "山水", "山月"])["distinct_1_micro"] == 37.5  # all four in one pool: 3 of 8
 

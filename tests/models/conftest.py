@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from espalier.datasets.pairs.data import PairData, pairs_of
+from espalier.datasets.pairs.data import PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.verse.data import VerseData
@@ -65,6 +65,6 @@ def linearized() -> Callable[..., PairData]:
             "target": voc.encode_texts([row[2] for row in rows]),
             "target_tree": [symbols.encode(tree) for tree in trees[1]],
         }
-        return pairs_of([str(place) for place in range(len(rows))], columns, voc)
+        return PairData.of([str(place) for place in range(len(rows))], columns, voc)
 
     return made

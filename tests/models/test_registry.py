@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from espalier.datasets.verse.data import VerseData
-from espalier.datasets.vocabulary import Vocabulary
+from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.models.registry import ARCHITECTURES, Architecture, architecture
@@ -106,7 +106,7 @@ def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
 class Toy(torch.nn.Module):
     """A model that is registered from outside."""
 
-    def __init__(self, config: SongNetConfig, vocabulary: Vocabulary) -> None:
+    def __init__(self, config: SongNetConfig, vocabulary: VerseVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.weight = torch.nn.Parameter(torch.full((config.width,), float(vocabulary.text_size)))

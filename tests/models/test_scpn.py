@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.datasets.pairs.data import PairBatch, PairData, pairs_of
+from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
@@ -328,7 +328,7 @@ def test_it_learns_to_copy_even_what_it_has_never_written(attention: Any) -> Non
         rows = [rng.choice(ids, 3, replace=False).tolist() for _ in range(count)]
         trees = [symbols.encode(tree)] * count
         columns = {"source": rows, "target": rows, "source_tree": trees, "target_tree": trees}
-        return pairs_of([str(i) for i in range(count)], columns, voc)
+        return PairData.of([str(i) for i in range(count)], columns, voc)
 
     torch.manual_seed(1)
     model = SCPN(SCPNConfig(width=32, word=24, label=8, tree_hidden=8, layers=1, attention=attention), voc)

@@ -137,10 +137,8 @@ def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
 
 
 def test_every_reader_and_architecture_has_a_version() -> None:
-    from espalier.nursery import NURSERIES
-
     versions = yaml_of(ROOT / "versions.yaml")
-    assert set(versions["readers"]) == {*READERS, *NURSERIES}
+    assert set(versions["readers"]) == set(READERS)
     assert set(versions["models"]) == set(ARCHITECTURES)
 
 

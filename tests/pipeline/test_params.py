@@ -295,12 +295,10 @@ def test_every_network_training_and_decoder_of_a_profile_can_be_built(profile: t
 
 
 def test_every_reader_report_and_default_of_a_profile_exists(profile: tuple[Path, Params]) -> None:
-    from espalier.nursery import NURSERIES
-
     _, params = profile
     for key, corpus in params.corpora.items():
-        assert corpus.reader in {*READERS, *NURSERIES}, key
-        assert (corpus.source_1 != "none") == (corpus.reader in READERS), key
+        assert corpus.reader in READERS, key
+        assert (corpus.source_1 != "none") == READERS[corpus.reader].reads_sources, key
     for paper in params.reports:
         assert (ROOT / f"report/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]

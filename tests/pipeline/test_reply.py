@@ -414,7 +414,11 @@ BAD: list[tuple[list[str], str]] = [
     ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; --beam 4, or more"),
     ([POST, "--n", "10001"], "--n: 10,001 replies at once; at most 10,000"),
     ([POST, "--beam", "1001"], "--beam: 1001 is too large; at most 1000"),
-    ([POST, "--local", "20"], "--local: 20 groups of children, where a child is one of 19; at most 19"),
+    (
+        [POST, "--model", "single", "--local", "20"],
+        "--local: 20 groups of children, where 19 words make 19 groups of 1",
+    ),
+    ([POST, "--local", "6860"], "--local: 6860 groups of children, where 19 words make 6859 groups of 3; at most 1000"),
     ([POST, "--model", "chain", "--local", "3"], "--local: model chain writes chains, which have no children"),
     ([POST, "--model", "chain", "--show-tree"], "--show-tree: model chain writes chains, which have no tree"),
     ([POST, "--model", "single", "--show-tree"], "--show-tree: model single writes chains"),

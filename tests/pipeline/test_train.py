@@ -71,6 +71,16 @@ def test_broken_off_it_goes_on_to_the_same_bytes_and_clears_up(
     assert not list((project / ".scratch/train").rglob("*.safetensors"))
 
 
+def test_a_model_that_lacks_a_method_is_refused_before_the_first_step(
+    project: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("espalier.models.songnet.SongNet.step")
+    answer = cli(project, "train", "songnet")
+    assert answer.status == 1
+    assert "architecture songnet: its model, SongNet, has no step, which every chain model needs" in answer.err
+    assert not (project / ".scratch/train").exists()
+
+
 @pytest.mark.parametrize(
     ("file", "key", "value"),
     [

@@ -1,87 +1,90 @@
-"""What `pipeline.stages.report` gathers for the paper's claims and examples."""
+"""Paired comparisons behind a paper's orderings."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from espalier.io.tables import write_table
 from espalier.metrics.paraphrase import metrics_of
-from espalier.report import Printed
-from pipeline import layout
-from pipeline.stages.report import _comparisons, _rows
-
-PARAPHRASE = {"guided": "paraphrase", "plain": "paraphrase"}
+from espalier.report import Printed, RunSegments, comparisons_of
 
 
-def _segments(run: str, ids: list[str], shift: float) -> pd.DataFrame:
+def _segments(ids: list[str], shift: float) -> RunSegments:
     """Statistics of a distance whose every row is `shift` more than its id's number."""
     metrics = metrics_of("ted")
     width = 3 * 7 + 2
-    rows = np.ones((len(ids), width)) * (np.array([int(each[1:]) for each in ids], dtype=float)[:, None] + shift)
-    rows[:, -1] = 1.0
     assert len(metrics) == width - 1
-    table = pd.DataFrame(rows, columns=[f"ted.{place}" for place in range(width)])
-    found = pd.concat([pd.DataFrame({"id": ids, "cluster": ids, "seed": 1, "sample": 0}), table], axis=1)
-    write_table(layout.segments("pairs", run), found)
-    return found
+    rows = np.ones((len(ids), width)) * (np.array([int(name[1:]) for name in ids], dtype=float)[:, None] + shift)
+    rows[:, -1] = 1.0
+    return _table(ids, {f"ted.{place}": rows[:, place] for place in range(width)})
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _table(ids: list[str], columns: dict[str, object]) -> RunSegments:
+    table = pd.DataFrame({"id": ids, "cluster": ids, "seed": 1, "sample": 0} | columns)
+    return RunSegments(table, metrics_of)
+
+
+def _compared_by(metric: str, printed: Printed) -> Printed:
+    """The same paper, whose BLEU column is read by another metric."""
+    column = printed.columns["bleu"]
+    ours = (column.ours[0].model_copy(update={"metric": metric}),)
+    return printed.model_copy(update={"columns": printed.columns | {"bleu": column.model_copy(update={"ours": ours})}})
 
 
 def test_texts_are_paired_by_id_whatever_their_order(pairs: Printed) -> None:
     ids = [f"r{i}" for i in range(20)]
-    _segments("guided", ids, 0.0)
-    _segments("plain", ids[::-1], 2.0)
-    (found,) = _comparisons(pairs, "pairs", PARAPHRASE, "nursery")
-    assert (found.one, found.other, found.metric, found.profile) == ("guided", "plain", "ted_full", "nursery")
+    runs = {"guided": _segments(ids, 0.0), "plain": _segments(ids[::-1], 2.0)}
+    (result,) = comparisons_of(pairs, runs, "nursery")
+    assert (result.one, result.other, result.metric, result.profile) == ("guided", "plain", "ted_full", "nursery")
     # Row for row the difference is -2, so that no resample differs: nothing but its pairing gives an interval of 0.
-    assert (found.difference, found.low, found.high) == pytest.approx((-2.0, -2.0, -2.0))
-    assert (found.p < 0.01, found.segments) == (True, 20)
+    assert (result.difference, result.low, result.high) == pytest.approx((-2.0, -2.0, -2.0))
+    assert (result.p < 0.01, result.segments) == (True, 20)
 
 
 def test_only_ids_of_both_count_and_several_samples_of_an_id_are_one(pairs: Printed) -> None:
-    _segments("guided", ["r0", "r1", "r2", "r3", "r0", "r1", "r2", "r3"], 0.0)
-    _segments("plain", ["r1", "r2", "r3", "r4"], 1.0)
-    (found,) = _comparisons(pairs, "pairs", PARAPHRASE, "nursery")
-    assert (found.segments, found.difference) == (3, pytest.approx(-1.0))
+    runs = {
+        "guided": _segments(["r0", "r1", "r2", "r3", "r0", "r1", "r2", "r3"], 0.0),
+        "plain": _segments(["r1", "r2", "r3", "r4"], 1.0),
+    }
+    (result,) = comparisons_of(pairs, runs, "nursery")
+    assert (result.segments, result.difference) == (3, pytest.approx(-1.0))
 
 
-def test_what_was_not_scored_is_not_compared(pairs: Printed) -> None:
+def test_runs_that_are_not_there_or_share_no_id_are_not_compared(pairs: Printed) -> None:
     ids = [f"r{i}" for i in range(4)]
-    _segments("guided", ids, 0.0)
-    assert _comparisons(pairs, "pairs", PARAPHRASE, "nursery") == []
-    _segments("plain", ["r8", "r9"], 1.0)
-    assert _comparisons(pairs, "pairs", PARAPHRASE, "nursery") == []
-    _segments("plain", ids, 1.0)
-    assert _comparisons(pairs, "pairs", {"guided": "paraphrase"}, "nursery") == []
+    assert comparisons_of(pairs, {"guided": _segments(ids, 0.0)}, "nursery") == []
+    assert comparisons_of(pairs, {"guided": _segments(ids, 0.0), "plain": _segments(["r8"], 1.0)}, "nursery") == []
 
 
 def test_statistics_of_another_setting_are_not_compared(pairs: Printed) -> None:
-    def meteor(run: str, family: str) -> None:
-        rows = pd.DataFrame(
-            {"id": ["r0", "r1"], "cluster": ["r0", "r1"], "seed": 1, "sample": 0}
-            | {f"{family}.0": [0.5, 0.25], f"{family}.1": 1.0}
-        )
-        write_table(layout.segments("pairs", run), rows)
-
-    column = pairs.columns["bleu"].model_copy(
-        update={"ours": (pairs.columns["bleu"].ours[0].model_copy(update={"metric": "meteor"}),)}
+    printed = _compared_by("meteor", pairs)
+    plain, wordnet = (
+        _table(["r0", "r1"], {f"{family}.0": [0.5, 0.25], f"{family}.1": 1.0})
+        for family in ("meteor", "meteor:wordnet")
     )
-    printed = pairs.model_copy(update={"columns": pairs.columns | {"bleu": column}})
-    meteor("guided", "meteor")
-    meteor("plain", "meteor:wordnet")
-    assert _comparisons(printed, "pairs", PARAPHRASE, "nursery") == []
-    meteor("plain", "meteor")
-    assert [found.metric for found in _comparisons(printed, "pairs", PARAPHRASE, "nursery")] == ["meteor"]
+    assert comparisons_of(printed, {"guided": plain, "plain": wordnet}, "nursery") == []
+    results = comparisons_of(printed, {"guided": plain, "plain": plain}, "nursery")
+    assert [result.metric for result in results] == ["meteor"]
 
 
-def test_rows_come_as_text() -> None:
-    write_table(Path("rows.parquet"), pd.DataFrame({"id": ["a"], "seed": [1], "text": ["a mill"], "score": [-1.5]}))
-    assert _rows(Path("rows.parquet")) == [{"id": "a", "seed": "1", "text": "a mill", "score": "-1.5"}]
+def test_metrics_of_the_whole_corpus_are_not_compared(pairs: Printed) -> None:
+    from espalier.metrics.dialogue import metrics_of as of_dialogue
+
+    columns = {f"{family}.{place}": 1.0 for family, width in (("distinct:pooled", 5),) for place in range(width)}
+    run = RunSegments(_table(["r0", "r1"], dict(columns)).table, of_dialogue)
+    assert comparisons_of(_compared_by("distinct_1", pairs), {"guided": run, "plain": run}, "nursery") == []
+
+
+def test_rows_of_other_families_do_not_count(pairs: Printed) -> None:
+    """A table holds families over different rows; where a family has no statistics its cells are empty."""
+    ids = [f"r{i}" for i in range(5)]
+    guided, plain = _segments(ids, 0.0), _segments(ids, 2.0)
+    further = pd.DataFrame({"id": ["dev"], "cluster": ["dev"], "seed": 1, "sample": 0, "perplexity.0": 2.0})
+    runs = {
+        key: RunSegments(pd.concat([run.table, further], ignore_index=True), metrics_of)
+        for key, run in (("guided", guided), ("plain", plain))
+    }
+    assert comparisons_of(pairs, runs, "nursery") == comparisons_of(
+        pairs, {"guided": guided, "plain": plain}, "nursery"
+    )

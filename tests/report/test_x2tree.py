@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from pipeline.dialogue import score
 
 from espalier.io.files import write_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.report import Printed, build
 from pipeline import layout
-from pipeline.dialogue import score
 from pipeline.params import load_params
 from pipeline.stages.report import _comparisons, _corpus, _settings
 from pipeline.stages.report import run as report

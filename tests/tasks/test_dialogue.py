@@ -239,10 +239,10 @@ def test_trees_without_an_order_of_words_are_refused() -> None:
         replies(model, batch(CHAIN), DialogueDecoder(), VOC)
 
 
-def test_more_groups_than_words_are_refused() -> None:
-    written(TREE, local=6, words=3)  # five words, and none
-    with pytest.raises(ConfigError, match="a local beam of 7 in a vocabulary of 10, less 4; at most 6"):
-        written(TREE, local=7)
+def test_more_groups_than_there_are_are_refused() -> None:
+    written(TREE, local=216, words=3)  # five words and none: 6^3 groups
+    with pytest.raises(ConfigError, match="a local beam of 217, where 6 tokens make 216 groups of 3; at most 216"):
+        written(TREE, local=217)
 
 
 @pytest.mark.parametrize(

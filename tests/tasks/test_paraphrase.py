@@ -12,7 +12,7 @@ from espalier.decoding.paraphrase import PairDecoder, pair_constraint, tree_text
 from pydantic import ValidationError
 from torch import Tensor
 
-from espalier.datasets.pairs.data import PairBatch, PairView, pairs_of
+from espalier.datasets.pairs.data import PairBatch, PairData, PairView
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
@@ -25,7 +25,7 @@ SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
 VOC = PairVocabulary.build(["a lamp glows low"], SYMBOLS, "en", pieces=30, lower=True)
 PARSES = [SYMBOLS.encode(read_tree(tree, words=False)) for tree in TREES]
 TEXTS = VOC.encode_texts(["a lamp", "low lamp glows", "glows"])
-DATA = pairs_of(
+DATA = PairData.of(
     list("abc"), {"source": TEXTS, "target": TEXTS, "source_tree": PARSES[::-1], "target_tree": PARSES}, VOC
 )
 

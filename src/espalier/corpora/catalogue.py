@@ -21,29 +21,54 @@ def _web(url: str) -> str:
     return url
 
 
+def _repository(url: str) -> str:
+    if not url.startswith(("https://", "http://", "file://")):
+        raise ValueError("must begin with https://, http:// or file://")
+    return url
+
+
 Inside = Annotated[str, AfterValidator(_inside)]
 Web = Annotated[str, AfterValidator(_web)]
+Repository = Annotated[str, AfterValidator(_repository)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class SourceFile(BaseModel):
-    """One published file, known by its hash wherever it comes from.
+    """One published file, identified by its hash wherever it comes from.
 
-    `urls` may be empty: then the bytes are to be had from a mirror or by hand alone, and `note` says how.
+    `urls` may be empty. The file then comes from a mirror or by hand, and `note` says how.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Inside = Field(description="path inside data/raw/<source>/; of an archive to unpack: what errors call it")
+    name: Inside = Field(description="path inside the source's folder; for an archive to unpack, its name in messages")
     urls: tuple[Web, ...] = Field(description="tried in order")
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: Sha256
     bytes: int = Field(ge=0)
     mirror: Inside = Field(description="path inside the folder that ESPALIER_MIRROR names")
-    unpack: bool = Field(default=False, description="put the members of this zip, tar, tar.gz or gz there, not itself")
+    unpack: bool = Field(default=False, description="unpack this zip, tar, tar.gz or gz, and do not keep it")
     note: str | None = None
 
 
+class GitFiles(BaseModel):
+    """Files of a git repository at one commit, verified by one digest (`espalier.io.hashing.files_sha256`).
+
+    The files keep their paths in the repository.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Repository
+    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    paths: tuple[Inside, ...] = Field(min_length=1, description="files, and folders with all that is in them")
+    sha256: Sha256 = Field(description="digest of the relative paths and the contents of all files")
+    files: int = Field(ge=1)
+    bytes: int = Field(ge=0)
+    mirror: Inside = Field(description="folder of these files inside the folder that ESPALIER_MIRROR names")
+
+
 class Source(BaseModel):
-    """One published collection."""
+    """One published collection: single files, or files of a git repository."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -51,10 +76,13 @@ class Source(BaseModel):
     licence: str
     citation: str
     homepage: Web | None = None
-    files: tuple[SourceFile, ...] = Field(min_length=1)
+    files: tuple[SourceFile, ...] = ()
+    git: GitFiles | None = None
 
     @model_validator(mode="after")
-    def _named_once(self) -> Source:
+    def _consistent(self) -> Source:
+        if bool(self.files) == bool(self.git):
+            raise ValueError("both files and git" if self.git else "neither files nor git")
         names = [file.name for file in self.files]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two files named {', '.join(twice)}")

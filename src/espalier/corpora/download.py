@@ -1,50 +1,18 @@
-"""Verified download: from a mirror or from the web, whole and right or not at all."""
+"""Verified download: from a mirror, from the web or from a git repository; complete and correct, or not at all."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-import requests
-
-from espalier.corpora.catalogue import Source, SourceFile
+from espalier.corpora.catalogue import GitFiles, Source, SourceFile
+from espalier.corpora.repository import export
+from espalier.corpora.web import Report, Transfer, TransferError, is_valid, receive
 from espalier.io.archives import unpack
 from espalier.io.errors import ArtifactError, SourceError
 from espalier.io.files import atomic_folder
-from espalier.io.hashing import digest, file_sha256
+from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.locks import exclusive
-
-Report = Callable[[str, int, int], None]
-
-#: Tries of one URL that bring nothing new, before the next; each goes on where the last one broke off.
-TRIES = 3
-#: Small, for what of a block has come when the connection breaks is lost.
-_BLOCK = 1 << 14
-
-
-class _TryError(Exception):
-    """One try of one URL failed; the text says how, in a few words. Only what `broke` off is worth another try."""
-
-    def __init__(self, how: str, *, broke: bool = False) -> None:
-        super().__init__(how)
-        self.broke = broke
-
-
-@dataclass(frozen=True, slots=True)
-class _Want:
-    """One file on its way: what it should be, where it goes and how patient to be."""
-
-    file: SourceFile
-    folder: Path
-    place: Path
-    timeout: tuple[float, float]
-    report: Report
-
-    @property
-    def part(self) -> Path:
-        return self.place.with_name(self.place.name + ".part")
 
 
 def fetch(
@@ -56,188 +24,148 @@ def fetch(
     report: Report | None = None,
     timeout: tuple[float, float] = (20, 60),
 ) -> None:
-    """Bring every file of `source` into `folder`, which appears when all of them are there and right.
+    """Put the files of `source` into `folder`, which is replaced once all of them are there and verified.
 
-    Each file is taken from `mirror` if it is there, else from its URLs in order. A broken download is gone on with, in
-    this run or the next: its beginning waits in `scratch`. A folder that already holds the right files is left alone;
-    of an archive that is unpacked nothing stays to compare, so it is fetched again.
+    Each file comes from `mirror` if it is there, else from its URLs in order, or from its git repository. A download
+    that broke off is continued by the next attempt or the next call. A folder that already holds the files is left
+    alone; unpacked archives cannot be compared and are fetched again.
 
     Args:
-        source: its catalogue entry.
-        folder: data/raw/<source>; replaced whole.
-        mirror: a folder of the same bytes under their `mirror` paths; None for the web alone.
-        scratch: for partial files and the lock; on the same disk as `folder`, if possible.
-        report: called with (file name, bytes here, bytes in all) as they come.
-        timeout: seconds to wait for a connection, and for the next bytes of one that stalls.
+        source: a catalogue entry.
+        folder: the source's folder.
+        mirror: a folder with the same bytes under their `mirror` paths; None to use none.
+        scratch: for partial files and the lock; best on the same disk as `folder`.
+        report: called with (name, bytes received, bytes in total).
+        timeout: seconds to wait for a connection, and for the next bytes.
 
     Raises:
-        SourceError: a file cannot be had, or a mirror's copy is not what it should be. The message says which file,
-            from where it was tried, its hash and size, and where to put it by hand.
+        SourceError: a file cannot be fetched, or the mirror's copy differs. The message names the file, what was
+            tried, its hash and size, and where to put it by hand.
         ArtifactError: an archive cannot be unpacked safely; the disk is full; the lock is held for an hour.
     """
-    work = scratch / digest([file.sha256 for file in source.files])
+    work = scratch / digest(source.git.sha256 if source.git else [file.sha256 for file in source.files])
+    report = report or (lambda name, received, total: None)
     with exclusive(work.with_suffix(".lock")):
-        if _complete(source, folder):
+        if _is_complete(source, folder):
             return
         try:
             work.mkdir(parents=True, exist_ok=True)
-            places = {}
             for file in source.files:
-                want = _Want(file, folder, work / file.sha256, timeout, report or (lambda name, done, total: None))
-                _obtain(want, mirror)
-                places[file.name] = want.place
+                _fetch_file(Transfer(file, work / file.sha256, timeout, report), mirror, folder)
         except OSError as error:
             raise ArtifactError(
-                f"cannot write: {error.strerror or error}", where=work, remedy="make room and run again; it will go on"
+                f"cannot write: {error.strerror or error}",
+                where=work,
+                remedy="free space and run again; the download continues",
             ) from error
         with atomic_folder(folder) as part:
             for file in source.files:
                 if file.unpack:
-                    unpack(places[file.name], part)
+                    unpack(work / file.sha256, part)
                 else:
-                    target = part / file.name
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    # A copy, not a move: should another file fail now, this one need not be fetched again.
-                    shutil.copyfile(places[file.name], target)
+                    # Copied, not moved: if a later file fails, this one need not be fetched again.
+                    _copy(work / file.sha256, part / file.name)
+            if source.git:
+                _fetch_git(source.git, part, mirror, work / "repository")
+                report(source.git.mirror, source.git.bytes, source.git.bytes)
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _complete(source: Source, folder: Path) -> bool:
-    """Whether `folder` holds just these files, byte for byte. Never so with archives to unpack."""
+def _is_complete(source: Source, folder: Path) -> bool:
+    """Whether `folder` holds exactly the files of `source`. False for archives that are unpacked."""
+    if source.git:
+        return folder.is_dir() and files_sha256(folder) == source.git.sha256
     if any(file.unpack for file in source.files):
         return False
-    here = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    return here == {file.name for file in source.files} and all(_right(folder / f.name, f) for f in source.files)
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return present == {file.name for file in source.files} and all(is_valid(folder / f.name, f) for f in source.files)
 
 
-def _right(path: Path, file: SourceFile) -> bool:
-    return path.is_file() and path.stat().st_size == file.bytes and file_sha256(path) == file.sha256
-
-
-def _obtain(want: _Want, mirror: Path | None) -> None:
-    """Leave the file, verified, at `want.place`."""
-    if _right(want.place, want.file):
+def _fetch_file(transfer: Transfer, mirror: Path | None, folder: Path) -> None:
+    """Write the verified file at `transfer.path`."""
+    if is_valid(transfer.path, transfer.file):
         return
-    tried = []
+    failures = []
     if mirror is not None:
-        copy = mirror / want.file.mirror
+        copy = mirror / transfer.file.mirror
         if copy.is_file():
-            _from_mirror(copy, want)
+            _copy_file(copy, transfer)
             return
-        tried.append(f"{copy} is not there")
-    for url in want.file.urls:
+        failures.append(f"{copy} is not there")
+    for url in transfer.file.urls:
         try:
-            _from_url(url, want)
+            receive(url, transfer)
             return
-        except _TryError as failure:
-            tried.append(f"{url}: {failure}")
-    raise _unobtainable(want, tried)
+        except TransferError as error:
+            failures.append(f"{url}: {error}")
+    raise _not_fetched(transfer.file, folder, failures)
 
 
-def _from_mirror(copy: Path, want: _Want) -> None:
-    shutil.copyfile(copy, want.part)
-    # The copy is what is checked: the original could change meanwhile.
-    if not _right(want.part, want.file):
-        found = f"{want.part.stat().st_size:,} bytes with sha256 {file_sha256(want.part)}"
-        want.part.unlink()
+def _copy_file(copy: Path, transfer: Transfer) -> None:
+    """Copy a file of the mirror. The copy is verified, not the original, which could change meanwhile."""
+    file = transfer.file
+    _copy(copy, transfer.part)
+    if not is_valid(transfer.part, file):
+        actual = f"{transfer.part.stat().st_size:,} bytes with sha256 {file_sha256(transfer.part)}"
+        transfer.part.unlink()
         raise SourceError(
-            f"is not the published file: it has {found}",
+            f"is not the published file: it has {actual}",
             where=copy,
-            remedy=f"expected {want.file.bytes:,} bytes with sha256 {want.file.sha256}; replace it, or delete it to "
-            "use the web",
+            remedy=f"expected {file.bytes:,} bytes with sha256 {file.sha256}; replace it, or delete it to use the web",
         )
-    want.part.replace(want.place)
-    want.report(want.file.name, want.file.bytes, want.file.bytes)
+    transfer.part.replace(transfer.path)
+    transfer.report(file.name, file.bytes, file.bytes)
 
 
-def _from_url(url: str, want: _Want) -> None:
-    """Try one URL, going on from the part that is there; bytes that turn out wrong are fetched anew once."""
-    idle, anew = 0, 0
-    while True:
-        before = _size(want.part)
-        try:
-            _stream(url, want)
-        except _TryError as error:
-            idle += _size(want.part) <= before
-            if idle == TRIES or not error.broke:
-                raise
-            continue
-        if _right(want.part, want.file):
-            want.part.replace(want.place)
-            return
-        failure = _TryError(f"sent {_size(want.part):,} bytes with sha256 {file_sha256(want.part)}")
-        want.part.unlink()
-        anew += 1
-        if anew == 2:
-            raise failure
+def _fetch_git(git: GitFiles, folder: Path, mirror: Path | None, scratch: Path) -> None:
+    """Write the verified files of a git repository into `folder`: from the mirror if it has them, else from git."""
+    copy = mirror / git.mirror if mirror is not None else None
+    if copy is not None and copy.is_dir():
+        _copy_git(git, copy, folder)
+        where, remedy = str(copy), "replace the folder, or delete it to use git"
+    else:
+        shutil.rmtree(scratch, ignore_errors=True)
+        export(git, folder, scratch)
+        where, remedy = (
+            f"{git.url}, commit {git.commit}",
+            "correct the catalogue",
+        )
+    if (actual := files_sha256(folder)) != git.sha256:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files)
+        raise SourceError(
+            f"not the published files: {len(files):,} files, {size:,} bytes, digest {actual}",
+            where=where,
+            remedy=f"expected {git.files:,} files, {git.bytes:,} bytes, digest {git.sha256}; {remedy}",
+        )
 
 
-def _stream(url: str, want: _Want) -> None:
-    """Append to the part what it still lacks, or begin it again where the server does not know of ranges."""
-    have = _size(want.part)
-    if have >= want.file.bytes > 0:
-        return
-    # "identity": a compressed transfer would count, and range over, other bytes than the file's.
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
-    try:
-        with requests.get(url, headers=headers, stream=True, timeout=want.timeout) as reply:
-            if reply.status_code == 416:
-                want.part.unlink()
-            if reply.status_code not in (200, 206):
-                raise _TryError(f"HTTP {reply.status_code} {reply.reason or ''}".strip())
-            begins = reply.headers.get("Content-Range", "").startswith(f"bytes {have}-")
-            if reply.status_code == 206 and not begins:
-                want.part.unlink(missing_ok=True)
-                raise _TryError("sent another range than asked for", broke=True)
-            resumed = reply.status_code == 206
-            done = have if resumed else 0
-            with want.part.open("ab" if resumed else "wb") as part:
-                for block in reply.iter_content(_BLOCK):
-                    done += len(block)
-                    part.write(block)
-                    want.report(want.file.name, done, want.file.bytes)
-                    if done > want.file.bytes:
-                        return  # too long: the hash check says so and begins anew
-    except requests.RequestException as error:
-        why = _why(error)
-        raise _TryError(why, broke=why in ("broke off", "stalled")) from error
-    if done < want.file.bytes:
-        raise _TryError(f"ended after {done:,} bytes", broke=True)
+def _copy_git(git: GitFiles, copy: Path, folder: Path) -> None:
+    for name in git.paths:
+        path = copy / name
+        if not path.exists():
+            raise SourceError(
+                "no such file or folder",
+                where=path,
+                remedy=f"the mirror's {git.mirror} must hold {', '.join(git.paths)}; or delete it to use git",
+            )
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.is_file():
+                _copy(file, folder / file.relative_to(copy))
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
-def _why(error: requests.RequestException) -> str:
-    """A few words for what requests says in four lines."""
-    match error:
-        case requests.ConnectTimeout():
-            return "no answer in time"
-        case requests.ReadTimeout():
-            return "stalled"
-        case requests.exceptions.SSLError():
-            return "no secure connection"
-        case requests.exceptions.ProxyError():
-            return "the proxy refuses"
-        case requests.TooManyRedirects():
-            return "redirects without end"
-        case requests.exceptions.ChunkedEncodingError():
-            return "broke off"
-        case requests.ConnectionError():
-            return "stalled" if "timed out" in str(error) else "no connection"
-        case _:
-            return type(error).__name__
-
-
-def _unobtainable(want: _Want, tried: list[str]) -> SourceError:
-    file = want.file
-    where = "; ".join(tried) or "it has no public URL"
+def _not_fetched(file: SourceFile, folder: Path, failures: list[str]) -> SourceError:
+    reasons = "; ".join(failures) or "it has no public URL"
     unpacked = " (its archive is unpacked from there)" if file.unpack else ""
     note = f" ({file.note})" if file.note else ""
     return SourceError(
-        f"cannot be had: {where}",
-        where=want.folder / file.name,
+        f"cannot be fetched: {reasons}",
+        where=folder / file.name,
         remedy=f"put the file of {file.bytes:,} bytes with sha256 {file.sha256} at $ESPALIER_MIRROR/{file.mirror}"
         f"{unpacked}{note}, set ESPALIER_MIRROR to that folder and run again",
     )

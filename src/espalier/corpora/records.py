@@ -1,20 +1,29 @@
-"""Records: one typed row per example, the same names from raw data to metric."""
+"""Records: one typed row per example, with the same names from raw data to metric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import ClassVar, Final, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields
+from typing import Any, ClassVar, Final, TypeVar
 
 import pandas as pd
 
 
+def optional() -> Any:
+    """A field that is empty by default. A table has its column only if a row fills it."""
+    return field(default="", metadata={"optional": True})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What every example has. `id` is stable from raw data to metric; `origin` is the catalogue entry it came from."""
+    """What every example has. `id` is stable from raw data to metric; `origin` is the source that it comes from."""
 
-    #: The columns that hold text of the example, in the order in which leakage looks at them.
+    #: The columns that hold text of the example.
     sides: ClassVar[tuple[str, ...]] = ("target",)
+    #: Whether a parser can fill the columns `<side>_words`, `<side>_tags` and so on of every side.
+    parsed: ClassVar[bool] = False
+    #: Columns whose distinct values are counted in every split.
+    counted: ClassVar[tuple[str, ...]] = ()
 
     id: str
     origin: str
@@ -24,32 +33,45 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verse(Record):
-    """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none."""
+    """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none.
+
+    `group` is as in `Pair`.
+    """
+
+    counted: ClassVar[tuple[str, ...]] = ("tune",)
 
     author: str
     tune: str
     rhyme: str
+    group: str = optional()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence(Record):
-    """One sentence with its grammar; columns as `espalier.syntax.parse` has them, empty where nothing is known."""
+    """One sentence with its grammar; columns as in `espalier.syntax.parse`, empty where nothing is known.
+
+    `group` is as in `Pair`.
+    """
+
+    parsed: ClassVar[bool] = True
 
     target_words: str = ""
     target_tags: str = ""
     target_tree: str = ""
     target_heads: str = ""
     target_labels: str = ""
+    group: str = optional()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(Record):
     """A text and another that answers or paraphrases it, each with its grammar as in `Sentence`.
 
-    `group` names what no split may part, such as the dialogue that a pair was taken from; empty for none.
+    Rows of one `group`, such as the dialogue that they come from, stay in one split; empty for none.
     """
 
     sides: ClassVar[tuple[str, ...]] = ("source", "target")
+    parsed: ClassVar[bool] = True
 
     source: str
     group: str = ""
@@ -67,7 +89,7 @@ class Pair(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """A row that a stage put aside, and why. `reason` is a short fixed phrase, so that reasons can be counted."""
+    """A row that a stage cannot use, and why. `reason` is a short fixed phrase, so that reasons can be counted."""
 
     id: str
     stage: str
@@ -75,28 +97,40 @@ class Quarantined:
     text: str
 
 
-#: What the rows of each task are.
-KINDS: Final[dict[str, type[Record]]] = {"verse": Verse, "sentences": Sentence, "pairs": Pair}
+#: The types of records by name. A reader names one of them, and so does a corpus.
+RECORDS: Final[dict[str, type[Record]]] = {"verse": Verse, "sentences": Sentence, "pairs": Pair}
 
 Row = TypeVar("Row", Record, Verse, Sentence, Pair, Quarantined)
 
 
+def values_of(row: Record | Quarantined) -> dict[str, str]:
+    """The fields of a row by name, without optional ones that are empty."""
+    return {item.name: value for item in fields(row) if (value := getattr(row, item.name)) or not _is_optional(item)}
+
+
 def table_of(rows: Iterable[Record | Quarantined], kind: type[Record] | type[Quarantined]) -> pd.DataFrame:
-    """A table with one column per field of `kind`, also when there are no rows."""
-    names = [field.name for field in fields(kind)]
-    return pd.DataFrame([asdict(row) for row in rows], columns=names).astype("str")
+    """A table with one column per field of `kind`; an optional field has a column only if a row fills it."""
+    values = [asdict(row) for row in rows]
+    names = [item.name for item in fields(kind)
+             if not _is_optional(item) or any(value[item.name] for value in values)]  # fmt: skip
+    return pd.DataFrame(values, columns=names).astype("str")
 
 
 def records_of(table: pd.DataFrame, kind: type[Row]) -> list[Row]:
     """The rows of a table as records; the inverse of `table_of`."""
-    names = [field.name for field in fields(kind)]
-    columns: Sequence[list[str]] = [table[name].tolist() for name in names]
+    names = [item.name for item in fields(kind) if not (_is_optional(item) and item.name not in table)]
+    columns = [table[name].tolist() for name in names]
     return [kind(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
 
 
+def _is_optional(item: Field[Any]) -> bool:
+    metadata: Mapping[str, bool] = item.metadata
+    return metadata.get("optional", False)
+
+
 def words_of(row: Record, side: str) -> list[str]:
-    """The words of a side as a parser found them; else what stands between spaces, in Chinese each character."""
+    """The words of a side that a parser found; else what spaces separate, in Chinese each character."""
     words, text = getattr(row, f"{side}_words", ""), getattr(row, side)
     if words:
-        return words.split(" ")
+        return list(words.split(" "))
     return list("".join(text.split())) if row.language == "zh" else text.split()

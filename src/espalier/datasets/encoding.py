@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from espalier.corpora.records import Quarantined, Record
+from espalier.corpora.records import Quarantined
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -118,19 +118,27 @@ class Encoded:
 
 
 class Encoding(Protocol):
-    """One form of data. Register it in `ENCODINGS`.
+    """One form of data. Register it in `ENCODINGS`; importing it imports no torch."""
 
-    Attributes:
-        settings: the type of a dataset's settings.
-        record: the type of the records that are encoded.
-        vocabulary: the type of the vocabulary.
-        split: the type of the encoded rows.
-    """
+    @property
+    def settings(self) -> type[Settings]:
+        """The type of a dataset's settings."""
+        ...
 
-    settings: type[Settings]
-    record: type[Record]
-    vocabulary: type[Any]
-    split: type[Any]
+    @property
+    def record(self) -> type[Any]:
+        """The type of the records that are encoded."""
+        ...
+
+    @property
+    def vocabulary(self) -> type[Any]:
+        """The type of the vocabulary."""
+        ...
+
+    @property
+    def split(self) -> type[Any]:
+        """The type of the encoded rows."""
+        ...
 
     def build_vocabulary(self, records: Sequence[Any], settings: Any, language: Language) -> Any:
         """The vocabulary of the records that train."""

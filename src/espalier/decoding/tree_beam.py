@@ -57,7 +57,8 @@ def tree_beam(
             trees; in the round in which they end, they keep their places.
 
     Raises:
-        ConfigError: a size below 1, `local` above the number of tokens that a child can be, or `least` above `words`.
+        ConfigError: a size below 1, `local` above the number of groups of K tokens (V^K, where V tokens can be
+            children), or `least` above `words`.
     """
     sizes = {"beam of {}": beam, "local beam of {}": local, "depth of {}": depth}
     for what, size in (sizes | {"cap of {} words": words, "cap of {} rounds": rounds}).items():
@@ -69,10 +70,11 @@ def tree_beam(
         state = model.start(batch)
         roots = model.roots(state)
         vocabulary = roots.shape[1]
-        if local > vocabulary - len(set(never)):
-            less = f", less {len(set(never))}" if never else ""
-            what = f"a local beam of {local} in a vocabulary of {vocabulary}{less}"
-            raise ConfigError(what, remedy=f"at most {vocabulary - len(set(never))}")
+        tokens = vocabulary - len(set(never))
+        groups = tokens**model.arity
+        if local > groups:
+            what = f"a local beam of {local}, where {tokens} tokens make {groups} groups of {model.arity}"
+            raise ConfigError(what, remedy=f"at most {groups}")
         leaves = Leaves(model, state, local=local, end=end, never=never, depth=depth, vocabulary=vocabulary)
         harvest = Harvest(beam, roots)
         masked = torch.tensor([*never, end], dtype=torch.long, device=roots.device)

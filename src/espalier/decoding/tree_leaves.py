@@ -70,6 +70,7 @@ class Leaves:
         self.local, self.end, self.depth = local, end, depth
         self._model, self._state, self._never = model, state, list(never)
         self._cells = local * vocabulary
+        self._tokens = vocabulary - len(set(never))
         self._random = torch.Generator().manual_seed(0)
 
     def plant(self, tokens: Tensor, source: Tensor) -> Tensor:
@@ -112,16 +113,21 @@ class Leaves:
         return Opened(tokens, source, level, handed_down, groups, scores, words, buds, keys, below)
 
     def _groups(self, nodes: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """A chain beam over the children of each node: (n, L, K) tokens and (n, L) scores."""
+        """A chain beam over the children of each node: (n, L, K) tokens and (n, L) scores.
+
+        V tokens make V^k groups of k children, so that the beam may be narrower than L for the first children.
+        """
         groups, scores = rows.new_empty(len(rows), 1, 0), torch.zeros(len(rows), 1, device=rows.device)
         never = torch.tensor(self._never, dtype=torch.long, device=rows.device)
+        prefixes = nodes  # a row for each node and each of its groups so far
         for k in range(self._model.arity):
-            if k == 1:  # from here on there are L beams for each node
-                nodes = nodes.select(rows.repeat_interleave(self.local))
-            logs = self._model.child(k, nodes, groups.flatten(0, 1))
+            beams = groups.shape[1]
+            if len(rows) * beams != len(prefixes.handed):
+                prefixes = nodes.select(rows.repeat_interleave(beams))
+            logs = self._model.child(k, prefixes, groups.flatten(0, 1))
             # One copy serves both `never` and the whole chunks that `best_sums` wants.
             whole = F.pad(logs, (0, -logs.shape[1] % CHUNK), value=-torch.inf).index_fill_(1, never, -torch.inf)
-            scores, beam, token = best_sums(scores, whole, self.local)
+            scores, beam, token = best_sums(scores, whole, min(self.local, beams * self._tokens))
             token = token.clamp(max=logs.shape[1] - 1)
             groups = torch.cat([groups.gather(1, beam[..., None].expand(-1, -1, k)), token[..., None]], dim=2)
         return groups, scores

@@ -14,6 +14,18 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def files_sha256(folder: Path) -> str:
+    """Hex SHA-256 of all files below a folder: of one line "<sha256>  <relative path>" per file, sorted by path.
+
+    It is what `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum` prints there.
+    """
+    paths = sorted(path.relative_to(folder).as_posix().encode() for path in folder.rglob("*") if path.is_file())
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(file_sha256(folder / path.decode()).encode() + b"  " + path + b"\n")
+    return total.hexdigest()
+
+
 def digest(*values: Any) -> str:
     """32 hex digits that name these JSON-able values; the same on every machine."""
     text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -12,21 +12,31 @@ from espalier.layers.options import Activation, Norm
 
 
 class Residual(nn.Module):
-    """post: LN(f(x) + x), as SongNet's equations 8 and 9 have it; pre: f(LN(x)) + x."""
+    """A sublayer f with its residual connection and layer norm.
 
-    def __init__(self, width: int, norm: Norm, dropout: float, epsilon: float) -> None:
+    post: LN(x + f(x)), as in equations 8 and 9 of SongNet. pre: x + f(LN(x)). released: like pre, but keys and values
+    of an attention are made from x; only its queries are made from LN(x) (the code of GuiG).
+    """
+
+    def __init__(self, width: int, norm: Norm, dropout: float, epsilon: float = 1e-5) -> None:
         super().__init__()
-        self.post, self.dropout = norm == "post", dropout
+        self.form, self.dropout = norm, dropout
         self.norm = nn.LayerNorm(width, eps=epsilon)
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """(..., width) to (..., width)."""
-        if self.post:
-            return self.norm(x + self._drop(sublayer(x)))
-        return x + self._drop(sublayer(self.norm(x)))
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], *, inside: bool = False) -> Tensor:
+        """(..., width) to (..., width).
 
-    def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+        Args:
+            inside: `sublayer` applies dropout and adds the residual connection itself.
+        """
+        y = sublayer(x if self.form == "post" else self.norm(x))
+        if not inside:
+            y = x + (F.dropout(y, self.dropout, self.training) if self.dropout else y)
+        return self.norm(y) if self.form == "post" else y
+
+    def memory(self, x: Tensor) -> Tensor | None:
+        """What self-attention within this block makes keys and values from; None means the same as its queries."""
+        return x if self.form == "released" else None
 
 
 class FeedForward(nn.Module):

@@ -69,7 +69,7 @@ def pooled_shares(texts: Sequence[Text], language: Language | None = None) -> Ar
 
 
 def draw_shares(
-    texts: Sequence[Text], language: Language | None = None, samples: Sequence[Hashable] | None = None
+    texts: Sequence[Text], language: Language | None = None, draws: Sequence[Hashable] | None = None
 ) -> Array:
     """The share of each text in the Distinct-n of its draw. The sum over all rows holds the sums over the draws.
 
@@ -79,14 +79,14 @@ def draw_shares(
     Args:
         texts: the generated texts.
         language: of verse; None for words.
-        samples: the draw of each text; None if all texts are of one draw.
+        draws: one label per text, its draw; None if all texts are of one draw.
 
     Returns:
         (texts, 3): share in the draw's Distinct-1, in its Distinct-2, and 1 / (texts of the draw).
     """
     rows_of_draws: dict[Hashable, list[int]] = {}
-    for row, sample in enumerate(samples if samples is not None else [0] * len(texts)):
-        rows_of_draws.setdefault(sample, []).append(row)
+    for row, draw in enumerate(draws if draws is not None else [0] * len(texts)):
+        rows_of_draws.setdefault(draw, []).append(row)
     shares = np.zeros((len(texts), _TEXTS + 1))
     for rows in rows_of_draws.values():
         pooled = pooled_shares([texts[row] for row in rows], language)

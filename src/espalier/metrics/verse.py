@@ -2,13 +2,15 @@
 
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
-    perplexity, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
+    perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
     rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED
+
+`perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Final, cast, get_args
 
@@ -58,8 +60,10 @@ KEYS: Final = (
 )
 
 
-#: The metrics that `dvc metrics show` prints, by their short names there. `perplexity_dev` is the perplexity of another
-#: split, scored by itself.
+#: The metrics of `perplexity:dev`. The paper prints perplexities of both splits.
+DEV_KEYS: Final = tuple(f"{metric.name}_dev" for metric in PERPLEXITY)
+
+#: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "ppl_dev": "perplexity_dev",
     "ppl": "perplexity",
@@ -71,8 +75,8 @@ HEADLINE: Final = {
 }
 
 _FAMILIES: Final = (
-    "perplexity", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES), "rhyme:zh:u:strict",
-    "rhyme_shuffled:zh:u:strict:1",
+    "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1",
 )  # fmt: skip
 
 
@@ -117,7 +121,7 @@ def verse_statistics(
     rules: Rules,
     seed: int,
     likelihood: Likelihood | None = None,
-    samples: Sequence[int] | None = None,
+    draws: Sequence[Hashable] | None = None,
     u_umlaut: UUmlaut = "u",
     rule: Rule = "strict",
 ) -> dict[str, Array]:
@@ -131,7 +135,7 @@ def verse_statistics(
         rules: of format accuracy.
         seed: of the shuffled baseline.
         likelihood: of each reference under the model. Without it the perplexities are undefined.
-        samples: the draw of each hypothesis (pooled Distinct is averaged over draws); None if all are of one.
+        draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all are of one draw.
         u_umlaut: with which group a bare ü rhymes.
         rule: when English words rhyme.
 
@@ -143,8 +147,8 @@ def verse_statistics(
     """
     count = len(references)
     require_lengths("references", count, hypotheses=hypotheses, rhymes=rhymes)
-    if samples is not None:
-        require_lengths("references", count, samples=samples)
+    if draws is not None:
+        require_lengths("references", count, draws=draws)
     for row, (reference, rhyme) in enumerate(zip(references, rhymes, strict=True), start=1):
         units = len(units_of(reference))
         if not units:
@@ -166,7 +170,7 @@ def verse_statistics(
     return {
         "perplexity": perplexity_statistics(likelihood),
         "distinct": distinct.distinct_statistics(hypotheses, language),
-        "distinct:pooled": distinct.draw_shares(hypotheses, language, samples),
+        "distinct:pooled": distinct.draw_shares(hypotheses, language, draws),
         f"format:{rules}": format_statistics(references, hypotheses, language=language, rules=rules),
         f"rhyme:{settings}": rhyme_rows(hypotheses),
         f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.layers.attention import Attention, KeyValues
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
-from espalier.layers.options import Norm
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import Paths
-from espalier.layers.residual import FeedForward
+from espalier.layers.residual import FeedForward, Residual
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
-
-
-class Sublayer(nn.Module):
-    """A sublayer with its residual connection and layer norm, in one of the forms of `GuiGConfig.norm`."""
-
-    def __init__(self, form: Norm, width: int, dropout: float) -> None:
-        super().__init__()
-        self.form, self.dropout = form, dropout
-        self.norm = nn.LayerNorm(width)
-
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor], *, inside: bool = False) -> Tensor:
-        """(..., width) to the same.
-
-        Args:
-            sublayer: of the queries, and of what keys and values are made from.
-            inside: the sublayer's result has the residual in it, and has been dropped out as it should.
-        """
-        query = x if self.form == "post" else self.norm(x)
-        made = sublayer(query, query if self.form == "pre" else x)
-        if not inside:
-            made = x + (F.dropout(made, self.dropout, self.training) if self.dropout else made)
-        return self.norm(made) if self.form == "post" else made
 
 
 class Encoder(nn.Module):
@@ -74,21 +51,20 @@ class EncoderBlock(nn.Module):
         else:
             self.attention = Attention(width, heads, dropout, head_width)
         self.passes, self.inside = config.passes, config.residual == "inside"
-        self.attention_residual = Sublayer(config.norm, width, config.dropout)
+        self.attention_residual = Residual(width, config.norm, config.dropout)
         self.feed_forward = FeedForward(width, config.inner)
-        self.feed_forward_residual = Sublayer(config.feed_forward_norm, width, config.dropout)
+        self.feed_forward_residual = Residual(width, config.feed_forward_norm, config.dropout)
 
     def forward(self, x: Tensor, bias: Tensor | None, paths: Paths | None) -> Tensor:
         """(batch, time, width) to the same."""
-        attention = self.attention
-        if isinstance(attention, PathAttention):
+        residual = self.attention_residual
+        if isinstance(self.attention, PathAttention):
             for _ in range(self.passes):
-                x = self.attention_residual(
-                    x, lambda q, m: attention(q, paths, None if m is q else m), inside=self.inside
-                )
+                attend = partial(self.attention, paths=paths, memory=residual.memory(x))
+                x = residual(x, attend, inside=self.inside)
         else:
-            x = self.attention_residual(x, lambda q, m: attention(q, None if m is q else m, bias=bias))
-        return self.feed_forward_residual(x, lambda h, _: self.feed_forward(h))
+            x = residual(x, partial(self.attention, memory=residual.memory(x), bias=bias))
+        return self.feed_forward_residual(x, self.feed_forward)
 
 
 class DecoderBlock(nn.Module):
@@ -103,22 +79,22 @@ class DecoderBlock(nn.Module):
         )
         self.feed_forward = FeedForward(width, config.inner)
         self.attention_residual, self.encoders_residual = (
-            Sublayer(config.norm, width, config.dropout) for _ in range(2)
+            Residual(width, config.norm, config.dropout) for _ in range(2)
         )
-        self.feed_forward_residual = Sublayer(config.feed_forward_norm, width, config.dropout)
+        self.feed_forward_residual = Residual(width, config.feed_forward_norm, config.dropout)
 
     def forward(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
         """(batch, time, width) to the same."""
-        attend = self.attention
-        x = self.attention_residual(x, lambda q, m: attend(q, None if m is q else m, causal=True))
+        residual = self.attention_residual
+        x = residual(x, partial(self.attention, memory=residual.memory(x), causal=True))
         return self._after_attention(x, memories)
 
     def step(self, x: Tensor, past: KeyValues, time: int, memories: Sequence[Memory]) -> Tensor:
         """The same for the one place at `time`, (batch, 1, width)."""
-        attend = self.attention
-        x = self.attention_residual(x, lambda q, m: attend.step(q, past, time, None if m is q else m))
+        residual = self.attention_residual
+        x = residual(x, partial(self.attention.step, past=past, time=time, memory=residual.memory(x)))
         return self._after_attention(x, memories)
 
     def _after_attention(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
-        x = self.encoders_residual(x, lambda q, _: self.encoders(q, memories))
-        return self.feed_forward_residual(x, lambda h, _: self.feed_forward(h))
+        x = self.encoders_residual(x, partial(self.encoders, memories=memories))
+        return self.feed_forward_residual(x, self.feed_forward)

@@ -7,6 +7,7 @@ Equation numbers are the paper's. Each ablation of its table 4, and what the rel
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -51,22 +52,21 @@ class SongNetLayer(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
         """(batch, time, width) to the same."""
-        x = self.attention_residual(x, lambda h: self.attention(h, causal=True))
+        x = self.attention_residual(x, partial(self.attention, causal=True))
         return self._after_attention(x, memory, memory_bias)
 
     def step(
         self, x: Tensor, past: KeyValues, time: int, memory: KeyValues | None, memory_bias: Tensor | None
     ) -> Tensor:
         """The same for the one place at `time`, (batch, 1, width)."""
-        x = self.attention_residual(x, lambda h: self.attention.step(h, past, time))
+        x = self.attention_residual(x, partial(self.attention.step, past=past, time=time))
         return self._after_attention(x, memory, memory_bias)
 
     def _after_attention(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
         if self.between is not None and self.between_residual is not None:
             x = self.between_residual(x, self.between)
         if self.globally is not None and self.globally_residual is not None:
-            attend = self.globally
-            x = self.globally_residual(x, lambda h: attend(h, memory, bias=memory_bias))
+            x = self.globally_residual(x, partial(self.globally, memory=memory, bias=memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 

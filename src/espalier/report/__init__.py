@@ -1,10 +1,12 @@
 """Reports: every run beside the row that its paper prints, as a page, in the terminal, as Markdown.
 
 `load_printed` reads what a paper prints; `build` puts runs beside it; `render_html`, `render_console` and
-`render_markdown` write the same report down. Nothing here looks for files or computes a score.
+`render_markdown` write the same report down. `comparisons_of` compares runs by the statistics of their
+segments. Nothing here looks for files or computes a score.
 """
 
 from espalier.report.build import Report, build
+from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.console import render_console
 from espalier.report.html import render_html
 from espalier.report.markdown import render_markdown
@@ -19,8 +21,10 @@ __all__ = [
     "Provenance",
     "Report",
     "RunResult",
+    "RunSegments",
     "Sample",
     "build",
+    "comparisons_of",
     "load_printed",
     "render_console",
     "render_html",

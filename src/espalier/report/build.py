@@ -12,7 +12,7 @@ from espalier.report.printed import Paper, Printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult
 from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
-from espalier.report.tables import Table, by_profile, table_of, tags_of
+from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,23 @@ def build(
 
     Args:
         printed: the paper's numbers, and which run belongs to which row.
-        results: the runs that were made, of one or several profiles. Runs that no table names are listed all the same.
+        results: the runs that were made, of one or several profiles. Runs and metrics that no table of the paper
+            names stand in tables of their own.
         curves: the losses of their models.
         corpora: what the corpora hold, for tables about corpora.
         comparisons: of the runs that the paper's orderings name.
         poems_per_run: how many samples of each run to show.
     """
     runs = by_profile(results)
-    tables = tuple(table_of(table, printed, runs, by_profile(corpora)) for table in printed.tables)
+    tables = tuple(
+        table
+        for table in (
+            *(table_of(table, printed, runs, by_profile(corpora)) for table in printed.tables),
+            other_runs(printed, runs),
+            other_metrics(printed, runs),
+        )
+        if table is not None
+    )
     return Report(
         paper=printed.paper,
         profiles=_explained(

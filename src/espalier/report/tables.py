@@ -101,6 +101,40 @@ def table_of(
     return Table(table.id, table.title, table.caption, table.note, columns, tuple(lines))
 
 
+def other_runs(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:
+    """The runs that no table of the paper's names, by the metrics of its tables; None if there are none."""
+    named = {ref.run for table in printed.tables if table.about == "runs" for row in table.rows for ref in row.runs}
+    others = [run for run in runs if run.key not in named]
+    columns = tuple(
+        column
+        for column in printed.columns.values()
+        if any(reading_of(ours.metric, run).value is not None for ours in column.ours for run in others)
+    )
+    if not columns:
+        return None
+    lines = tuple(line for run in others for line in _lines(run, columns, run.title))
+    return Table("other-runs", "Other runs", "Runs that no table above names", "", columns, lines)
+
+
+def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:
+    """The metrics that no table or figure of the paper's names, of all runs that have any; None if there are none."""
+    columns = {name for table in printed.tables for name in table.columns}
+    columns |= {name for figure in printed.figures for name in figure.panels}
+    named = {ours.metric for name in columns for ours in printed.columns[name].ours}
+    named |= {metric for figure in printed.figures for points in figure.points for metric in points.metrics.values()}
+    values = ((run, metric, reading_of(metric, run).value) for run in runs for metric in run.scores)
+    others = [(run.key, metric) for run, metric, value in values if metric not in named and value is not None]
+    if not others:
+        return None
+    keys = {key for key, _ in others}
+    shown = tuple(
+        given.Column(group="", name=metric, digits=3, ours=(given.Reading(metric=metric),))
+        for metric in dict.fromkeys(metric for _, metric in others)
+    )
+    lines = tuple(line for run in runs if run.key in keys for line in _lines(run, shown, ""))
+    return Table("other-metrics", "Other metrics", "Metrics that no table above names", "", shown, lines)
+
+
 def reading_of(metric: str, entry: RunResult | CorpusResult) -> Reading:
     """What a run (or a corpus) says about one metric; no value where it has none, or one that is not finite."""
     scores: Mapping[str, float | None] = entry.scores if isinstance(entry, RunResult) else entry.counts

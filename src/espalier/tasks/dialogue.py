@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import words_of
-from espalier.datasets.dialogue.data import ARITY
+from espalier.datasets.dialogue.data import ARITY, DialogueView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
@@ -88,6 +88,8 @@ class DialogueTask:
     encodings = ("dialogue",)
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
+    likelihood_columns = ("nll", "words")
+    text_view = DialogueView("chain")
 
     def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A search finds no more replies than it has beams, and trees need an order of words."""
@@ -169,6 +171,17 @@ class DialogueTask:
         """Whether trees or chains are written."""
         view = model.config.view
         return {"writes": "tree" if view.shape == "tree" and view.arity > 1 else "chain"}
+
+    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """The posts, and the responses that were given; each once, as the best reply."""
+        import numpy as np
+
+        score = np.where(table["sample"] == 0, 0.0, np.nan)
+        blank: dict[str, Any] = {"heads": [""] * len(table), "cut": [""] * len(table), "score": score}
+        return {
+            "copy": {**blank, "text": table["source"].where(table["sample"] == 0, "").tolist()},
+            "human": {**blank, "text": table["reference"].where(table["sample"] == 0, "").tolist()},
+        }
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
+from espalier.datasets.pairs.data import PairView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree, template, write_tree
@@ -16,9 +17,10 @@ from espalier.syntax.levels import TreeError
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
 
 if TYPE_CHECKING:
+    import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.pairs.data import PairBatch, PairView
+    from espalier.datasets.pairs.data import PairBatch
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
@@ -64,6 +66,8 @@ class ParaphraseTask:
     encodings = ("pairs",)
     decoder, scoring = PairDecoder, PairScoring
     dev_likelihood = False
+    likelihood_columns = ("nll", "tokens")
+    text_view = PairView(("source",))
 
     def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
         """What is written must fit the model's positions, and a constraint is for trees."""
@@ -89,10 +93,10 @@ class ParaphraseTask:
         import numpy as np
 
         count = len(ready.records)
-        places = np.arange(count)
+        places = list(range(count))
         if decoder.rows:
             places = places[:: max(1, count // decoder.rows)][: decoder.rows]
-        records, data = [ready.records[place] for place in places], ready.data.select(places)
+        records, data = [ready.records[place] for place in places], ready.data.select(np.array(places))
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
         view, made = model.config.view, []
@@ -151,6 +155,13 @@ class ParaphraseTask:
     def facts(self, model: Any) -> dict[str, str]:
         """Whether texts or trees are written."""
         return {"writes": model.config.view.writes}
+
+    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """The sources, and the references; both with their parses."""
+        return {
+            "copy": {"text": table["source"].tolist(), "target_tree": table["source_tree"].tolist()},
+            "human": {"text": table["reference"].tolist(), "target_tree": table["reference_tree"].tolist()},
+        }
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 

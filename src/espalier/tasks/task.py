@@ -115,19 +115,37 @@ class Segments(NamedTuple):
 
 
 class Task(Protocol):
-    """One way of writing and of judging. Register it in `TASKS`; importing it imports no torch.
+    """One way of writing and of judging. Register it in `TASKS`; importing it imports no torch."""
 
-    Attributes:
-        encodings: the encodings whose rows it decodes.
-        decoder: the type of a run's decoder settings.
-        scoring: the type of a run's scoring settings.
-        dev_likelihood: whether the likelihood of the dev split is measured as well.
-    """
+    @property
+    def encodings(self) -> tuple[str, ...]:
+        """The encodings whose rows it decodes."""
+        ...
 
-    encodings: tuple[str, ...]
-    decoder: type[Settings]
-    scoring: type[Settings]
-    dev_likelihood: bool
+    @property
+    def decoder(self) -> type[Settings]:
+        """The type of a run's decoder settings."""
+        ...
+
+    @property
+    def scoring(self) -> type[Settings]:
+        """The type of a run's scoring settings."""
+        ...
+
+    @property
+    def dev_likelihood(self) -> bool:
+        """Whether the likelihood of the dev split's references is measured as well."""
+        ...
+
+    @property
+    def likelihood_columns(self) -> tuple[str, ...]:
+        """The names that `likelihood` gives."""
+        ...
+
+    @property
+    def text_view(self) -> Any:
+        """The view under which a batch's target is the text alone, for models that read no source."""
+        ...
 
     def check(self, decoder: Any, network: Any, dataset: Any, samples: int) -> None:
         """Refuse settings that do not fit together, when params.yaml is read.
@@ -167,6 +185,15 @@ class Task(Protocol):
 
     def facts(self, model: Any) -> dict[str, str]:
         """What scoring must know of the model, for the metadata of the outputs."""
+        ...
+
+    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """Rows of the tables that no model writes, such as the references themselves.
+
+        Returns:
+            By row name the columns that take the place of the output table's; a column `target_tree` holds the parses
+            of the texts where they are known.
+        """
         ...
 
     def statistics(self, outputs: Outputs, scoring: Any) -> list[Segments]:

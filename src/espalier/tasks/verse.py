@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
@@ -66,6 +67,8 @@ class VerseTask:
     encodings = ("verse",)
     decoder, scoring = VerseDecoder, VerseScoring
     dev_likelihood = True
+    likelihood_columns = ("nll", "tokens", "word_nll", "words")
+    text_view = View()
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A text must fit the model's positions."""
@@ -126,7 +129,7 @@ class VerseTask:
             model, batch, seeds=list(seeds), steps=steps, begin=BOS, end=EOS,
             top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
         )  # fmt: skip
-        return [[Hypothesis(ids, float("nan"))] for ids in texts]
+        return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
@@ -155,6 +158,10 @@ class VerseTask:
         """Nothing."""
         return {}
 
+    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """The poems themselves."""
+        return {"human": {"text": table["reference"].tolist()}}
+
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
@@ -172,7 +179,7 @@ class VerseTask:
             rules=scoring.rules,
             seed=outputs.seed,
             likelihood=_likelihood(table),
-            samples=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
         test = Segments(table[keys], families)
         return (
@@ -214,7 +221,7 @@ class VerseTask:
 def _likelihood(table: pd.DataFrame) -> Likelihood:
     from espalier.metrics.perplexity import Likelihood
 
-    return Likelihood(*(table[name].tolist() for name in ("nll", "tokens", "word_nll", "words")))
+    return Likelihood(*(table[name].tolist() for name in VerseTask.likelihood_columns))
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.brown import read
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ArtifactError, ConfigError, DataError
-
-read = READERS["brown"]
 
 
 def write(folder: Path, **documents: str) -> Path:

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.conllu import read
 from espalier.corpora.records import Sentence
 from espalier.io.errors import ConfigError, DataError
-
-read = READERS["conllu"]
 
 
 def block(*words: tuple[str, str, int, str], text: str = "") -> str:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.paranmt import read
 from espalier.corpora.records import Pair, Quarantined
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ConfigError
 
-read = READERS["paranmt"]
 SOURCE = ("i ate an apple", "S NP PRP VP VBD NP DT NN", "1 2 3 2 3 3 4 4")
 TARGET = ("apples !", "FRAG NNS .", "1 2 2")
 
@@ -70,13 +69,13 @@ def test_a_line_of_two_fields_and_one_tab_is_a_pair_for_a_parser(tmp_path: Path)
     assert scored.reason == parted.reason == "not six fields"
 
 
-def test_a_file_at_hand_is_read_without_a_source(tmp_path: Path) -> None:
+def test_a_local_file_may_have_any_name_but_is_alone(tmp_path: Path) -> None:
     rows_of(tmp_path, line(*SOURCE, *TARGET))
-    (row,) = read({}, file=str(tmp_path / "paranmt.txt"))
-    assert isinstance(row, Pair) and row.origin == "paranmt"
-    with pytest.raises(ConfigError, match="0 sources and no file; one of either"):
+    (tmp_path / "paranmt.txt").rename(tmp_path / "subset.tsv")
+    (row,) = read({"mine": tmp_path})
+    assert isinstance(row, Pair) and row.origin == "mine"
+    with pytest.raises(ConfigError, match="reader paranmt: 0 sources"):
         list(read({}))
-    with pytest.raises(ConfigError, match="1 sources and a file"):
-        list(read({"mine": tmp_path}, file="x"))
-    with pytest.raises(ArtifactError, match="nowhere: no such file"):
-        list(read({}, file=str(tmp_path / "nowhere")))
+    (tmp_path / "paranmt.txt").touch()
+    with pytest.raises(ConfigError, match="2 files; the reader paranmt reads exactly one"):
+        list(read({"mine": tmp_path}))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers import mrpc, paraphrases, parasci, qcpg
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
@@ -22,7 +22,7 @@ LAMP, GLOW = "The lamp glows, they say.", 'A lamp "glows".'
 DOOR, GATE = "Who shut the door?", "By whom was the door shut?"
 
 
-def qcpg(folder: Path, validation: Sequence[Sequence[str]], test: Sequence[Sequence[str]] = ()) -> Path:
+def qcpg_folder(folder: Path, validation: Sequence[Sequence[str]], test: Sequence[Sequence[str]] = ()) -> Path:
     folder.mkdir(exist_ok=True)
     for name, rows in (("validation", validation), ("test", test)):
         text = io.StringIO(newline="")
@@ -31,7 +31,7 @@ def qcpg(folder: Path, validation: Sequence[Sequence[str]], test: Sequence[Seque
     return folder
 
 
-def parasci(folder: Path, **splits: list[tuple[str, str]]) -> Path:
+def parasci_folder(folder: Path, **splits: list[tuple[str, str]]) -> Path:
     for name in ("train", "val", "test"):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for place, side in enumerate(("src", "tgt")):
@@ -40,7 +40,7 @@ def parasci(folder: Path, **splits: list[tuple[str, str]]) -> Path:
     return folder
 
 
-def mrpc(folder: Path, train: str, test: str = "") -> Path:
+def mrpc_folder(folder: Path, train: str, test: str = "") -> Path:
     folder.mkdir(exist_ok=True)
     for name, rows in (("train", train), ("test", test)):
         text = "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n" + rows
@@ -49,8 +49,8 @@ def mrpc(folder: Path, train: str, test: str = "") -> Path:
 
 
 def test_of_a_pair_in_both_directions_the_first_is_kept(tmp_path: Path) -> None:
-    folder = qcpg(tmp_path / "q", [(GLOW, LAMP), (LAMP, GLOW), (GLOW, LAMP)], [(LAMP, GLOW), (DOOR, GATE)])
-    rows = list(READERS["qcpg"]({"bank": folder}))
+    folder = qcpg_folder(tmp_path / "q", [(GLOW, LAMP), (LAMP, GLOW), (GLOW, LAMP)], [(LAMP, GLOW), (DOOR, GATE)])
+    rows = list(qcpg.read({"bank": folder}))
     assert rows[0] == Pair(id="bank-validation-000000", origin="bank", language="en", source=GLOW, target=LAMP)
     assert [(row.id, row.reason) for row in rows if isinstance(row, Quarantined)] == [
         ("bank-validation-000001", "other direction"),
@@ -61,8 +61,8 @@ def test_of_a_pair_in_both_directions_the_first_is_kept(tmp_path: Path) -> None:
 
 
 def test_two_collections_are_told_apart_by_their_names(tmp_path: Path) -> None:
-    one, two = qcpg(tmp_path / "one", [(GLOW, LAMP)]), qcpg(tmp_path / "two", [(LAMP, GLOW)])
-    rows = list(READERS["qcpg"]({"bank": one, "coco": two}))
+    one, two = qcpg_folder(tmp_path / "one", [(GLOW, LAMP)]), qcpg_folder(tmp_path / "two", [(LAMP, GLOW)])
+    rows = list(qcpg.read({"bank": one, "coco": two}))
     assert [row.id for row in rows if isinstance(row, Pair)] == ["bank-validation-000000", "coco-validation-000000"]
 
 
@@ -78,25 +78,25 @@ def test_two_collections_are_told_apart_by_their_names(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_table_is_one_line(tmp_path: Path, content: bytes, words: str) -> None:
-    qcpg(tmp_path, []).joinpath("validation.csv.gz").write_bytes(content)
+    qcpg_folder(tmp_path, []).joinpath("validation.csv.gz").write_bytes(content)
     with pytest.raises(DataError, match=rf"validation\.csv\.gz.*{words}"):
-        list(READERS["qcpg"]({"bank": tmp_path}))
+        list(qcpg.read({"bank": tmp_path}))
 
 
 def test_parallel_files_keep_their_published_splits(tmp_path: Path) -> None:
-    folder = parasci(tmp_path / "p", train=[(LAMP, GLOW), (DOOR, "")], val=[(DOOR, GATE)], test=[(GATE, DOOR)])
-    rows = list(READERS["parasci"]({"acl": folder}))
+    folder = parasci_folder(tmp_path / "p", train=[(LAMP, GLOW), (DOOR, "")], val=[(DOOR, GATE)], test=[(GATE, DOOR)])
+    rows = list(parasci.read({"acl": folder}))
     assert [row.id for row in rows] == ["acl-train-000000", "acl-train-000001", "acl-dev-000000", "acl-test-000000"]
     assert isinstance(rows[1], Quarantined) and rows[1].reason == "empty side"
     assert rows[2] == Pair(id="acl-dev-000000", origin="acl", language="en", source=DOOR, target=GATE)
     (folder / "val/val.tgt").unlink()
     with pytest.raises(ArtifactError, match=r"val\.tgt: no such file"):
-        list(READERS["parasci"]({"acl": folder}))
+        list(parasci.read({"acl": folder}))
 
 
 def test_only_rows_of_quality_one_are_paraphrases_and_quotation_marks_are_text(tmp_path: Path) -> None:
     train = f'1\t7\t8\t"{LAMP}" said she\t{GLOW}\r\n0\t8\t9\t{LAMP}\t{DOOR}\r\n'
-    rows = list(READERS["mrpc"]({"msr": mrpc(tmp_path, train, f"1\t1\t2\t{DOOR}\t{GATE}\n")}))
+    rows = list(mrpc.read({"msr": mrpc_folder(tmp_path, train, f"1\t1\t2\t{DOOR}\t{GATE}\n")}))
     assert [row.id for row in rows] == ["msr-train-000000", "msr-train-000001", "msr-test-000000"]
     assert isinstance(rows[0], Pair) and rows[0].source == f'"{LAMP}" said she' and rows[0].target == GLOW
     assert rows[1] == Quarantined(id="msr-train-000001", stage="read", reason="no paraphrase", text=f"{LAMP}\t{DOOR}")
@@ -108,25 +108,25 @@ def test_only_rows_of_quality_one_are_paraphrases_and_quotation_marks_are_text(t
 )
 def test_a_malformed_row_is_named(tmp_path: Path, row: str, words: str) -> None:
     with pytest.raises(DataError, match=rf"msr_paraphrase_train\.txt, {words}"):
-        list(READERS["mrpc"]({"msr": mrpc(tmp_path, row)}))
+        list(mrpc.read({"msr": mrpc_folder(tmp_path, row)}))
 
 
 def test_collections_of_every_kind_are_one_corpus_with_their_strata(tmp_path: Path) -> None:
     folders = {
-        "bank": qcpg(tmp_path / "q", [(GLOW, LAMP)]),
-        "acl": parasci(tmp_path / "p", train=[(LAMP, GLOW)]),
-        "msr": mrpc(tmp_path / "m", f"1\t1\t2\t{DOOR}\t{GATE}\n"),
+        "bank": qcpg_folder(tmp_path / "q", [(GLOW, LAMP)]),
+        "acl": parasci_folder(tmp_path / "p", train=[(LAMP, GLOW)]),
+        "msr": mrpc_folder(tmp_path / "m", f"1\t1\t2\t{DOOR}\t{GATE}\n"),
     }
-    rows = list(READERS["paraphrases"](folders))
+    rows = list(paraphrases.read(folders))
     assert [(row.id, row.origin) for row in rows if isinstance(row, Pair)] == [
         ("bank-validation-000000", "bank"),
         ("acl-train-000000", "acl"),
         ("msr-train-000000", "msr"),
     ]
     with pytest.raises(ConfigError, match="reader paraphrases: no source"):
-        list(READERS["paraphrases"]({}))
+        list(paraphrases.read({}))
     with pytest.raises(DataError, match=r"no validation\.csv\.gz or train/train\.src or msr_paraphrase_train\.txt"):
-        list(READERS["paraphrases"]({"x": tmp_path}))
+        list(paraphrases.read({"x": tmp_path}))
 
 
 # --- All collections as one corpus ------------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ def told(rows: list[Any]) -> dict[str, str]:
 
 def test_quoras_pool_is_one_stratum_with_the_pairs_held_out_of_it(tmp_path: Path) -> None:
     pool = quora_pool(tmp_path)
-    bank = qcpg(tmp_path / "bank", [(GLOW, LAMP), (DOOR.upper(), "the door was shut by who")])
+    bank = qcpg_folder(tmp_path / "bank", [(GLOW, LAMP), (DOOR.upper(), "the door was shut by who")])
     folders = {"pool": pool["pool"], "bank": bank, "cdnpg": pool["cdnpg"], "bert": pool["bert"]}
-    rows = list(READERS["paraphrases"](folders))
+    rows = list(paraphrases.read(folders))
     assert told(rows) == {
         "quora-test-000000": "quora",
         "quora-pos50k_train-000000": "held out",
@@ -179,15 +179,15 @@ def test_quoras_pool_is_one_stratum_with_the_pairs_held_out_of_it(tmp_path: Path
         "bank-validation-000000": "bank",
         "bank-validation-000001": "bank",
     }
-    assert told(list(READERS["paraphrases"](folders, deduplicate=True)))["bank-validation-000001"] == "duplicate"
+    assert told(list(paraphrases.read(folders, deduplicate=True)))["bank-validation-000001"] == "duplicate"
     with pytest.raises(ConfigError, match="give C-DNPG's files, BERT's vocabulary"):
-        list(READERS["paraphrases"]({"bank": bank, "pool": pool["pool"]}))
+        list(paraphrases.read({"bank": bank, "pool": pool["pool"]}))
 
 
 def test_texts_are_brought_to_lower_case_and_ascii_before_they_are_judged(tmp_path: Path) -> None:
     curly = "\u201cIt glows\u201d \u2014 they\u2019d say\u2026"
-    folder = qcpg(tmp_path / "bank", [(curly, LAMP), (DOOR, "The caf\u00e9 was shut."), (DOOR, GATE)])
-    rows = list(READERS["paraphrases"]({"bank": folder}, lower=True, plain=True, ascii_only=True))
+    folder = qcpg_folder(tmp_path / "bank", [(curly, LAMP), (DOOR, "The caf\u00e9 was shut."), (DOOR, GATE)])
+    rows = list(paraphrases.read({"bank": folder}, lower=True, plain=True, ascii_only=True))
     assert rows[0] == Pair(
         id="bank-validation-000000",
         origin="bank",
@@ -197,31 +197,33 @@ def test_texts_are_brought_to_lower_case_and_ascii_before_they_are_judged(tmp_pa
     )
     assert isinstance(rows[1], Quarantined) and rows[1].reason == "not ASCII"
     assert isinstance(rows[2], Pair) and rows[2].target == GATE.lower()
-    curled = list(READERS["paraphrases"]({"bank": folder}, ascii_only=True))
+    curled = list(paraphrases.read({"bank": folder}, ascii_only=True))
     assert [type(row) for row in curled] == [Quarantined, Quarantined, Pair]
     assert isinstance(curled[2], Pair) and curled[2].target == GATE
 
 
 def test_a_pair_of_which_nothing_visible_is_left_is_put_aside(tmp_path: Path) -> None:
-    folder = qcpg(tmp_path / "bank", [("\u200b", LAMP)])
-    assert told(list(READERS["paraphrases"]({"bank": folder}, plain=True))) == {"bank-validation-000000": "empty side"}
+    folder = qcpg_folder(tmp_path / "bank", [("\u200b", LAMP)])
+    assert told(list(paraphrases.read({"bank": folder}, plain=True))) == {"bank-validation-000000": "empty side"}
 
 
 def test_the_words_of_either_side_can_be_too_few_or_too_many(tmp_path: Path) -> None:
     pairs = [("a lamp glows .", "it 's lit ."), ("a lamp", "it is lit"), ("it is lit", "a small old lamp is lit")]
-    rows = told(list(READERS["paraphrases"]({"b": qcpg(tmp_path, pairs)}, min_words=3, max_words=4)))
+    rows = told(list(paraphrases.read({"b": qcpg_folder(tmp_path, pairs)}, min_words=3, max_words=4)))
     assert list(rows.values()) == ["b", "too few words", "too many words"]
 
 
 def test_equal_pairs_of_two_strata_in_either_order_are_one_and_the_first_is_kept(tmp_path: Path) -> None:
     folders = {
-        "bank": qcpg(tmp_path / "q", [(GLOW, LAMP)]),
-        "acl": parasci(tmp_path / "p", train=[(LAMP.lower(), "a lamp glows"), (LAMP, LAMP), (LAMP, LAMP.upper())]),
+        "bank": qcpg_folder(tmp_path / "q", [(GLOW, LAMP)]),
+        "acl": parasci_folder(
+            tmp_path / "p", train=[(LAMP.lower(), "a lamp glows"), (LAMP, LAMP), (LAMP, LAMP.upper())]
+        ),
     }
-    rows = list(READERS["paraphrases"](folders, deduplicate=True))
+    rows = list(paraphrases.read(folders, deduplicate=True))
     assert list(told(rows).values()) == ["bank", "duplicate", "acl", "duplicate"]
     assert isinstance(rows[1], Quarantined) and rows[1].text.startswith("of bank-validation-000000: ")
-    assert all(isinstance(row, Pair) for row in READERS["paraphrases"](folders))
+    assert all(isinstance(row, Pair) for row in paraphrases.read(folders))
 
 
 @pytest.fixture(scope="module")
@@ -234,14 +236,14 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     quality = "".join(f"1\t1\t2\t{source}\t{target}\n" for source, target in made(4))
     return {
-        "bank": qcpg(folder / "q", made(40)),
-        "acl": parasci(folder / "p", train=made(20)),
-        "msr": mrpc(folder / "m", quality),
+        "bank": qcpg_folder(folder / "q", made(40)),
+        "acl": parasci_folder(folder / "p", train=made(20)),
+        "msr": mrpc_folder(folder / "m", quality),
     }
 
 
 def drawn(folders: Mapping[str, Path], **options: object) -> Counter[str]:
-    return Counter(told(list(READERS["paraphrases"](folders, **options))).values())
+    return Counter(told(list(paraphrases.read(folders, **options))).values())
 
 
 @pytest.mark.parametrize(
@@ -267,11 +269,11 @@ def test_no_row_is_lost_and_a_draw_repeats_itself(three: dict[str, Path], count:
     options = {"count": count, "seed": seed, "shares": {"bank": 1 - share / 10, "msr": share / 10}}
     if count > 40 - 40 * (share == 10) + 4 * (share > 0):
         with pytest.raises(ConfigError, match=rf"count {count} is more than the \d+ rows; ask for fewer"):
-            list(READERS["paraphrases"](three, **options))
+            list(paraphrases.read(three, **options))
         return
-    rows = list(READERS["paraphrases"](three, **options))
-    assert [row.id for row in rows] == [row.id for row in READERS["paraphrases"](three)]
-    assert rows == list(READERS["paraphrases"](three, **options))
+    rows = list(paraphrases.read(three, **options))
+    assert [row.id for row in rows] == [row.id for row in paraphrases.read(three)]
+    assert rows == list(paraphrases.read(three, **options))
     assert Counter(type(row) for row in rows)[Pair] == count
     assert all(row.origin != "acl" for row in rows if isinstance(row, Pair))
 
@@ -279,7 +281,7 @@ def test_no_row_is_lost_and_a_draw_repeats_itself(three: dict[str, Path], count:
 def test_seeds_draw_different_rows_and_a_greater_draw_has_those_of_a_smaller(three: dict[str, Path]) -> None:
     def ids(**options: object) -> set[str]:
         shares = {"bank": 0.5, "acl": 0.5}
-        return {row.id for row in READERS["paraphrases"](three, shares=shares, **options) if isinstance(row, Pair)}
+        return {row.id for row in paraphrases.read(three, shares=shares, **options) if isinstance(row, Pair)}
 
     assert ids(count=10) < ids(count=20)
     assert ids(count=20, seed=1) == ids(count=20) != ids(count=20, seed=2)
@@ -301,4 +303,4 @@ def test_seeds_draw_different_rows_and_a_greater_draw_has_those_of_a_smaller(thr
 )
 def test_options_that_cannot_be_are_one_line(three: dict[str, Path], options: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=f"reader paraphrases(, |: ){words}"):
-        list(READERS["paraphrases"](three, **options))
+        list(paraphrases.read(three, **options))

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.penn import read
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
-
-read = READERS["penn"]
 
 LAMP = """
 ( (S

@@ -10,12 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.readers import READERS
-from espalier.corpora.readers.songci import LOST_TUNE, tune_of, units_in
+from espalier.corpora.readers.songci import LOST_TUNE, read, tune_of, units_in
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
-
-read = READERS["songci"]
 
 
 def poem(*paragraphs: str, title: str = "石桥令", author: str = "某甲") -> dict[str, Any]:

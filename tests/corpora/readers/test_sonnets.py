@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.sonnets import read
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
 
-read = READERS["sonnets"]
 WORDS = "amber basin cedar delta ember fable gravel harbour island jasper kettle lantern meadow nettle".split()  # noqa: SIM905
 
 

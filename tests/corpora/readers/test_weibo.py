@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.weibo import read
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
-
-read = READERS["weibo"]
 
 
 def lccc(folder: Path, valid: Any, test: Any = ()) -> Path:

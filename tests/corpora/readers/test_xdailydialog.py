@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers import READERS
+from espalier.corpora.readers.xdailydialog import read
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ArtifactError
-
-read = READERS["xdailydialog"]
 
 
 def write(folder: Path, train: str, dev: str = "", test: str = "") -> Path:

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.pairs.data import COLUMNS, ROWS, PairBatch, PairData, PairView, in_brackets, pairs_of, top
+from espalier.datasets.pairs.data import COLUMNS, ROWS, PairBatch, PairData, PairView, in_brackets, top
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
@@ -37,7 +37,7 @@ COLUMN_ROWS = {
     "source_tree": [PARSES[1], PARSES[2], PARSES[3], PARSES[0]],
     "target_tree": PARSES,
 }
-DATA = pairs_of(list("abcd"), COLUMN_ROWS, VOC)
+DATA = PairData.of(list("abcd"), COLUMN_ROWS, VOC)
 ALL = np.arange(4)
 VIEW = PairView(ROWS)
 
@@ -76,7 +76,7 @@ def test_a_template_is_the_target_s_tree_cut(levels: int) -> None:
 
 def test_a_template_that_is_given_is_taken_as_it_is() -> None:
     given_ = [PARSES[0], [], PARSES[3], PARSES[1]]
-    data = pairs_of(list("abcd"), COLUMN_ROWS, VOC, given_)
+    data = PairData.of(list("abcd"), COLUMN_ROWS, VOC, given_)
     assert stripped(data.batch(ALL, VIEW).template) == given_
     brackets = stripped(data.batch(ALL, replace(VIEW, form="brackets")).template)
     assert brackets == [SYMBOLS.encode_bracketed(row) for row in given_]
@@ -187,7 +187,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_no_rows_are_data_as_well(tmp_path: Path) -> None:
-    empty = pairs_of([], {name: [] for name in COLUMNS}, VOC)
+    empty = PairData.of([], {name: [] for name in COLUMNS}, VOC)
     empty.save(tmp_path / "none.parquet")
     for data in (empty, PairData.load(tmp_path / "none.parquet", VOC)):
         assert len(data) == 0 and data.sizes(VIEW).tolist() == [] and data.longest(VIEW) == 2

@@ -1,45 +1,132 @@
-"""Readers: from the files of published sources to typed rows, one small module a corpus.
+"""Readers: where the rows of a corpus come from. This module imports no reader; its function is imported when it runs.
 
-A reader is `read(folders, **options)`: `folders` maps each source's name to its folder under data/raw, and every raw
-item comes back as a record or as a quarantined row with a reason; none is lost. Options are keywords with defaults.
+To add one: `READERS["mine"] = Reader(Pair, "my.module:read")`. Its function is `read(folders, *, ...options...)`:
+
+- `folders` maps the name of each source to its folder under data/raw. A function without it generates its rows.
+- Its other parameters are the options of the corpus. One named `language` is the corpus's language by default.
+- It yields every raw row: as a record, or as a quarantined row with a reason. None is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from espalier.corpora.readers import (
-    brown,
-    conllu,
-    mrpc,
-    paranmt,
-    paraphrases,
-    parasci,
-    penn,
-    qcpg,
-    quora,
-    songci,
-    sonnets,
-    weibo,
-    xdailydialog,
-)
-from espalier.corpora.records import Quarantined, Record
+from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
+from espalier.io.errors import ConfigError
 
-Reader = Callable[..., Iterator[Record | Quarantined]]
+_Read = Callable[..., Iterable[Record | Quarantined]]
 
-READERS: Final[dict[str, Reader]] = {
-    "brown": brown.read,
-    "conllu": conllu.read,
-    "mrpc": mrpc.read,
-    "paranmt": paranmt.read,
-    "paraphrases": paraphrases.read,
-    "parasci": parasci.read,
-    "penn": penn.read,
-    "qcpg": qcpg.read,
-    "quora": quora.read,
-    "songci": songci.read,
-    "sonnets": sonnets.read,
-    "weibo": weibo.read,
-    "xdailydialog": xdailydialog.read,
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads or generates the rows of a corpus.
+
+    Attributes:
+        record: the type of its records.
+        function: described above; or its name, "package.module:function".
+        reads_sources: whether the function takes `folders`.
+        judge: says of a list of words whether the grammar that generates the rows allows it, or its name as
+            "package.module:function"; None where there is no grammar.
+    """
+
+    record: type[Record]
+    function: str | _Read
+    reads_sources: bool = True
+    judge: str | Callable[[list[str]], bool] | None = None
+
+    def rows(
+        self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
+    ) -> Iterator[Record | Quarantined]:
+        """The rows, in a fixed order.
+
+        Args:
+            folders: the corpus's sources; not given to a function that generates.
+            options: keywords of the function.
+            where: the path of the corpus in params.yaml, for messages.
+
+        Raises:
+            ConfigError: an option that the function does not have, or one that it needs is missing; a record of
+                another type than `record`.
+            ArtifactError, DataError: what the function raises about its files.
+        """
+        function = self._function(where)
+        parameters = {name: parameter for name, parameter in inspect.signature(function).parameters.items()
+                      if name != "folders"}  # fmt: skip
+        settings = {"language": language, **options} if "language" in parameters else dict(options)
+        for name in settings:
+            if name not in parameters:
+                raise ConfigError.unknown("option", name, parameters, where=f"{where}.options")
+        for name, parameter in parameters.items():
+            if parameter.default is parameter.empty and name not in settings:
+                raise ConfigError(f"no option '{name}'", where=f"{where}.options", remedy="add it")
+        for row in function(folders, **settings) if self.reads_sources else function(**settings):
+            if not isinstance(row, self.record | Quarantined):
+                raise ConfigError(
+                    f"the reader gives {type(row).__name__} rows, not {self.record.__name__}", where=f"{where}.reader"
+                )
+            yield row
+
+    def _function(self, where: str) -> _Read:
+        if not isinstance(self.function, str):
+            return self.function
+        try:
+            function: _Read = pkgutil.resolve_name(self.function)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(f"cannot import the reader {self.function} ({error})", where=f"{where}.reader") from error
+        return function
+
+
+READERS: dict[str, Reader] = {
+    # Published collections.
+    "brown": Reader(Verse, "espalier.corpora.readers.brown:read"),
+    "conllu": Reader(Sentence, "espalier.corpora.readers.conllu:read"),
+    "mrpc": Reader(Pair, "espalier.corpora.readers.mrpc:read"),
+    "paranmt": Reader(Pair, "espalier.corpora.readers.paranmt:read"),
+    "paraphrases": Reader(Pair, "espalier.corpora.readers.paraphrases:read"),
+    "parasci": Reader(Pair, "espalier.corpora.readers.parasci:read"),
+    "penn": Reader(Sentence, "espalier.corpora.readers.penn:read"),
+    "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
+    "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
+    "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),
+    "sonnets": Reader(Verse, "espalier.corpora.readers.sonnets:read"),
+    "weibo": Reader(Pair, "espalier.corpora.readers.weibo:read"),
+    "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),
+    # Local files.
+    "lines": Reader(Sentence, "espalier.corpora.readers.lines:read"),
+    "tsv": Reader(Pair, "espalier.corpora.readers.tsv:read"),
+    # The nursery's grammars.
+    "dialogue_zh": Reader(
+        Pair,
+        "espalier.nursery.dialogue_zh:grow",
+        reads_sources=False,
+        judge="espalier.nursery.dialogue_zh:is_grammatical",
+    ),
+    "lyrics_zh": Reader(Sentence, "espalier.nursery.lyrics_zh:grow", reads_sources=False),
+    "news_en": Reader(Sentence, "espalier.nursery.news_en:grow", reads_sources=False),
+    "paraphrase_en": Reader(Pair, "espalier.nursery.paraphrase_en:grow", reads_sources=False),
+    "verse_en": Reader(Verse, "espalier.nursery.verse_en:grow", reads_sources=False),
+    "verse_zh": Reader(Verse, "espalier.nursery.verse_zh:grow", reads_sources=False),
 }
+
+
+def reader(name: str, records: type[Record], *, where: str) -> Reader:
+    """The reader of that name, if it gives such records.
+
+    Raises:
+        ConfigError: there is none, or it gives other records. `where` is the path of the corpus in params.yaml.
+    """
+    if name not in READERS:
+        raise ConfigError.unknown("reader", name, READERS, where=f"{where}.reader")
+    given = READERS[name].record
+    if not issubclass(given, records):
+        raise ConfigError(
+            f"the reader {name} gives {given.__name__} rows, not {records.__name__}",
+            where=f"{where}.records",
+            remedy="correct the reader or the records",
+        )
+    return READERS[name]

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.common import aside, sole, text_of
 from espalier.corpora.readers.english import tokens_in
+from espalier.corpora.readers.files import single_source, text_of
+from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import join_tokens
@@ -30,7 +31,7 @@ def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse 
         ConfigError: not exactly one folder, or runs of no sentences.
         DataError: no such files, or a word without its tag.
     """
-    origin, folder = sole(folders, "brown")
+    origin, folder = single_source(folders, "brown")
     if sentences < 1:
         raise ConfigError(f"runs of {sentences} sentences", where="reader brown", remedy="at least 1")
     folder = folder / "brown"
@@ -44,7 +45,7 @@ def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse 
             run = document[start : start + sentences]
             id, units = f"brown/{file.name}/{start}", [join_tokens(sentence, "en") for sentence in run if sentence]
             if not units:
-                yield aside(id, "empty", "")
+                yield quarantined(id, "empty", "")
                 continue
             yield Verse(
                 id=id,

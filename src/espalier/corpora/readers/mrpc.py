@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import any_of, fields_of, lines_of, pair_of
+from espalier.corpora.readers.files import fields_of, lines_of, recognized_sources
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import DataError
 
 #: A folder with this file is of this kind.
-MARK = "msr_paraphrase_train.txt"
+MARKER = "msr_paraphrase_train.txt"
 
 _SPLITS = ("train", "test")
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every pair of quality 1; those of quality 0 are put aside as "no paraphrase".
+    """Every pair of quality 1; those of quality 0 are quarantined as "no paraphrase".
 
     Ids are `<source's name>-<split>-<row>`, from 0 below the header. Quotation marks are text.
 
@@ -29,7 +29,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ArtifactError: a file is not there.
         DataError: a row that has not five fields, or another quality.
     """
-    for origin, folder, _ in any_of(folders, (MARK,), "mrpc"):
+    for origin, folder, _ in recognized_sources(folders, (MARKER,), "mrpc"):
         for split in _SPLITS:
             file = folder / f"msr_paraphrase_{split}.txt"
             for number, line in enumerate(lines_of(file)[1:]):
@@ -38,6 +38,6 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
                 if quality not in ("0", "1"):
                     raise DataError(f"quality '{quality[:20]}'", file=file, row=number + 2, remedy="expected 0 or 1")
                 if quality == "0":
-                    yield aside(id, "no paraphrase", f"{source}\t{target}")
+                    yield quarantined(id, "no paraphrase", f"{source}\t{target}")
                 else:
                     yield pair_of(id, source, target, origin=origin, language="en")

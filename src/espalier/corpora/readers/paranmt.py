@@ -1,9 +1,9 @@
 """ParaNMT as GuiG reads it: a file with both sides parsed and linearized, six fields a line; or its text alone.
 
-The corpus (Wieting and Gimpel 2018) and GuiG's parses of it lie at no address that can be pinned, so that the catalogue
-has no entry: whoever has the file names it. The fields of a line are parted by two tabs: text, labels and levels of the
-source, then of the target; labels and levels by spaces. A line of two fields and one tab, as ParaNMT's own are, has
-the texts alone, for a corpus with a parser.
+The corpus (Wieting and Gimpel 2018) and GuiG's parses of it have no address that can be pinned, so that the catalogue
+has no entry: it is read as a local file. The fields of a line are separated by two tabs: text, labels and levels of the
+source, then of the target; labels and levels are separated by spaces. A line of two fields and one tab, as in ParaNMT
+itself, has the texts only, for a corpus with a parser.
 """
 
 from __future__ import annotations
@@ -12,37 +12,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import lines_of, pair_of
+from espalier.corpora.readers.files import files_of, lines_of, single_source
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
 
 _SEPARATOR, _TAB = "\t\t", "\t"
 
 
-def read(folders: Mapping[str, Path], *, file: str = "") -> Iterator[Pair | Quarantined]:
+def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
     """Every line as a pair with its trees, which have no words: (S (NP (PRP)) (VP (VBD))); or, of two fields, without.
 
-    Ids are `paranmt-<line>`, from 0. Put aside are lines of neither six fields nor two ("not six fields"), a level that
-    is no number or is 0, as GuiG's own reader skips them ("no level"), and nodes that make no tree ("no tree").
+    Ids are `paranmt-<line>`, from 0. Lines are quarantined that have neither six fields nor two ("not six fields"), a
+    level that is no number or is 0, as GuiG's own reader skips them ("no level"), or nodes that form no tree
+    ("no tree").
 
     Args:
-        folders: one source's name and folder, with a file `paranmt.txt`; or none, and
-        file: the path of the file.
+        folders: one source's name and folder, with one file.
 
     Raises:
-        ConfigError: both, or neither, or several sources.
-        ArtifactError: no such file.
+        ConfigError: not exactly one source, or not exactly one file.
         DataError: it is not UTF-8.
     """
-    if len(folders) + bool(file) != 1:
-        raise ConfigError(
-            f"{len(folders)} sources and {'a' if file else 'no'} file", where="reader paranmt", remedy="one of either"
-        )
-    origin, place = (
-        ("paranmt", Path(file)) if file else next((name, at / "paranmt.txt") for name, at in folders.items())
-    )
-    for number, line in enumerate(lines_of(place)):
+    origin, folder = single_source(folders, "paranmt")
+    files = files_of({origin: folder}, "paranmt")
+    if len(files) > 1:
+        raise ConfigError(f"{len(files)} files", where=folder, remedy="the reader paranmt reads exactly one")
+    for number, line in enumerate(lines_of(files[0][1])):
         yield _row(f"paranmt-{number:06d}", origin, line)
 
 
@@ -54,14 +50,14 @@ def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
         return pair_of(id, source, target, origin=origin, language="en")
     fields = line.split(_SEPARATOR)
     if len(fields) != 6:
-        return aside(id, "not six fields", line)
+        return quarantined(id, "not six fields", line)
     trees = []
     for labels, levels in (fields[1:3], fields[4:6]):
         if not all(level.isascii() and level.isdigit() and int(level) for level in levels.split()):
-            return aside(id, "no level", line)
+            return quarantined(id, "no level", line)
         try:
             trees.append(write_tree(tree_of(labels.split(), [int(level) for level in levels.split()])))
         except TreeError:
-            return aside(id, "no tree", line)
+            return quarantined(id, "no tree", line)
     row = pair_of(id, fields[0], fields[3], origin=origin, language="en")
     return row if isinstance(row, Quarantined) else replace(row, source_tree=trees[0], target_tree=trees[1])

@@ -9,20 +9,20 @@ from math import fsum
 from pathlib import Path
 
 from espalier.corpora.readers import mrpc, parasci, qcpg, quora
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import any_of, pair_of
+from espalier.corpora.readers.files import recognized_sources
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import apportion
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.text.normalize import folded, plain_marks
-from espalier.text.words import approximate_words
+from espalier.text.normalize import ascii_punctuation, folded
+from espalier.text.words import estimate_words
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"
 
 _WHERE = "reader paraphrases"
-_KINDS = {kind.MARK: kind.read for kind in (qcpg, parasci, mrpc)}
+_KINDS = {kind.MARKER: kind.read for kind in (qcpg, parasci, mrpc)}
 
 
 def read(
@@ -42,15 +42,15 @@ def read(
 
     `origin` is the stratum: the source's name, or for all that Quora's pool was made of, what others hold out of it
     included, `QUORA`. What follows happens here and not in the corpus's filters, so that no row is parsed in vain.
-    Reasons to put a row aside are, after those of the readers and in this order: "not ASCII", "too few words" and "too
+    Reasons for quarantine are, after those of the readers and in this order: "not ASCII", "too few words" and "too
     many words" (either side), "duplicate" (its text begins with the first one's id), "not drawn".
 
     Args:
         folders: source names and their folders. Of equal pairs the one of the folder named first is kept.
         lower: lower-case both sides, as ParaNMT is in GuiG.
-        plain: `plain_marks` for both sides.
+        plain: `ascii_punctuation` for both sides.
         ascii_only: keep pairs of ASCII alone.
-        min_words, max_words: of each side, by `approximate_words`.
+        min_words, max_words: of each side, by `rough_words`.
         deduplicate: of pairs with equal sides, `folded` and in either order, keep the first of all strata.
         count: how many of the rows that are left to draw; None for all.
         shares: which fraction of `count` each stratum gives, 1 in all; what is not named gives nothing. A stratum that
@@ -61,7 +61,7 @@ def read(
         ConfigError: no folder, shares of unknown strata or not of 1 in all, or fewer rows than `count`.
         DataError: a folder of none of these kinds, or a malformed file.
     """
-    found = any_of(folders, (*_KINDS, *quora.MARKS), "paraphrases")
+    found = recognized_sources(folders, (*_KINDS, *quora.MARKERS), "paraphrases")
     strata = dict.fromkeys(origin if mark in _KINDS else QUORA for origin, _, mark in found)
     _check(strata, min_words, max_words, count, shares)
     rows: list[Pair | Quarantined] = []
@@ -70,22 +70,22 @@ def read(
         if isinstance(row, Pair):
             row = _written(row, lower=lower, plain=plain)
         if isinstance(row, Pair) and (reason := _unfit(row, ascii_only, min_words, max_words)):
-            row = aside(row.id, reason, _text(row))
+            row = quarantined(row.id, reason, _text(row))
         if isinstance(row, Pair) and deduplicate:
             earlier = first.setdefault(frozenset((folded(row.source), folded(row.target))), row.id)
             if earlier != row.id:
-                row = aside(row.id, "duplicate", f"of {earlier}: {_text(row)}")
+                row = quarantined(row.id, "duplicate", f"of {earlier}: {_text(row)}")
         rows.append(row)
     drawn = None if count is None else _drawn([row for row in rows if isinstance(row, Pair)], count, shares, seed)
     for row in rows:
         if isinstance(row, Pair) and drawn is not None and row.id not in drawn:
-            row = aside(row.id, "not drawn", _text(row))
+            row = quarantined(row.id, "not drawn", _text(row))
         yield row
 
 
 def _rows(found: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined]:
     """Folder by folder; the parts of Quora's pool together, where the first of them stands."""
-    pool = {origin: folder for origin, folder, mark in found if mark in quora.MARKS}
+    pool = {origin: folder for origin, folder, mark in found if mark in quora.MARKERS}
     for origin, folder, mark in found:
         if mark in _KINDS:
             yield from _KINDS[mark]({origin: folder})
@@ -97,7 +97,7 @@ def _rows(found: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined
 def _written(row: Pair, *, lower: bool, plain: bool) -> Pair | Quarantined:
     source, target = row.source, row.target
     if plain:
-        source, target = plain_marks(source), plain_marks(target)
+        source, target = ascii_punctuation(source), ascii_punctuation(target)
     if lower:
         source, target = source.lower(), target.lower()
     return pair_of(row.id, source, target, origin=row.origin, language=row.language, group=row.group)
@@ -109,7 +109,7 @@ def _unfit(row: Pair, ascii_only: bool, least: int | None, most: int | None) -> 
         return "not ASCII"
     if least is None and most is None:
         return None
-    words = [approximate_words(side) for side in sides]
+    words = [estimate_words(side) for side in sides]
     if least is not None and min(words) < least:
         return "too few words"
     return "too many words" if most is not None and max(words) > most else None

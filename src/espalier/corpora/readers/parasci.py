@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.lines import aligned, any_of, pair_of
+from espalier.corpora.readers.files import aligned, recognized_sources
+from espalier.corpora.readers.rows import pair_of
 from espalier.corpora.records import Pair, Quarantined
 
 #: A folder with this file is of this kind.
-MARK = "train/train.src"
+MARKER = "train/train.src"
 
 _SPLITS = {"train": "train", "dev": "val", "test": "test"}
 
@@ -25,7 +26,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ArtifactError: a file is not there.
         DataError: two files that belong together have not as many lines.
     """
-    for origin, folder, _ in any_of(folders, (MARK,), "parasci"):
+    for origin, folder, _ in recognized_sources(folders, (MARKER,), "parasci"):
         for split, name in _SPLITS.items():
             files = (folder / name / f"{name}.{side}" for side in ("src", "tgt"))
             for number, (source, target) in enumerate(aligned(*files)):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.common import aside, sole
+from espalier.corpora.readers.files import single_source
+from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import DataError
 from espalier.syntax.parse import Parse, columns_of
@@ -15,7 +16,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
     """Every sentence with its tree, without functional tags and traces (`clean`), its words and its parts of speech.
 
     The text is the words with spaces between them, as the treebank has them; brackets are themselves, not -LRB-. Ids
-    are `penn-<document>-<number>`, from 0 in the document. A tree of traces alone is put aside, as "no words".
+    are `penn-<document>-<number>`, from 0 in the document. A tree of traces alone is quarantined, as "no words".
 
     Args:
         folders: one source's name and folder, which holds `treebank/combined/wsj_0001.mrg` and so on.
@@ -26,7 +27,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
     """
     from espalier.syntax.constituency import TreeError, clean, read_trees, tags, words, write_tree
 
-    origin, folder = sole(folders, "penn")
+    origin, folder = single_source(folders, "penn")
     files = sorted((folder / "treebank" / "combined").glob("wsj_*.mrg"))
     if not files:
         raise DataError("no document wsj_<number>.mrg", file=folder, remedy="run the download stage of its source")
@@ -36,7 +37,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
             try:
                 tree = clean(gold)
             except TreeError:
-                yield aside(id, "no words", " ".join(words(gold)))
+                yield quarantined(id, "no words", " ".join(words(gold)))
                 continue
             parse = Parse(words(tree), tags(tree), write_tree(tree))
             text = " ".join(parse.words)

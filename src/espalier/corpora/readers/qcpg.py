@@ -9,23 +9,23 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import any_of, bytes_of, pair_of
+from espalier.corpora.readers.files import bytes_of, recognized_sources
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import DataError
 
 #: A folder with this file is of this kind.
-MARK = "validation.csv.gz"
+MARKER = "validation.csv.gz"
 
 _SPLITS = ("validation", "test")
 _HEADER = ["source", "target"]
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every pair in the direction that comes first in its file; the other is put aside, as "other direction".
+    """Every pair in the direction that comes first in its file; the other is quarantined, as "other direction".
 
     Ids are `<source's name>-<split>-<number>`, from 0 in the file's order. A pair that repeats an earlier one of its
-    source is put aside as "duplicate". Exact texts are compared.
+    source is quarantined as "duplicate". Exact texts are compared.
 
     Args:
         folders: source names and their folders, which hold `validation.csv.gz` and `test.csv.gz`.
@@ -35,15 +35,15 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ArtifactError: a file is not there.
         DataError: one that is no gzipped CSV of two columns, `source` and `target`.
     """
-    for origin, folder, _ in any_of(folders, (MARK,), "qcpg"):
+    for origin, folder, _ in recognized_sources(folders, (MARKER,), "qcpg"):
         seen: set[tuple[str, str]] = set()
         for split in _SPLITS:
             for number, (source, target) in enumerate(_rows(folder / f"{split}.csv.gz")):
                 id = f"{origin}-{split}-{number:06d}"
                 if (source, target) in seen:
-                    yield aside(id, "duplicate", f"{source}\t{target}")
+                    yield quarantined(id, "duplicate", f"{source}\t{target}")
                 elif (target, source) in seen:
-                    yield aside(id, "other direction", f"{source}\t{target}")
+                    yield quarantined(id, "other direction", f"{source}\t{target}")
                 else:
                     seen.add((source, target))
                     yield pair_of(id, source, target, origin=origin, language="en")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import aligned, any_of, fields_of, lines_of, pair_of
+from espalier.corpora.readers.files import aligned, fields_of, lines_of, recognized_sources
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.readers.wordpieces import WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
@@ -26,7 +26,7 @@ _CDNPG, _VOCABULARY = "quora/test.h5", "bert-base-uncased-vocab.txt"
 _ORDER = (_POS50K, _BIMPM, _CDNPG, _DIFFUSEQ)
 
 #: A folder with one of these files is a part of this collection.
-MARKS = (*_ORDER, _VOCABULARY)
+MARKERS = (*_ORDER, _VOCABULARY)
 
 
 class _Raw(NamedTuple):
@@ -40,7 +40,7 @@ class _Raw(NamedTuple):
 def read(
     folders: Mapping[str, Path], *, unshared: Literal["pair", "question"] = "pair"
 ) -> Iterator[Pair | Quarantined]:
-    """The held-out pairs, then every pair of the pool, as a record or put aside with a reason.
+    """The held-out pairs, then every pair of the pool, as a record or quarantined with a reason.
 
     A folder is told by what it holds: `pos50k` (`train.src.txt` and so on, line by line), `bimpm` (`dev.tsv`,
     `test.tsv`: label, question, question, number; some lines are not UTF-8), `diffuseq` (`valid.jsonl`, `test.jsonl`),
@@ -65,7 +65,7 @@ def read(
     """
     if unshared not in ("pair", "question"):
         raise ConfigError(f"unshared '{unshared}'", where="reader quora", remedy="pair or question")
-    found = any_of(folders, MARKS, "quora")
+    found = recognized_sources(folders, MARKERS, "quora")
     kinds = {mark: (origin, folder) for origin, folder, mark in found}
     if len(kinds) < len(found) or _CDNPG not in kinds or _VOCABULARY not in kinds:
         raise ConfigError(
@@ -91,15 +91,15 @@ def read(
         row = pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
         text = f"{raw.source}\t{raw.target}"
         if not raw.duplicates:
-            yield aside(raw.id, "no paraphrase", text)
+            yield quarantined(raw.id, "no paraphrase", text)
         elif isinstance(row, Quarantined):
             yield row
         elif letters(raw) in pairs:
-            yield aside(raw.id, "held out", text)
+            yield quarantined(raw.id, "held out", text)
         elif not questions.isdisjoint(letters(raw)):
-            yield aside(raw.id, "question held out", text)
+            yield quarantined(raw.id, "question held out", text)
         elif pair in first:
-            yield aside(raw.id, "duplicate", f"of {first[pair]}: {text}")
+            yield quarantined(raw.id, "duplicate", f"of {first[pair]}: {text}")
         else:
             first[pair] = raw.id
             yield row
@@ -138,7 +138,7 @@ def _pos50k(origin: str, folder: Path) -> Iterator[_Raw]:
 def _bimpm(origin: str, folder: Path) -> Iterator[_Raw]:
     for split in ("dev", "test"):
         file = folder / f"{split}.tsv"
-        for number, line in enumerate(lines_of(file, damaged=True)):
+        for number, line in enumerate(lines_of(file, replace=True)):
             label, source, target, _ = fields_of(line, "\t", 4, file, number + 1)
             if label not in ("0", "1"):
                 raise DataError(f"label '{label[:20]}'", file=file, row=number + 1, remedy="expected 0 or 1")

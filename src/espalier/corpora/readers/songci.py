@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.readers.common import aside, json_of, sole
+from espalier.corpora.readers.files import json_of, single_source
+from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import DataError
 from espalier.text.language import HAN
@@ -20,7 +21,7 @@ MARKS = f"，、；：{TERMINALS}"
 _HAN = f"々{HAN}"
 _UNIT_END = re.compile(f"(?<=[{TERMINALS}])")
 
-#: Why a text is put aside: the first of these that it contains.
+#: Why a text is quarantined: the first of these that it contains.
 FAULTS = (
     ("note in brackets", re.compile(r"[（）()〔〕\[\]【】]")),
     ("illegible character", re.compile("[□■○◇\u3000]")),
@@ -42,7 +43,7 @@ class _Raw(NamedTuple):
 
 
 def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[Verse | Quarantined]:
-    """Every poem of the one folder given, as a verse or put aside with a reason.
+    """Every poem of the one folder given, as a verse or quarantined with a reason.
 
     The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
     nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
@@ -58,7 +59,7 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
         ConfigError: not exactly one folder.
         DataError: no such files, not JSON, or a poem without its fields.
     """
-    origin, folder = sole(folders, "songci")
+    origin, folder = single_source(folders, "songci")
     poems = list(_raw(folder))
     known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
     seen: dict[str, str] = {}
@@ -66,9 +67,9 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
         text = re.sub("[《》]", "", poem.text)
         letters = letters_of(text)
         if reason := _fault(text, letters):
-            yield aside(poem.id, reason, poem.text)
+            yield quarantined(poem.id, reason, poem.text)
         elif letters in seen:
-            yield aside(poem.id, "duplicate", f"of {seen[letters]}: {poem.text}")
+            yield quarantined(poem.id, "duplicate", f"of {seen[letters]}: {poem.text}")
         else:
             seen[letters] = poem.id
             units = units_in(text.replace("、", "，") if plain_commas else text)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.readers.common import aside, json_of, text_of
 from espalier.corpora.readers.english import tokens_in
+from espalier.corpora.readers.files import json_of, text_of
+from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import is_mark, join_tokens
@@ -36,13 +37,13 @@ class _Raw(NamedTuple):
 def read(
     folders: Mapping[str, Path], *, rhyme: str = "ABABCDCDEFEFGG", same_lines: int = 3
 ) -> Iterator[Verse | Quarantined]:
-    """Every poem of the folders given, as a verse or put aside with a reason.
+    """Every poem of the folders given, as a verse or quarantined with a reason.
 
     A folder is told by what it holds: `sonnets.json` (Friedman: author -> [title, text], with case and marks) or
     `sonnet_<split>.txt` (Lau et al. 2018, "Deep-speare": a poem a line, lower-cased, tokenised, `<eos>` between lines).
     The first kind has the better text and is read first, so of a poem in both it is the one kept. Two poems that share
-    at least `same_lines` lines, in their letters, are one poem (editions differ in spelling); the later is put aside as
-    a duplicate, its quarantined text beginning with the earlier one's id. Where the earlier one was itself put aside,
+    at least `same_lines` lines, in their letters, are one poem (editions differ in spelling); the later is quarantined
+    as a duplicate, its quarantined text beginning with the earlier one's id. If the earlier one was itself quarantined,
     the later is kept, under the earlier one's author. Ids are `friedman/<number>` and `deepspeare/<split>/<number>`,
     from 0 in the file's order.
 
@@ -66,9 +67,9 @@ def read(
         keys = {key for line in lines if len(key := letters_of("".join(line))) >= _LINE_LETTERS}
         twin = _twin(keys, owners, same_lines)
         if reason := _fault(lines):
-            yield aside(poem.id, reason, poem.text)
+            yield quarantined(poem.id, reason, poem.text)
         elif twin and twin.id in kept:
-            yield aside(poem.id, "duplicate", f"of {twin.id}: {poem.text}")
+            yield quarantined(poem.id, "duplicate", f"of {twin.id}: {poem.text}")
         else:
             poem = poem._replace(author=poem.author or (twin.author if twin else ""))
             kept.add(poem.id)

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from espalier.corpora.readers.common import json_of
-from espalier.corpora.readers.dialogue import adjacent
-from espalier.corpora.readers.lines import any_of, fields_of, lines_of
+from espalier.corpora.readers.adjacent import adjacent
+from espalier.corpora.readers.files import fields_of, json_of, lines_of, recognized_sources
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
 from espalier.text.words import join_words
@@ -37,7 +36,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ConfigError: no folder, or two of one kind.
         DataError: a folder with neither kind of file, or a malformed one.
     """
-    kinds = any_of(folders, (_LCCC, _CDIAL), "weibo")
+    kinds = recognized_sources(folders, (_LCCC, _CDIAL), "weibo")
     if len({mark for *_, mark in kinds}) < len(kinds):
         raise ConfigError("two sources of one kind", where="reader weibo", remedy="each once")
     for origin, folder, mark in kinds:

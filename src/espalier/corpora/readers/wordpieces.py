@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from espalier.corpora.readers.lines import lines_of
+from espalier.corpora.readers.files import lines_of
 from espalier.io.errors import ArtifactError, DataError
 
 _CLS, _SEP = "[CLS]", "[SEP]"

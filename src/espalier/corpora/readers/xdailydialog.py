@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.common import sole
-from espalier.corpora.readers.dialogue import adjacent
-from espalier.corpora.readers.lines import lines_of
+from espalier.corpora.readers.adjacent import adjacent
+from espalier.corpora.readers.files import lines_of, single_source
 from espalier.corpora.records import Pair, Quarantined
 
 _FILES = {"train": "dialogues_text_Zh.txt", "dev": "zh_dev_human.txt", "test": "zh_test_human.txt"}
@@ -28,7 +27,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ConfigError: not exactly one folder.
         ArtifactError: a file of the three is not there.
     """
-    origin, folder = sole(folders, "xdailydialog")
+    origin, folder = single_source(folders, "xdailydialog")
     for split, name in _FILES.items():
         for number, line in enumerate(lines_of(folder / name)):
             utterances = line.partition("\t")[0].strip().removesuffix(_END).split(_END)

@@ -14,6 +14,7 @@ from espalier.datasets.dialogue.data import ARITY, COLUMNS, DialogueData
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.syntax.dependency import Dependencies, mistake
+from espalier.syntax.depths import depths_by_length, depths_of_tree
 from espalier.syntax.projective import projectivize
 from espalier.syntax.ternary import Ternary, ternary
 from espalier.text.language import Language
@@ -97,12 +98,10 @@ class DialogueEncoding:
         return {"words": len(vocabulary.words)}
 
     def measures(self, split: DialogueData) -> Mapping[str, Any]:
-        """`steps`, the points of figure 6: by length, the words that a decoder's state carries in chains and trees."""
-        from espalier.metrics.steps import steps_by_length, steps_of_tree
-
+        """`steps`, the points of figure 6: by length, the mean depths of words in chains and trees."""
         children = split.columns["children"]
         rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
-        points = steps_by_length(steps_of_tree(row.reshape(-1, ARITY)) for row in rows)
+        points = depths_by_length(depths_of_tree(row.reshape(-1, ARITY)) for row in rows)
         return {
             "steps": {
                 str(length): {name: round(value, 4) for name, value in point._asdict().items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,6 +86,18 @@ class PairData:
     def load(cls, path: Path, vocabulary: PairVocabulary) -> PairData:
         """Read a split that `save` wrote."""
         return cls(*read_ragged(path, COLUMNS), vocabulary)
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[str],
+        columns: Mapping[str, Sequence[npt.ArrayLike]],
+        vocabulary: PairVocabulary,
+        template: Sequence[npt.ArrayLike] | None = None,
+    ) -> PairData:
+        """From one list of rows a column."""
+        ragged = {name: Ragged.of(columns[name]) for name in COLUMNS}
+        return cls(list(ids), ragged, vocabulary, None if template is None else Ragged.of(template))
 
     def save(self, path: Path) -> None:
         """Write as Parquet."""

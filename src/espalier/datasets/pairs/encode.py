@@ -14,7 +14,6 @@ from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.pairs.data import COLUMNS, PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
-from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import frequent_templates, read_tree
@@ -87,8 +86,7 @@ class PairEncoding:
                 columns[name].append(ids_)
             ids.append(row.id)
             places.append(place)
-        data = PairData(ids, {name: Ragged.of(rows) for name, rows in columns.items()}, vocabulary)
-        return Encoded(data, places, quarantined)
+        return Encoded(PairData.of(ids, columns, vocabulary), places, quarantined)
 
     def extras(self, records: Sequence[Pair], settings: PairSettings) -> Mapping[str, Any]:
         """The most frequent templates of the targets' trees, as `templates`."""

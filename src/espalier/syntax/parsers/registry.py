@@ -1,21 +1,103 @@
-"""Which backends there are, and a parser as an artifact: a folder with a `parser.json` that says how to load it."""
+"""The backends by name, and a parser as an artifact: a folder whose `parser.json` says how to load it.
+
+To add a backend: `BACKENDS["mine"] = Backend("my.module:load")`. Its module is imported when it is used.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
+from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser
 
-#: Each backend, and whether it needs a model: off the shelf, or trained on a treebank.
-BACKENDS: Final[dict[str, bool]] = {"benepar": True, "jieba": False, "ltp": True, "spacy": True}
-#: Those that can be trained here.
-TRAINED: Final = ("benepar", "spacy")
-#: Where a trained model stands in its parser's folder.
+#: The model that was trained here, in a parser's folder.
 MODEL: Final = "model"
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A library that parses or tags.
+
+    Attributes:
+        load: "module:function". It takes the model, if the backend needs one, and the options as keywords.
+        needs_model: whether it needs a model: off the shelf, or trained on a treebank.
+        train: "module:function" that trains on a treebank, called as `Backend.trained` does; None if nothing does.
+        training: "module:class" of the settings of `train`.
+    """
+
+    load: str
+    needs_model: bool = True
+    train: str | None = None
+    training: str | None = None
+
+    def open(self, model: str | Path | None, options: Mapping[str, Any], *, where: str) -> Parser:
+        """A loaded parser.
+
+        Raises:
+            ConfigError: the model cannot be loaded, or there is no such option; `where` says for which backend.
+        """
+        load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
+        try:
+            return load(model or "", **options) if self.needs_model else load(**options)
+        except TypeError as error:
+            if "argument" not in str(error):
+                raise
+            raise ConfigError(str(error), where=f"{where}'s options") from error
+
+    def settings(self) -> type[BaseModel]:
+        """The type of the settings of `train`."""
+        kind: type[BaseModel] = pkgutil.resolve_name(self.training or "")
+        return kind
+
+    def trained(
+        self,
+        train: Sequence[Parse],
+        dev: Sequence[Parse],
+        settings: BaseModel,
+        folder: Path,
+        scratch: Path,
+        *,
+        seed: int,
+        watch: Callable[[int, int, str], None],
+    ) -> None:
+        """Train on gold sentences, and write the model to `folder`.
+
+        Args:
+            dev: chooses the epoch.
+            settings: of type `settings()`.
+            scratch: for checkpoints; belongs to these arguments only.
+            watch: called with the steps done, the steps in total and a short note.
+
+        Raises:
+            DataError: a split has no sentence with a tree.
+        """
+        pkgutil.resolve_name(self.train or "")(train, dev, settings, folder, scratch, seed=seed, watch=watch)
+
+
+_PARSERS = "espalier.syntax.parsers"
+
+BACKENDS: dict[str, Backend] = {
+    "benepar": Backend(
+        f"{_PARSERS}.benepar_backend:load",
+        train=f"{_PARSERS}.benepar_training:train_benepar",
+        training=f"{_PARSERS}.benepar_config:BeneparTraining",
+    ),
+    "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False),
+    "ltp": Backend(f"{_PARSERS}.ltp_backend:load"),
+    "spacy": Backend(
+        f"{_PARSERS}.spacy_backend:load",
+        train=f"{_PARSERS}.spacy_training:train_spacy",
+        training=f"{_PARSERS}.spacy_config:SpacyTraining",
+    ),
+}
 
 
 def open_parser(backend: str, model: str | Path | None, options: Mapping[str, Any]) -> Parser:
@@ -28,29 +110,9 @@ def open_parser(backend: str, model: str | Path | None, options: Mapping[str, An
     Raises:
         ConfigError: there is no such backend, model or option.
     """
-    try:
-        match backend:
-            case "benepar":
-                from espalier.syntax.parsers.benepar_backend import load as load_benepar
-
-                return load_benepar(model or "", **options)
-            case "jieba":
-                from espalier.syntax.parsers.jieba_backend import load as load_jieba
-
-                return load_jieba(**options)
-            case "ltp":
-                from espalier.syntax.parsers.ltp_backend import load as load_ltp
-
-                return load_ltp(model or "", **options)
-            case "spacy":
-                from espalier.syntax.parsers.spacy_backend import load as load_spacy
-
-                return load_spacy(model or "", **options)
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        raise ConfigError(str(error), where=f"{backend}'s options") from error
-    raise ConfigError.unknown("backend", backend, BACKENDS)
+    if backend not in BACKENDS:
+        raise ConfigError.unknown("backend", backend, BACKENDS)
+    return BACKENDS[backend].open(model, options, where=backend)
 
 
 def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[str, Any]) -> Parser:
@@ -83,6 +145,6 @@ def load_parser(folder: Path) -> Parser:
 
 
 def _model(folder: Path, backend: str, model: str | None) -> str | Path | None:
-    if model is not None or not BACKENDS.get(backend):
+    if model is not None or (backend in BACKENDS and not BACKENDS[backend].needs_model):
         return model
     return folder / MODEL

@@ -1,4 +1,4 @@
-"""What the readers of sentences and pairs share."""
+"""Raw files and rows, as all readers see them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers.lines import (
-    aligned,
-    any_of,
-    bytes_of,
-    lines_of,
-    pair_of,
-)
+from espalier.corpora.readers.files import aligned, bytes_of, lines_of, recognized_sources
+from espalier.corpora.readers.rows import pair_of
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
@@ -57,11 +52,11 @@ def test_a_folder_is_told_by_its_files_in_the_order_of_the_marks(tmp_path: Path)
     (tmp_path / "one/b.txt").touch()
     (tmp_path / "two/a.txt").touch()
     folders = {"x": tmp_path / "one", "y": tmp_path / "two"}
-    assert [(name, mark) for name, _, mark in any_of(folders, ["a.txt", "b.txt"], "r")] == [
+    assert [(name, mark) for name, _, mark in recognized_sources(folders, ["a.txt", "b.txt"], "r")] == [
         ("x", "b.txt"),
         ("y", "a.txt"),
     ]
     with pytest.raises(DataError, match=r"two: no b\.txt or c\.txt; run the download stage"):
-        any_of(folders, ["b.txt", "c.txt"], "r")
+        recognized_sources(folders, ["b.txt", "c.txt"], "r")
     with pytest.raises(ConfigError, match="reader r: no source; give it at least one"):
-        any_of({}, ["a.txt"], "r")
+        recognized_sources({}, ["a.txt"], "r")

@@ -1,4 +1,4 @@
-"""How many words a hidden state carries: the paper's two statements, worked examples, and a slow reference."""
+"""Mean depths of words: the paper's two statements, worked examples, and a slow reference."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.steps import LengthSteps, Steps, steps_by_length, steps_of_heads, steps_of_tree
 from espalier.syntax.dependency import is_projective, mistake
+from espalier.syntax.depths import LengthDepths, MeanDepths, depths_by_length, depths_of_heads, depths_of_tree
 from espalier.syntax.ternary import EOB, Nodes, heads_of, ternary
 
 SMALL = [
@@ -54,7 +54,7 @@ def ancestors_and_itself(heads: tuple[int, ...], word: int) -> int:
 @pytest.mark.parametrize("size", [1, 2, 7, 200])
 def test_a_chain_and_the_deepest_tree_carry_half_of_one_more_than_the_words(size: int) -> None:
     for heads in (tuple(range(size)), (*range(2, size + 1), 0)):  # each word depends on the one before it, or after it
-        assert steps_of_heads(heads) == Steps(size, *[(size + 1) / 2] * 3)
+        assert depths_of_heads(heads) == MeanDepths(size, *[(size + 1) / 2] * 3)
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def test_a_chain_and_the_deepest_tree_carry_half_of_one_more_than_the_words(size
     ],
 )
 def test_worked_examples(heads: tuple[int, ...], in_ternary: float, in_dependency: float) -> None:
-    hand = Steps(len(heads), (len(heads) + 1) / 2, in_ternary, in_dependency)
-    assert steps_of_heads(heads) == hand
-    assert steps_of_tree(ternary(heads).children) == hand
+    hand = MeanDepths(len(heads), (len(heads) + 1) / 2, in_ternary, in_dependency)
+    assert depths_of_heads(heads) == hand
+    assert depths_of_tree(ternary(heads).children) == hand
 
 
 def test_all_small_trees_against_counting_what_each_prediction_has_read() -> None:
     assert len(SMALL) == 1 + 2 + 7 + 30 + 143
     for heads in SMALL:
-        found = steps_of_heads(heads)
+        found = depths_of_heads(heads)
         size = len(heads)
         chain, tree = read_in_a_chain(size), read_in_a_tree(ternary(heads).children)
         assert (chain[0], tree[0], len(chain), len(tree)) == (0, 0, size + 1, 3 * size + 1)
@@ -91,27 +91,27 @@ def test_all_small_trees_against_counting_what_each_prediction_has_read() -> Non
 
 @given(ternary_trees())
 def test_a_ternary_tree_lies_between_its_dependency_tree_and_the_chain(nodes: Nodes) -> None:
-    found = steps_of_tree(nodes)
+    found = depths_of_tree(nodes)
     assert 1.0 <= found.dependency <= found.ternary <= found.chain
-    assert steps_of_heads(heads_of(nodes)) == found
+    assert depths_of_heads(heads_of(nodes)) == found
 
 
 def test_the_table_has_a_row_for_each_length_from_the_shortest() -> None:
-    sentences = [steps_of_heads(heads) for heads in ((3, 3, 0, 3, 3), (0,), (0, 1, 1, 1, 1), (0,))]
-    assert steps_by_length(sentences) == {
-        1: LengthSteps(1.0, 1.0, 1.0, 2),
-        5: LengthSteps(3.0, pytest.approx((11 / 5 + 3) / 2), pytest.approx(9 / 5), 2),  # type: ignore[arg-type]
+    sentences = [depths_of_heads(heads) for heads in ((3, 3, 0, 3, 3), (0,), (0, 1, 1, 1, 1), (0,))]
+    assert depths_by_length(sentences) == {
+        1: LengthDepths(1.0, 1.0, 1.0, 2),
+        5: LengthDepths(3.0, pytest.approx((11 / 5 + 3) / 2), pytest.approx(9 / 5), 2),  # type: ignore[arg-type]
     }
-    assert list(steps_by_length(sentences)) == [1, 5]
-    assert steps_by_length([]) == {}
+    assert list(depths_by_length(sentences)) == [1, 5]
+    assert depths_by_length([]) == {}
 
 
 def test_what_is_no_sentences_tree_is_refused() -> None:
     with pytest.raises(EspalierError, match="not projective"):
-        steps_of_heads((3, 4, 0, 3))
+        depths_of_heads((3, 4, 0, 3))
     with pytest.raises(EspalierError, match="2 roots"):
-        steps_of_heads((0, 0))
+        depths_of_heads((0, 0))
     with pytest.raises(EspalierError, match="second root"):
-        steps_of_tree(np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32))
+        depths_of_tree(np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32))
     with pytest.raises(EspalierError, match="no tree"):
-        steps_of_tree(np.zeros((0, 3), np.int32))
+        depths_of_tree(np.zeros((0, 3), np.int32))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from espalier.corpora.readers.common import aside
-from espalier.corpora.readers.lines import pair_of
+from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 
 
 def adjacent(id: str, utterances: Sequence[str], *, origin: str, language: str) -> Iterator[Pair | Quarantined]:
     """The pairs of one dialogue, which is their `group`: n utterances give n - 1, whose ids end in ".0", ".1" ...
 
-    A dialogue of fewer than two utterances is put aside whole, as "no response".
+    A dialogue of fewer than two utterances is quarantined whole, as "no response".
     """
     if len(utterances) < 2:
-        yield aside(id, "no response", "".join(utterances))
+        yield quarantined(id, "no response", "".join(utterances))
     for number, (post, response) in enumerate(pairwise(utterances)):
         yield pair_of(f"{id}.{number}", post, response, origin=origin, language=language, group=id)

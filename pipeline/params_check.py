@@ -1,0 +1,253 @@
+"""What must fit together in params.yaml, found before any stage runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from espalier.corpora.catalogue import Source
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS
+from espalier.datasets.registry import encoding
+from espalier.io.errors import ConfigError
+from espalier.models.registry import architecture
+from espalier.syntax.parsers.registry import BACKENDS
+from espalier.tasks.registry import task
+from espalier.training.config import TrainingConfig
+from pipeline.layout import NONE
+from pipeline.params import Corpus, Dataset, Params, ParserEntry, Run, vocabulary_of
+from pipeline.validation import validated
+
+
+def check(params: Params, catalogue: Mapping[str, Source]) -> None:
+    """Every reference names an entry, settings are of their types, and entries that are used together fit.
+
+    Raises:
+        ConfigError: naming the key's path and what is allowed there.
+    """
+    _check_sources(params, catalogue)
+    for key, parser in params.parsers.items():
+        _check_parser(f"parsers.{key}", parser, params.corpora)
+    for key, corpus in params.corpora.items():
+        _check_corpus(f"corpora.{key}", corpus, params)
+    for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
+        for key, dataset in datasets.items():
+            _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
+    for key in params.models:
+        _check_model(key, params)
+    for key in params.runs:
+        _check_run(key, params)
+    for key in params.baselines:
+        _check_baseline(key, params)
+    for key, annotation in params.annotations.items():
+        _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
+
+
+def _refers(path: str, name: str, allowed: Collection[str], *, optional: bool = True) -> None:
+    if name in allowed or (optional and name == NONE):
+        return
+    raise ConfigError.unknown("reference", name, [*allowed, NONE] if optional else allowed, where=path)
+
+
+def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
+    """Published sources stand in the catalogue, and no source lies in another's folder."""
+    sources = params.sources
+    for key in sources.published:
+        _refers(f"sources.published.{key}", key, catalogue, optional=False)
+    if twice := sorted(sources.published.keys() & sources.local.keys()):
+        raise ConfigError(
+            f"{', '.join(twice)} stands under published and under local", where="sources", remedy="rename one"
+        )
+    folders = {f"{source.shelf}/{key}": key for key, source in sources.every.items()}
+    for key, source in sources.every.items():
+        parts = source.shelf.split("/")
+        for count in range(1, len(parts) + 1):
+            if (above := "/".join(parts[:count])) in folders:
+                raise ConfigError(
+                    f"shelf {source.shelf} of {key} lies in the folder of source {folders[above]}",
+                    where="sources",
+                    remedy="rename the shelf",
+                )
+
+
+def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
+    """One model, from one place; and a treebank that no parser has to make first."""
+    _refers(f"{path}.treebank", parser.treebank, corpora)
+    if parser.backend not in BACKENDS:
+        raise ConfigError.unknown("backend", parser.backend, BACKENDS, where=f"{path}.backend")
+    backend = BACKENDS[parser.backend]
+    named, trained = parser.model != NONE, parser.treebank != NONE
+    if backend.needs_model and named == trained:
+        raise ConfigError(
+            "both a model and a treebank" if named else "neither a model nor a treebank",
+            where=path,
+            remedy="model: a name or a path, off the shelf; or treebank: a corpus to train on; the other is none",
+        )
+    if not backend.needs_model and (named or trained):
+        raise ConfigError(f"{parser.backend} takes no model", where=path, remedy="model and treebank: none")
+    if trained and backend.train is None:
+        names = [name for name, other in BACKENDS.items() if other.train]
+        raise ConfigError(
+            f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(names)}"
+        )
+    if trained and not RECORDS[corpora[parser.treebank].records].parsed:
+        raise ConfigError(
+            f"the records of corpus {parser.treebank} are {corpora[parser.treebank].records}, which have no trees",
+            where=f"{path}.treebank",
+            remedy=f"a corpus of {' or '.join(name for name, kind in RECORDS.items() if kind.parsed)}",
+        )
+    if trained and corpora[parser.treebank].parser != NONE:
+        raise ConfigError(
+            f"the trees of corpus {parser.treebank} are a parser's own", where=f"{path}.treebank", remedy="gold trees"
+        )
+
+
+def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
+    """A reader of its records, shelves with sources, other corpora, a parser and filters that fit the records."""
+    if corpus.records not in RECORDS:
+        raise ConfigError.unknown("records", corpus.records, RECORDS, where=f"{path}.records")
+    kind = RECORDS[corpus.records]
+    source_reader = reader(corpus.reader, kind, where=path)
+    if source_reader.reads_sources != bool(corpus.shelves or corpus.corpora):
+        raise ConfigError(
+            f"reader {corpus.reader} reads {'files' if source_reader.reads_sources else 'no files'}",
+            where=f"{path}.shelf",
+            remedy="name a shelf" if source_reader.reads_sources else NONE,
+        )
+    for shelf in corpus.shelves:
+        if not params.sources.folders(shelf):
+            shelves = sorted({source.shelf for source in params.sources.every.values()})
+            raise ConfigError(
+                f"no source stands on shelf {shelf}",
+                where=path,
+                remedy=f"put one there under sources; shelves with sources: {', '.join(shelves) or '(none)'}",
+            )
+    for name in corpus.corpora:
+        _refers(path, name, params.corpora, optional=False)
+    _refers(f"{path}.parser", corpus.parser, params.parsers)
+    if corpus.parser != NONE and not kind.parsed:
+        raise ConfigError(f"{corpus.records} are not parsed", where=f"{path}.parser", remedy=NONE)
+    corpus.filters.check(kind, where=f"{path}.filters")
+
+
+def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
+    """Settings of its encoding, a corpus with the encoding's records, and a vocabulary of its encoding."""
+    kind = encoding(dataset.encoding, where=f"{path}.encoding")
+    validated(kind.settings, dataset.model_extra, path)
+    _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
+    if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
+        allowed = [name for name, record in RECORDS.items() if record is kind.record]
+        raise ConfigError(
+            f"the records of corpus {dataset.corpus} are {records}, which encoding {dataset.encoding} does not read",
+            where=f"{path}.corpus",
+            remedy=f"a corpus with records: {', '.join(allowed)}",
+        )
+    _refers(f"{path}.vocab_from", dataset.vocab_from, others)
+    if dataset.vocab_from != NONE and (other := others[dataset.vocab_from].encoding) != dataset.encoding:
+        raise ConfigError(
+            f"dataset {dataset.vocab_from} has the encoding {other}",
+            where=f"{path}.vocab_from",
+            remedy=f"one with the encoding {dataset.encoding}",
+        )
+
+
+def _check_model(key: str, params: Params) -> None:
+    """Settings of its architecture and of training, and a dataset in the architecture's encoding."""
+    model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
+    kind = architecture(model.arch, where=f"{path}.arch")
+    validated(kind.config, model.network, f"{path}.network")
+    validated(TrainingConfig, model.training, f"{path}.training")
+    _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
+    if (name := datasets[model.dataset].encoding) != kind.encoding:
+        raise ConfigError(
+            f"dataset {model.dataset} has the encoding {name}, and {model.arch} reads {kind.encoding}",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {kind.encoding}",
+        )
+    vocabulary_of(datasets, model.dataset)
+    _refers(f"{path}.init", model.init, params.models)
+
+
+def _check_run(key: str, params: Params) -> None:
+    """Settings of its task, a dataset with its model's vocabulary, guidance over the same rows, what scoring needs."""
+    run, datasets, path = params.runs[key], params.datasets.every, f"runs.{key}"
+    kind = task(run.task, where=f"{path}.task")
+    decoder = validated(kind.decoder, run.decoder, f"{path}.decoder")
+    validated(kind.scoring, run.scoring, f"{path}.scoring")
+    _refers(f"{path}.model", run.model, params.models, optional=False)
+    _refers(f"{path}.dataset", run.dataset, datasets, optional=False)
+    model, dataset = params.models[run.model], datasets[run.dataset]
+    if (name := datasets[model.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"model {run.model} reads the encoding {name}, which task {run.task} does not decode",
+            where=f"{path}.model",
+            remedy=f"a model of {' or '.join(kind.encodings)}",
+        )
+    if vocabulary_of(datasets, run.dataset) != vocabulary_of(datasets, model.dataset):
+        raise ConfigError(
+            f"dataset {run.dataset} has not the vocabulary of model {run.model}",
+            where=f"{path}.dataset",
+            remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
+        )
+    _refers(f"{path}.lm", run.lm, params.models)
+    _refers(f"{path}.lexicon", run.lexicon, _lexicons(params))
+    _check_guidance(f"{path}.guidance", run, params.runs)
+    network = architecture(model.arch).config.model_validate(model.network)
+    try:
+        kind.check(decoder, network, dataset.settings, run.samples)
+    except ConfigError as error:
+        raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
+    _refers(f"{path}.annotation", run.annotation, params.annotations)
+    if run.annotation == NONE and kind.needs_annotation(network):
+        raise ConfigError(
+            f"texts of task {run.task} are scored by their parses",
+            where=f"{path}.annotation",
+            remedy=f"an entry of annotations with run: {key}",
+        )
+    if run.annotation != NONE and (other := params.annotations[run.annotation].run) != key:
+        raise ConfigError(
+            f"annotation {run.annotation} parses run {other}",
+            where=f"{path}.annotation",
+            remedy=f"one with run: {key}",
+        )
+
+
+def _check_baseline(key: str, params: Params) -> None:
+    """Settings of its task, a dataset that the task decodes, and what scoring needs."""
+    baseline, path = params.baselines[key], f"baselines.{key}"
+    kind = task(baseline.task, where=f"{path}.task")
+    validated(kind.decoder, baseline.decoder, f"{path}.decoder")
+    validated(kind.scoring, baseline.scoring, f"{path}.scoring")
+    _refers(f"{path}.dataset", baseline.dataset, params.datasets.every, optional=False)
+    if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
+        )
+    _refers(f"{path}.parser", baseline.parser, params.parsers)
+    _refers(f"{path}.lexicon", baseline.lexicon, _lexicons(params))
+
+
+def _lexicons(params: Params) -> list[str]:
+    return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
+
+
+def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
+    """Another run over the same rows, as PAPER/RUN: its outputs lie there."""
+    _refers(path, run.guidance, [f"{other.paper}/{key}" for key, other in runs.items()])
+    if run.guidance == NONE:
+        return
+    other = runs[run.guidance.split("/")[1]]
+    if (other.dataset, other.split, other.samples) != (run.dataset, run.split, run.samples):
+        raise ConfigError(
+            f"run {run.guidance} has another dataset, split or number of samples",
+            where=path,
+            remedy="give both the same",
+        )
+
+
+def _check_annotation(path: str, run: str, paper: str, parser: str, params: Params) -> None:
+    _refers(f"{path}.run", run, params.runs, optional=False)
+    _refers(f"{path}.parser", parser, params.parsers, optional=False)
+    if paper != (own := params.runs[run].paper):
+        raise ConfigError(f"run {run} is of paper {own}", where=f"{path}.paper", remedy=own)

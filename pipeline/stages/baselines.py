@@ -1,0 +1,82 @@
+"""baselines: the rows of a paper's tables that need no trained model, on the same records as the runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from espalier.datasets.registry import encoding
+from espalier.io.hashing import digest
+from espalier.models.ngram import NGram, NGramConfig
+from espalier.tasks.registry import task
+from espalier.tasks.task import Asked, Outputs
+from pipeline import layout
+from pipeline.artifacts import judge_of, lexicon_of, read_ready
+from pipeline.params import Baseline, entry, load_params
+from pipeline.stages.annotate import annotated
+from pipeline.stages.decode import decoded, write_outputs
+from pipeline.stages.score import write_scores
+
+#: Training rows that are counted at a time.
+ROWS = 4096
+
+
+def run(key: str) -> None:
+    """Write and score `ngram`, an n-gram model of the training targets, and the task's own rows, such as `human`.
+
+    Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`.
+    """
+    params = load_params()
+    baseline = entry("baseline", params.baselines, key)
+    kind, dataset = task(baseline.task), params.datasets.every[baseline.dataset]
+    form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
+    ready, dev = (read_ready(baseline.dataset, split, form) for split in (baseline.split, "dev"))
+    train = form.split.load(layout.ready(baseline.dataset) / "train.parquet", ready.data.vocabulary)
+    model = _fitted(train, kind.text_view)
+    decoder = kind.decoder.model_validate(baseline.decoder)
+    asked = Asked(baseline.samples, baseline.seed)
+    table, surprise = decoded(kind, model, ready, dev, decoder, asked, seed=0)
+    facts = {"unfit": str(ready.unfit), **kind.facts(model)}
+    rows: dict[str, tuple[pd.DataFrame, pd.DataFrame | None, Sequence[str] | None]] = {"ngram": (table, surprise, None)}
+    unknown = dict.fromkeys(kind.likelihood_columns, 0)
+    for name, columns in kind.baselines(table).items():
+        trees = columns.get("target_tree")
+        given = {column: values for column, values in columns.items() if column != "target_tree"}
+        rows[name] = table.assign(**unknown, **given), None, trees
+    for name, (texts, likelihoods, trees) in rows.items():
+        place = f"baselines/{key}/{name}"
+        write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
+        outputs = Outputs(
+            texts,
+            corpus.language,
+            baseline.seed,
+            annotations=_parses(texts, trees, baseline, key) if baseline.parser != layout.NONE else None,
+            dev=likelihoods,
+            lexicon=lexicon_of(baseline.lexicon),
+            judge=judge_of(corpus),
+            facts=facts,
+        )
+        settings = {"dataset": baseline.dataset, "task": baseline.task, "split": baseline.split, "row": name}
+        write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
+
+
+def _fitted(train: Any, view: Any) -> NGram:
+    """An n-gram model of the targets of the training split."""
+    places = np.arange(len(train))
+    targets = [train.batch(places[start : start + ROWS], view).target for start in range(0, len(places), ROWS)]
+    return NGram.fit(NGramConfig(view), train.vocabulary, targets, train.vocabulary.text_size)
+
+
+def _parses(texts: pd.DataFrame, trees: Sequence[str] | None, baseline: Baseline, key: str) -> pd.DataFrame:
+    """The parses that come with the texts, else the parser's."""
+    keys = texts[["id", "seed", "sample"]]
+    if trees is not None:
+        return keys.assign(target_tree=list(trees), reason="")
+    scratch = layout.scratch("baselines", key, digest(baseline.parser))
+    parses = annotated(texts, layout.parser(baseline.parser), scratch)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return parses

@@ -1,0 +1,55 @@
+"""copy: a local file, put where readers find it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from espalier.io.errors import SourceError
+from espalier.io.files import atomic_folder
+from espalier.io.hashing import file_sha256
+from pipeline import layout
+from pipeline.params import entry, load_params
+
+
+def run(key: str) -> None:
+    """Copy the file of one local source to `data/raw/<shelf>/<key>/`."""
+    source = entry("source", load_params().sources.local, key)
+    copy_file(Path(source.file), layout.raw(source.shelf) / key, where=f"sources.local.{key}.file")
+
+
+def copy_file(file: Path, folder: Path, *, where: str) -> None:
+    """Replace `folder` by one that holds a copy of `file`.
+
+    Args:
+        where: the path of the file's name in params.yaml.
+
+    Raises:
+        SourceError: there is no such file, or it changed while it was copied.
+        ArtifactError: the copy cannot be written; `folder` is as it was.
+    """
+    if not file.is_file():
+        what = "is a folder" if file.is_dir() else "no such file"
+        raise SourceError(f"{file}: {what}", where=where, remedy="name a file, relative to the folder of params.yaml")
+    with atomic_folder(folder) as part, unchanged_file(file):
+        shutil.copyfile(file, part / file.name)
+
+
+@contextmanager
+def unchanged_file(file: Path) -> Iterator[None]:
+    """Fail if a file changes meanwhile: DVC would record the hash of another file than was read.
+
+    Raises:
+        SourceError: with the hashes before and after.
+    """
+    before = file_sha256(file)
+    yield
+    after = file_sha256(file) if file.is_file() else "none"
+    if after != before:
+        raise SourceError(
+            f"changed while it was read: sha256 {before} before, {after} after",
+            where=file,
+            remedy="run again when nothing writes to it",
+        )

@@ -1,0 +1,146 @@
+"""Raw files and the folders they are in, for all readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+
+_REMEDY = "run the download stage of its source"
+
+
+def single_source(folders: Mapping[str, Path], reader: str) -> tuple[str, Path]:
+    """Name and folder of the one source of a reader that reads one.
+
+    Raises:
+        ConfigError: there are none or several.
+    """
+    if len(folders) != 1:
+        raise ConfigError(f"{len(folders)} sources", where=f"reader {reader}", remedy="it reads exactly one")
+    return next(iter(folders.items()))
+
+
+def recognized_sources(
+    folders: Mapping[str, Path], markers: Collection[str], reader: str
+) -> list[tuple[str, Path, str]]:
+    """Name and folder of each source, and its marker: a file that tells which collection the folder holds.
+
+    Args:
+        markers: files in a folder; of several that are there the first counts.
+
+    Raises:
+        ConfigError: there is no source.
+        DataError: a folder has no marker.
+    """
+    if not folders:
+        raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
+    sources = []
+    for origin, folder in folders.items():
+        marker = next((marker for marker in markers if (folder / marker).is_file()), None)
+        if marker is None:
+            raise DataError(f"no {' or '.join(markers)}", file=folder, remedy=_REMEDY)
+        sources.append((origin, folder, marker))
+    return sources
+
+
+def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, str]]:
+    """All files of all sources: name of the source, path, and path in the source without the last suffix.
+
+    Raises:
+        ConfigError: there is no source.
+        DataError: a source has no file, or two files of one name that differ in their suffix.
+    """
+    if not folders:
+        raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
+    files = []
+    for origin, folder in folders.items():
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        if not paths:
+            raise DataError("no file", file=folder, remedy="run the download or copy stage of its source")
+        names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise DataError(f"two files named {twice[0]}", file=folder, remedy="rename one")
+        files += [(origin, path, name) for path, name in zip(paths, names, strict=True)]
+    return files
+
+
+def bytes_of(file: Path) -> bytes:
+    """The bytes of a raw file.
+
+    Raises:
+        ArtifactError: it does not exist.
+    """
+    try:
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        raise ArtifactError("no such file", where=file, remedy=_REMEDY) from error
+
+
+def text_of(file: Path) -> str:
+    """A raw file as UTF-8 text with line feeds as line ends, without a byte order mark.
+
+    Raises:
+        ArtifactError: it does not exist.
+        DataError: it is not UTF-8.
+    """
+    data = bytes_of(file)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data[: error.start].count(b"\n") + 1
+        raise DataError(
+            f"not UTF-8 ({error.reason})", file=file, row=row, remedy="convert the file to UTF-8"
+        ) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def json_of(file: Path) -> Any:
+    """A raw file as JSON.
+
+    Raises:
+        ArtifactError, DataError: as `text_of`; also if it is not JSON.
+    """
+    try:
+        return json.loads(text_of(file))
+    except json.JSONDecodeError as error:
+        raise DataError(f"not valid JSON ({error.msg})", file=file, row=error.lineno) from error
+
+
+def lines_of(file: Path, *, replace: bool = False) -> list[str]:
+    """The lines of a raw file. They end at line feeds only: U+2028 and similar characters are text.
+
+    Args:
+        replace: turn bytes that are not UTF-8 into U+FFFD instead of raising an error.
+
+    Raises:
+        ArtifactError, DataError: as `text_of`.
+    """
+    text = bytes_of(file).decode("utf-8-sig", errors="replace") if replace else text_of(file)
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def aligned(source: Path, target: Path) -> list[tuple[str, str]]:
+    """The lines of two files, in pairs.
+
+    Raises:
+        ArtifactError, DataError: as `lines_of`; also if the files have different numbers of lines.
+    """
+    left, right = lines_of(source), lines_of(target)
+    if len(left) != len(right):
+        raise DataError(f"{len(right):,} lines beside {len(left):,} of {source.name}", file=target)
+    return list(zip(left, right, strict=True))
+
+
+def fields_of(line: str, separator: str, count: int, file: Path, row: int) -> list[str]:
+    """The fields of a line.
+
+    Raises:
+        DataError: there are not `count`.
+    """
+    fields = line.split(separator)
+    if len(fields) != count:
+        raise DataError(f"{len(fields)} fields", file=file, row=row, remedy=f"expected {count}, separated by tabs")
+    return fields

@@ -1,0 +1,60 @@
+"""TSV: pairs from local files, one pair a line, fields separated by tabs, no header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from espalier.corpora.readers.files import files_of, lines_of
+from espalier.corpora.readers.rows import pair_of, quarantined
+from espalier.corpora.records import Pair, Quarantined
+from espalier.io.errors import ConfigError
+
+#: What a column may hold. Any number of columns may be skipped, the others occur once.
+COLUMNS: Final = ("source", "target", "group", "skip")
+
+
+def read(
+    folders: Mapping[str, Path], *, language: str, columns: Sequence[str] = ("source", "target")
+) -> Iterator[Pair | Quarantined]:
+    """Every line of every file, in the order of sources, paths and lines.
+
+    Ids are `<source>/<file without its last suffix>/<row>`, with rows from 1: the id names the file and the row. A file
+    `train.tsv` therefore has the split `train` for a split of kind `published`. White space becomes single spaces.
+    Reasons for quarantine: "wrong number of fields", "empty side", "damaged character".
+
+    Args:
+        folders: source names and their folders.
+        language: of both sides.
+        columns: what each field of a line is; see `COLUMNS`. Rows of one `group` stay in one split of kind `group`.
+
+    Raises:
+        ConfigError: no source, or impossible columns.
+        DataError: a source without files, or a file that is not UTF-8; names the file and the row.
+    """
+    _check(columns)
+    for origin, file, name in files_of(folders, "tsv"):
+        for row, line in enumerate(lines_of(file), start=1):
+            id, fields = f"{origin}/{name}/{row}", line.split("\t")
+            if len(fields) != len(columns):
+                yield quarantined(id, "wrong number of fields", line)
+                continue
+            values = dict(zip(columns, fields, strict=True))
+            group = " ".join(values.get("group", "").split())
+            yield pair_of(id, values["source"], values["target"], origin=origin, language=language, group=group)
+
+
+def _check(columns: Sequence[str]) -> None:
+    if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
+        raise ConfigError(f"columns {columns!r}", where="reader tsv", remedy="a list of names")
+    for column in columns:
+        if column not in COLUMNS:
+            raise ConfigError.unknown("column", column, COLUMNS, where="reader tsv")
+    for column in COLUMNS[:3]:
+        if columns.count(column) > 1 or (column != "group" and column not in columns):
+            raise ConfigError(
+                f"columns {', '.join(columns)}: {columns.count(column)} times {column}",
+                where="reader tsv",
+                remedy="source and target once, group at most once",
+            )

@@ -1,0 +1,73 @@
+"""The registry of readers: what params.yaml can name, and one registered from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.corpora.readers import READERS, Reader, reader
+from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
+from espalier.io.errors import ConfigError
+
+
+def read(folders: Mapping[str, Path], *, language: str, word: str, count: int = 1) -> Iterator[Sentence]:
+    for origin in folders:
+        for number in range(count):
+            yield Sentence(id=f"{origin}/{number}", origin=origin, language=language, target=word)
+
+
+MINE = Reader(Sentence, read)
+
+
+def rows(one: Reader, folders: Mapping[str, Path] | None = None, **options: Any) -> list[Record | Quarantined]:
+    return list(one.rows(folders or {}, options, language="en", where="corpora.mine"))
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_every_reader_can_be_imported_and_its_options_have_defaults_or_are_asked_for(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"corpora\.mine\.options: unknown option 'colour'"):
+        rows(READERS[name], {"mine": tmp_path}, colour="red")
+
+
+def test_a_reader_from_outside_is_given_its_folders_language_and_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(READERS, "mine", MINE)
+    one = reader("mine", Sentence, where="corpora.mine")
+    assert [(row.id, row.language, row.target) for row in rows(one, {"a": tmp_path}, word="lamp", count=2)
+            if isinstance(row, Sentence)] == [("a/0", "en", "lamp"), ("a/1", "en", "lamp")]  # fmt: skip
+    (row,) = rows(one, {"a": tmp_path}, word="灯", language="zh")
+    assert isinstance(row, Sentence) and row.language == "zh"
+
+
+def test_a_generator_is_given_no_folders(tmp_path: Path) -> None:
+    assert len(rows(READERS["news_en"], {"a": tmp_path}, count=3, seed=1)) == 3
+
+
+def test_options_are_checked_in_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"unknown option 'words'; allowed: count, language, word$"):
+        rows(MINE, words="lamp")
+    with pytest.raises(ConfigError, match=r"corpora\.mine\.options: no option 'word'; add it"):
+        rows(MINE, count=2)
+
+
+def test_rows_of_another_type_than_the_reader_names_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the reader gives Sentence rows, not Pair"):
+        rows(Reader(Pair, read), {"a": tmp_path}, word="lamp")
+
+
+def test_a_reader_of_other_records_is_refused_before_it_reads() -> None:
+    assert reader("songci", Verse, where="corpora.ci") is READERS["songci"]
+    with pytest.raises(ConfigError, match=r"corpora\.ci\.records: the reader songci gives Verse rows, not Pair"):
+        reader("songci", Pair, where="corpora.ci")
+    with pytest.raises(ConfigError, match=r"corpora\.ci\.reader: unknown reader 'songs'; allowed: brown, conllu"):
+        reader("songs", Verse, where="corpora.ci")
+
+
+def test_a_function_that_cannot_be_imported_is_one_line() -> None:
+    for name in ("espalier.nowhere:read", "espalier.corpora.readers.tsv:nothing", "no name"):
+        with pytest.raises(ConfigError, match="cannot import the reader"):
+            rows(Reader(Pair, name))

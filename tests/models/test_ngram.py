@@ -1,0 +1,126 @@
+"""The n-gram baseline against numbers worked out by hand and against a plain dictionary of counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from espalier.datasets.vocabulary import BOS, EOS, PAD
+from espalier.decoding.sampling import sample
+from espalier.models.ngram import NGram, NGramConfig
+
+A, B, C = 5, 6, 7
+SIZE = 8
+
+
+@dataclass
+class Batch:
+    target: Tensor
+
+    @property
+    def device(self) -> torch.device:
+        return self.target.device
+
+    @property
+    def real(self) -> Tensor:
+        return self.target != PAD
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+
+def padded(rows: list[list[int]]) -> Batch:
+    width = max(map(len, rows), default=0) + 1
+    return Batch(torch.tensor([[*row, EOS, *[PAD] * (width - len(row) - 1)] for row in rows]))
+
+
+def fitted(rows: list[list[int]], order: int) -> NGram:
+    return NGram.fit(NGramConfig(None, order), None, [padded(rows).target], SIZE)
+
+
+def plain(rows: list[list[int]], order: int, history: tuple[int, ...], word: int) -> float:
+    """Interpolated Kneser-Ney as its definition reads, one n-gram at a time."""
+
+    def grams(length: int) -> Counter[tuple[int, ...]]:
+        whole = Counter[tuple[int, ...]]()
+        for row in rows:
+            tokens = [*[BOS] * (order - 1), *row, EOS]
+            whole.update(tuple(tokens[i : i + order]) for i in range(len(row) + 1))
+        for size in range(order - 1, length - 1, -1):
+            whole = Counter(gram[1:] for gram in whole if len(gram) == size + 1)
+        return whole
+
+    def probability(length: int, history: tuple[int, ...]) -> float:
+        if length == 0:
+            return 1 / (SIZE - 2)
+        counts = grams(length)
+        once, twice = (sum(count == n for count in counts.values()) for n in (1, 2))
+        discount = once / (once + 2 * twice) if once and twice else 0.5
+        following = {gram[-1]: count for gram, count in counts.items() if gram[:-1] == history}
+        lower = probability(length - 1, history[1:])
+        if not following:
+            return lower
+        total = sum(following.values())
+        share = max(following.get(word, 0) - discount, 0) / total
+        return share + discount * len(following) / total * lower
+
+    return probability(order, history)
+
+
+def test_a_bigram_model_has_the_probabilities_worked_out_by_hand() -> None:
+    # Bigrams: <A 2, AB 1, AC 1, B$ 1, C$ 1, of which 4 occur once and 1 twice: D = 4 / (4 + 2) = 2/3.
+    # Continuations: A follows 1 token, B 1, C 1, $ 2, so that D = 3 / (3 + 2) = 3/5 of 5 in all.
+    model = fitted([[A, B], [A, C]], order=2)
+    unigram = dict.fromkeys((A, B, C), (1 - 3 / 5) / 5 + 3 / 5 * 4 / 5 / 6)
+    unigram[EOS] = (2 - 3 / 5) / 5 + 3 / 5 * 4 / 5 / 6
+    scores, state = model.step(torch.tensor([BOS]), model.start(padded([[A]])))
+    assert scores[0, A].exp().item() == pytest.approx((2 - 2 / 3) / 2 + 2 / 3 / 2 * unigram[A])
+    scores, _ = model.step(torch.tensor([A]), state)
+    assert scores[0, B].exp().item() == pytest.approx((1 - 2 / 3) / 2 + 2 / 3 * 2 / 2 * unigram[B])
+    assert scores[0, EOS].exp().item() == pytest.approx(2 / 3 * unigram[EOS])
+
+
+rows_of_words = st.lists(st.lists(st.sampled_from([A, B, C]), max_size=5), min_size=1, max_size=6)
+
+
+@given(rows_of_words, rows_of_words, st.integers(1, 3))
+def test_likelihoods_and_distributions_are_those_of_plain_counts(
+    training: list[list[int]], others: list[list[int]], order: int
+) -> None:
+    model, batch = fitted(training, order), padded(others)
+    losses, state, last = model.token_losses(batch), model.start(batch), torch.full((len(others),), BOS)
+    for place in range(batch.target.shape[1]):
+        scores, state = model.step(last, state)
+        assert torch.allclose(scores.exp().sum(1), torch.ones(len(others)), atol=1e-5)
+        assert (scores[:, [PAD, BOS]] == -torch.inf).all()
+        last = batch.target[:, place]
+        for row, tokens in enumerate(others):
+            if place <= len(tokens):
+                before = [*[BOS] * (order - 1), *tokens[:place]]
+                wanted = plain(training, order, tuple(before[len(before) - order + 1 :]), int(last[row]))
+                assert losses[row, place].item() == pytest.approx(-np.log(wanted))
+                assert scores[row, last[row]].item() == pytest.approx(np.log(wanted), abs=1e-5)
+            else:
+                assert losses[row, place] == 0
+
+
+def test_it_writes_what_it_has_read_and_the_state_follows_a_selection() -> None:
+    model = fitted([[A, B, C]] * 50, order=3)
+    written = sample(model, padded([[A], [A]]), seeds=[1, 2], steps=6, begin=BOS, end=EOS, top_k=1)
+    assert written == [[A, B, C], [A, B, C]]
+    state = model.start(padded([[A], [B]]))
+    _, state = model.step(torch.tensor([BOS, BOS]), state)
+    _, state = model.step(torch.tensor([A, B]), state)
+    assert state.select(torch.tensor([1, 1, 0])).history[:, -1].tolist() == [B, B, A]
+
+
+def test_ids_that_do_not_fit_63_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not fit 63 bits"):
+        NGram.fit(NGramConfig(None, 3), None, [], 2**21 + 1)

@@ -1,0 +1,57 @@
+"""A local file is copied whole, or nothing is changed."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from espalier.io.errors import SourceError
+from pipeline.stages.copy import copy_file, unchanged_file
+
+
+def test_the_folder_holds_the_file_and_nothing_else(tmp_path: Path) -> None:
+    file, folder = tmp_path / "pairs.tsv", tmp_path / "raw/pairs/mine"
+    file.write_bytes(b"a\tb\n")
+    folder.mkdir(parents=True)
+    (folder / "older.tsv").touch()
+    copy_file(file, folder, where="sources.local.mine.file")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"pairs.tsv": b"a\tb\n"}
+
+
+def test_a_missing_file_is_one_line_and_leaves_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    (folder / "older.tsv").touch()
+    where = "sources.local.mine.file"
+    with pytest.raises(SourceError, match=rf"^{where}: .*nowhere\.tsv: no such file; name a file") as caught:
+        copy_file(tmp_path / "nowhere.tsv", folder, where=where)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(SourceError, match="is a folder"):
+        copy_file(folder, folder, where=where)
+    assert [path.name for path in folder.iterdir()] == ["older.tsv"]
+
+
+def test_a_file_that_changes_meanwhile_is_refused_with_both_hashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, folder = tmp_path / "pairs.tsv", tmp_path / "raw"
+    file.write_bytes(b"before")
+
+    def copyfile(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes())
+        source.write_bytes(b"after")
+
+    monkeypatch.setattr("shutil.copyfile", copyfile)
+    before, after = sha256(b"before").hexdigest(), sha256(b"after").hexdigest()
+    with pytest.raises(SourceError, match=f"sha256 {before} before, {after} after"):
+        copy_file(file, folder, where="sources.local.mine.file")
+    assert not folder.exists() and not list(tmp_path.glob(".*"))
+
+
+def test_a_file_that_disappears_meanwhile_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.touch()
+    with pytest.raises(SourceError, match="none after"), unchanged_file(file):
+        file.unlink()
