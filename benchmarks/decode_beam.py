@@ -77,7 +77,7 @@ def race(shape: Shape, models: tuple[GuiG, Any], lengths: np.ndarray | None, wha
         processors = [EndAtProcessor(ends.repeat_interleave(BEAM), only_end)]
 
     def mine() -> int:
-        made = beam_search(ours, batch, beam=BEAM, steps=longest, begin=BOS, end=EOS, constraint=rule)
+        made = beam_search(ours, batch, beam=BEAM, max_ids=longest, begin=BOS, end=EOS, constraint=rule)
         found["ours"] = [row[0].tokens for row in made]
         return written(found["ours"])
 

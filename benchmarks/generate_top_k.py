@@ -31,7 +31,7 @@ def race(shape: Shape, lengths: np.ndarray, what: str, count: int) -> None:
 
     def mine() -> int:
         texts = sample(
-            ours, batch, seeds=range(BATCH), steps=longest, begin=BOS, end=EOS, top_k=TOP_K,
+            ours, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=TOP_K,
             constraint=EndAt(ends, only_end),
         )  # fmt: skip
         assert [len(text) + 1 for text in texts] == lengths.tolist()

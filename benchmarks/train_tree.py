@@ -24,8 +24,8 @@ from torch import Tensor, nn
 from espalier.datasets.batching import batch_plan
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
 from espalier.datasets.vocabulary import WordVocabulary
-from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
-from espalier.models.responder import Responder
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import ternary
 from espalier.training.config import TrainingConfig
@@ -144,7 +144,7 @@ def contestant(model: nn.Module, batches: Sequence[DialogueBatch], steps: int) -
 
 def race(shape: Shape, count: int) -> None:
     data = corpus(shape, 4000)
-    chain, tree = ResponderConfig(**shape.sizes), X2TreeConfig(**shape.sizes)
+    chain, tree = RNNSeq2SeqConfig(**shape.sizes), X2TreeConfig(**shape.sizes)
     plan = batch_plan(data.sizes(tree.view), budget=BUDGET, seed=1, epoch=0)[:BATCHES]
     trees, chains = ([data.batch(part, each.view, grain=data.GRAIN) for part in plan] for each in (tree, chain))
     grown = X2Tree(tree, data.vocabulary)
@@ -156,9 +156,9 @@ def race(shape: Shape, count: int) -> None:
     name = "X2Tree, a level at once"
     runs = {
         name: contestant(Mean(grown), trees, STEPS),
-        "EncDec, a chain": contestant(Mean(Responder(chain, data.vocabulary)), chains, STEPS),
+        "EncDec, a chain": contestant(Mean(RNNSeq2Seq(chain, data.vocabulary)), chains, STEPS),
         "Att, a chain with attention": contestant(
-            Mean(Responder(chain.model_copy(update={"context": "attention"}), data.vocabulary)), chains, STEPS
+            Mean(RNNSeq2Seq(chain.model_copy(update={"context": "attention"}), data.vocabulary)), chains, STEPS
         ),
         "X2Tree, a node at a time": contestant(OneByOne(slow), trees, 1),
     }

@@ -24,8 +24,8 @@ from peers import rounds, table, timed
 
 from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
-from espalier.decoding.grown_trees import GrownTree
 from espalier.decoding.tree_beam import tree_beam
+from espalier.decoding.tree_hypotheses import TreeHypothesis
 from espalier.layers.linear import constant_weights
 from espalier.models.dialogue_config import X2TreeConfig
 from espalier.models.x2tree import X2Tree
@@ -39,7 +39,7 @@ STEPS, BATCH = 250, 32
 DEFAULTS = (3, 24, 5000)
 CONFIG = X2TreeConfig(width=256, word=128, readout=256, shared=True, scale=0.1)
 SEARCH: dict[str, Any] = {
-    "beam": 6, "local": 6, "end": EOS, "never": (PAD, UNK, BOS, SEP), "depth": 16, "words": 40, "rounds": 60,
+    "beam": 6, "local": 6, "end": EOS, "never": (PAD, UNK, BOS, SEP), "depth": 16, "max_words": 40, "max_rounds": 60,
 }  # fmt: skip
 VIEW = DialogueView("tree")
 FIRST = SEP + 1
@@ -107,7 +107,7 @@ def widened(model: X2Tree, words: int) -> X2Tree:
     return made
 
 
-def same(ours: list[GrownTree], plain: list[PlainTree]) -> bool:
+def same(ours: list[TreeHypothesis], plain: list[PlainTree]) -> bool:
     """Equal trees in equal order, with equal scores."""
     trees = [(tree.tokens, tree.children.tolist()) for tree in ours] == [tree.flat(3) for tree in plain]
     scores = [tree.log_probability for tree in ours], [tree.score for tree in plain]

@@ -63,7 +63,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "seeds": list(model.seeds),
         "parameters": next(iter(training.values()))["parameters"],
         "steps": {seed: values["steps"] for seed, values in training.items()},
-        **(read_json(elsewhere) if elsewhere.exists() else {}),
+        **({"provenance": read_json(elsewhere)} if elsewhere.exists() else {}),
     }
 
 

@@ -1,7 +1,7 @@
 """report: a paper's runs beside its printed numbers, as a page, as Markdown and in the terminal.
 
-Of params.yaml it uses `profile`, and the paper's entries of `runs` and `models` with their `presets`. All else comes
-from the files of the runs that stand there.
+Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their `presets`. All
+else comes from the files of those entries, so that files of other runs change no byte.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from espalier.io.tables import read_table
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.params import Model, Params, Run, load_params
+from pipeline.params import Baseline, Model, Params, Run, load_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,11 +40,15 @@ def run(key: str) -> None:
         raise ConfigError.unknown("report", key, params.reports)
     printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
-    names = sorted({run_.dataset for run_ in runs.values()})
+    baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
+    names = sorted({run_.dataset for run_ in runs.values()} | {row.dataset for row in baselines.values()})
     datasets = {name: read_json(layout.details("datasets", name)) for name in names}
     report = build(
         printed,
-        [_result(params, name, run_, datasets, printed) for name, run_ in runs.items()],
+        [
+            *(_result(params, name, run_, datasets, printed) for name, run_ in runs.items()),
+            *(row for name, entry_ in baselines.items() for row in _baselines(params, name, entry_, datasets)),
+        ],
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, _segments(printed, runs), params.profile),
@@ -76,6 +80,24 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         rows=_rows(table) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
     )
+
+
+def _baselines(params: Params, key: str, baseline: Baseline, datasets: Mapping[str, Any]) -> list[RunResult]:
+    """The rows of one `baselines` entry, whose files fill one folder."""
+    from espalier.report import RunResult
+
+    return [
+        RunResult(
+            key=f"{key}/{file.stem}",
+            model="",
+            profile=params.profile,
+            title=f"{file.stem}, without a model that is trained",
+            language=datasets[baseline.dataset]["language"],
+            settings={"protocol": "baseline"},
+            metrics=read_json(file),
+        )
+        for file in sorted(layout.details(baseline.paper, f"baselines/{key}").with_suffix("").glob("*.json"))
+    ]
 
 
 def _network(model: Model) -> Any:

@@ -39,6 +39,20 @@ def test_chosen_rows_are_padded_to_the_longest_of_them_and_the_grain(
     assert all(row == sorted(row, key=lambda each: each == -1) for row in found.tolist())
 
 
+@given(ROWS.filter(bool), st.data())
+def test_selected_rows_are_those_of_numpy_indexing(rows: list[list[int]], data: st.DataObject) -> None:
+    places = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=8)), dtype=np.int64)
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    selected = Ragged.of(rows).select(places)
+    assert rows_of(selected) == array[places].tolist()
+    assert selected.flat.dtype == np.int32 and selected.offsets.dtype == np.int64
+
+
+def test_rows_are_selected_of_an_empty_array() -> None:
+    assert rows_of(Ragged.of([]).select(np.arange(0))) == []
+
+
 @pytest.mark.parametrize("rows", [[], [[]], [[], [7], []], [[1, 2], [], [3, 4, 5]]])
 def test_a_file_gives_rows_and_ids_back(rows: list[list[int]], tmp_path: Path) -> None:
     ids = [f"row/{n}" for n in range(len(rows))]

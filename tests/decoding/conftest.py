@@ -53,12 +53,12 @@ class Toy:
         rows = [(*row, token) for row, token in zip(state.rows, tokens.tolist(), strict=True)]
         return torch.stack([self.logs(row) for row in rows]), Prefixes(rows)
 
-    def everything(self, source: int, steps: int, forbidden: tuple[int, ...] = ()) -> dict[tuple[int, ...], float]:
-        """Every sequence that ends within `steps` or is cut there, its end mark included, with its log-probability."""
+    def everything(self, source: int, max_ids: int, forbidden: tuple[int, ...] = ()) -> dict[tuple[int, ...], float]:
+        """Every sequence of at most `max_ids`, its end mark included or cut off, with its log-probability."""
         found: dict[tuple[int, ...], float] = {}
-        for length in range(1, steps + 1):
+        for length in range(1, max_ids + 1):
             for tokens in product(range(self.size), repeat=length):
-                cut = END in tokens[:-1] or (tokens[-1] != END and length < steps)
+                cut = END in tokens[:-1] or (tokens[-1] != END and length < max_ids)
                 if cut or set(tokens) & set(forbidden):
                     continue
                 prefix: tuple[int, ...] = (source, BEGIN)

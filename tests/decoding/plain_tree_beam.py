@@ -46,10 +46,10 @@ def plain_tree_beam(
     local: int,
     end: int,
     depth: int,
-    words: int,
-    rounds: int,
+    max_words: int,
+    max_rounds: int,
     never: tuple[int, ...] = (),
-    least: int = 1,
+    min_words: int = 1,
     order: str = "any",
     stop: str = "sure",
     distinct: bool = True,
@@ -73,22 +73,22 @@ def plain_tree_beam(
     finished: list[PlainTree] = []
 
     def over(tree: PlainTree) -> bool:
-        return len(tree.tokens) >= words or not tree.leaves(depth)
+        return len(tree.tokens) >= max_words or not tree.leaves(depth)
 
     if all(map(over, trees)):
-        return [tree for tree in trees if len(tree.tokens) >= least]
-    for round_ in range(1, rounds + 1):
+        return [tree for tree in trees if len(tree.tokens) >= min_words]
+    for round_ in range(1, max_rounds + 1):
         grown: list[PlainTree] = []
         for tree in trees:
             leaves = tree.leaves(depth)
             for leaf in leaves[:1] if order == "first" else leaves:
                 grown += _grow(model, state, tree, leaf, local, end, never, apart)
-        grown = [tree for tree in grown if len(tree.tokens) >= least or not over(tree)]
+        grown = [tree for tree in grown if len(tree.tokens) >= min_words or not over(tree)]
         grown = sorted((tree for tree in grown if tree.score > -float("inf")), key=lambda tree: -tree.score)
         if distinct:
             grown = list({tree.same(): tree for tree in reversed(grown)}.values())[::-1]
             grown.sort(key=lambda tree: -tree.score)
-        ended = [tree for tree in grown[:beam] if round_ == rounds or over(tree)]
+        ended = [tree for tree in grown[:beam] if round_ == max_rounds or over(tree)]
         finished = sorted(finished + ended, key=lambda tree: -tree.score)
         going = grown[:beam] if stop == "paper" else grown
         trees = [tree for tree in going if not over(tree)][:beam]

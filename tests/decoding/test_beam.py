@@ -12,39 +12,41 @@ from espalier.decoding.constraints.constraint import Never
 from espalier.decoding.sampling import sample
 
 END, BEGIN = 0, 1
-SIZE, STEPS = 4, 5
+SIZE, MAX_IDS = 4, 5
 
 
 def search(model: Any, batch: Any, beam: int, **changes: Any) -> list[list[Hypothesis]]:
-    settings = {"steps": STEPS, "begin": BEGIN, "end": END} | changes
+    settings = {"max_ids": MAX_IDS, "begin": BEGIN, "end": END} | changes
     return beam_search(model, batch, beam=beam, **settings)
 
 
-def ranked(model: Any, source: int, power: float, steps: int = STEPS, **changes: Any) -> list[tuple[list[int], float]]:
+def ranked(
+    model: Any, source: int, power: float, max_ids: int = MAX_IDS, **changes: Any
+) -> list[tuple[list[int], float]]:
     """Every sequence without its end mark, the best first."""
-    every = model.everything(source, steps, **changes)
+    every = model.everything(source, max_ids, **changes)
     scored = [([t for t in tokens if t != END], total / len(tokens) ** power) for tokens, total in every.items()]
     return sorted(scored, key=lambda pair: -pair[1])
 
 
 @pytest.mark.parametrize("power", [0.0, 0.6, 1.0])
-@pytest.mark.parametrize(("size", "steps"), [(3, 5), (4, 4)])
+@pytest.mark.parametrize(("size", "max_ids"), [(3, 5), (4, 4)])
 def test_a_wide_beam_finds_the_best_of_all_sequences(
-    toy: Any, sources: Any, power: float, size: int, steps: int
+    toy: Any, sources: Any, power: float, size: int, max_ids: int
 ) -> None:
     model = toy(size)
-    found = search(model, sources([1, 2, 3]), 120, steps=steps, length_power=power)
+    found = search(model, sources([1, 2, 3]), 120, max_ids=max_ids, length_power=power)
     for source, row in zip([1, 2, 3], found, strict=True):
-        wanted = ranked(model, source, power, steps)[:120]
+        wanted = ranked(model, source, power, max_ids)[:120]
         assert [each.tokens for each in row] == [tokens for tokens, _ in wanted]
         assert [each.score for each in row] == pytest.approx([score for _, score in wanted], rel=1e-5)
 
 
 def test_scores_are_log_probabilities_over_a_power_of_the_length(toy: Any, sources: Any) -> None:
     model = toy(SIZE)
-    every = model.everything(5, STEPS)
+    every = model.everything(5, MAX_IDS)
     for each in search(model, sources([5]), 4, length_power=0.6)[0]:
-        key = tuple(each.tokens) if len(each.tokens) == STEPS else (*each.tokens, END)
+        key = tuple(each.tokens) if len(each.tokens) == MAX_IDS else (*each.tokens, END)
         assert each.log_probability == pytest.approx(every[key], rel=1e-5)
         assert each.score == pytest.approx(each.log_probability / len(key) ** 0.6)
 
@@ -52,7 +54,7 @@ def test_scores_are_log_probabilities_over_a_power_of_the_length(toy: Any, sourc
 @pytest.mark.parametrize("source", range(12))
 def test_a_beam_of_one_is_greedy(toy: Any, sources: Any, source: int) -> None:
     model = toy(SIZE)
-    greedy = sample(model, sources([source]), seeds=[0], steps=STEPS, begin=BEGIN, end=END, top_k=1)
+    greedy = sample(model, sources([source]), seeds=[0], max_ids=MAX_IDS, begin=BEGIN, end=END, top_k=1)
     assert search(model, sources([source]), 1)[0][0].tokens == greedy[0]
 
 
@@ -60,8 +62,8 @@ def test_a_beam_of_one_is_greedy(toy: Any, sources: Any, source: int) -> None:
 @pytest.mark.parametrize("power", [0.0, 0.6])
 def test_a_batch_gives_what_its_rows_give_alone(toy: Any, sources: Any, beam: int, power: float) -> None:
     model, rows = toy(SIZE), list(range(10))
-    together = search(model, sources(rows), beam, length_power=power, steps=8)
-    alone = [search(model, sources([row]), beam, length_power=power, steps=8)[0] for row in rows]
+    together = search(model, sources(rows), beam, length_power=power, max_ids=8)
+    alone = [search(model, sources([row]), beam, length_power=power, max_ids=8)[0] for row in rows]
     assert together == alone
     assert all(len(row) == beam for row in together)
     assert all(row == sorted(row, key=lambda each: -each.score) for row in together)
@@ -92,7 +94,7 @@ def test_no_sequence_is_shorter_than_asked_and_the_best_of_the_others_are_found(
 def test_no_sequence_is_longer_than_the_steps(toy: Any, sources: Any) -> None:
     model = toy(SIZE)
     never_ends = Never(torch.tensor([END]), SIZE)
-    found = search(model, sources([1]), 3, constraint=never_ends, steps=4)
+    found = search(model, sources([1]), 3, constraint=never_ends, max_ids=4)
     assert [len(each.tokens) for each in found[0]] == [4, 4, 4]
     assert len(model.batches) == 4
 
@@ -107,7 +109,7 @@ def test_a_row_that_is_done_costs_no_more(toy: Any, sources: Any) -> None:
             return scores.log_softmax(0)
 
     model = Short(SIZE)
-    found = search(model, sources([0, 1, 2]), 1, steps=6)
+    found = search(model, sources([0, 1, 2]), 1, max_ids=6)
     assert found[0][0].tokens == [] and len(found[1][0].tokens) == 6
     assert model.batches == [3, 2, 2, 2, 2, 2]
 

@@ -15,7 +15,7 @@ END, BEGIN = 0, 1
 
 
 def draw(model: Any, batch: Any, seeds: list[int], **changes: Any) -> list[list[int]]:
-    return sample(model, batch, seeds=seeds, **({"steps": 12, "begin": BEGIN, "end": END} | changes))
+    return sample(model, batch, seeds=seeds, **({"max_ids": 12, "begin": BEGIN, "end": END} | changes))
 
 
 def test_neighbours_never_change_a_text(toy: Any, sources: Any) -> None:
@@ -35,10 +35,10 @@ def test_the_same_seed_gives_the_same_text_and_another_another(toy: Any, sources
     assert len({tuple(text) for text in texts}) > 2
 
 
-def test_more_steps_go_on_where_fewer_stop(toy: Any, sources: Any) -> None:
+def test_a_larger_bound_goes_on_where_a_smaller_one_stops(toy: Any, sources: Any) -> None:
     model = toy(6)
     for seed in range(8):
-        long, short = (draw(model, sources([2]), [seed], steps=steps)[0] for steps in (30, 4))
+        long, short = (draw(model, sources([2]), [seed], max_ids=max_ids)[0] for max_ids in (30, 4))
         assert long[:4] == short and len(short) <= 4
 
 
@@ -97,7 +97,7 @@ def test_tokens_come_as_often_as_they_should(sources: Any, top_k: int, temperatu
     count = 4000
     texts = draw(
         Known([0.1, 0.4, 0.3, 0.2]), sources([0] * count), list(range(count)),
-        steps=1, top_k=top_k, temperature=temperature,
+        max_ids=1, top_k=top_k, temperature=temperature,
     )  # fmt: skip
     drawn = torch.tensor([text[0] if text else END for text in texts]).bincount(minlength=4) / count
     for found, expected in zip(drawn.tolist(), wanted, strict=True):
@@ -112,4 +112,4 @@ def test_a_forbidden_token_is_never_drawn_even_with_top_k_beyond_the_rest(source
 
 
 def test_a_text_that_does_not_end_is_cut(sources: Any) -> None:
-    assert [len(text) for text in draw(Known([0.0, 0.5, 0.5]), sources([0, 0]), [1, 2], steps=7)] == [7, 7]
+    assert [len(text) for text in draw(Known([0.0, 0.5, 0.5]), sources([0, 0]), [1, 2], max_ids=7)] == [7, 7]

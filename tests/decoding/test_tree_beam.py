@@ -19,8 +19,8 @@ from torch import Tensor
 
 from espalier.decoding import tree_leaves
 from espalier.decoding.beam import beam_search
-from espalier.decoding.grown_trees import GrownTree
 from espalier.decoding.tree_beam import tree_beam
+from espalier.decoding.tree_hypotheses import TreeHypothesis
 from espalier.io.errors import ConfigError
 from espalier.syntax.ternary import EOB, flatten, levels
 
@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from plain_tree_beam import PlainTree, plain_tree_beam
 
 END = 0
-LOOSE = {"end": END, "depth": 50, "words": 50, "rounds": 50}
+LOOSE = {"end": END, "depth": 50, "max_words": 50, "max_rounds": 50}
 
 
 @dataclass
@@ -148,33 +148,33 @@ def _size(tree: Any) -> int:
     return 0 if tree is None else 1 + sum(map(_size, tree[1]))
 
 
-def nested(tree: GrownTree, node: int = 0) -> Any:
+def nested(tree: TreeHypothesis, node: int = 0) -> Any:
     """As (token, subtrees), None for an end mark."""
     below = (None if child == EOB else nested(tree, child) for child in tree.children[node].tolist())
     return tree.tokens[node], tuple(below)
 
 
-def flat(trees: list[GrownTree]) -> list[tuple[list[int], list[list[int]]]]:
+def flat(trees: list[TreeHypothesis]) -> list[tuple[list[int], list[list[int]]]]:
     return [(tree.tokens, tree.children.tolist()) for tree in trees]
 
 
-def scores(trees: list[GrownTree] | list[PlainTree]) -> list[float]:
-    return [tree.log_probability if isinstance(tree, GrownTree) else tree.score for tree in trees]
+def scores(trees: list[TreeHypothesis] | list[PlainTree]) -> list[float]:
+    return [tree.log_probability if isinstance(tree, TreeHypothesis) else tree.score for tree in trees]
 
 
 @pytest.mark.parametrize("order", ["any", "first"])
 @pytest.mark.parametrize(("arity", "live", "most"), [(1, 4, 5), (2, 3, 4), (3, 3, 3)])
-@pytest.mark.parametrize("least", [1, 3])
+@pytest.mark.parametrize("min_words", [1, 3])
 def test_a_wide_beam_finds_all_trees_in_the_order_of_their_probability(
-    sources: Any, arity: int, live: int, most: int, least: int, order: Any
+    sources: Any, arity: int, live: int, most: int, min_words: int, order: Any
 ) -> None:
     model = ToyTrees(arity, 27, live)
-    caps = {"depth": 50, "words": most + 1, "rounds": 50, "least": least}
+    caps = {"depth": 50, "max_words": most + 1, "max_rounds": 50, "min_words": min_words}
     found = tree_beam(model, sources([1, 2]), beam=2500, local=27, end=END, order=order, **caps)
     for source, row in zip([1, 2], found, strict=True):
         whole = [tree for tree in row if not tree.cut]  # larger ones, which are cut, rank among these
         every = sorted(model.everything(source, most).items(), key=lambda pair: -pair[1])
-        every = [pair for pair in every if _size(pair[0]) >= least]
+        every = [pair for pair in every if _size(pair[0]) >= min_words]
         assert len(whole) > 0.5 * len(every) > 40
         every = every[: len(whole)]
         assert [nested(tree) for tree in whole] == [tree for tree, _ in every]
@@ -188,7 +188,7 @@ def test_a_local_beam_of_all_groups_ranks_every_group_of_children(
     """Against enumeration: V tokens make V^K groups, more than there are tokens."""
     model, tokens = ToyTrees(arity, size), [token for token in range(size) if token not in never]
     local = len(tokens) ** arity
-    caps = {"depth": 2, "words": 50, "rounds": 50}
+    caps = {"depth": 2, "max_words": 50, "max_rounds": 50}
     found = tree_beam(model, sources([1]), beam=local * size, local=local, end=END, never=never, **caps)[0]
     best = model.logs(_mixed(1), -1).tolist()
     root = max((token for token in tokens if token != END), key=lambda token: best[token])
@@ -209,7 +209,7 @@ def test_a_local_beam_of_all_groups_ranks_every_group_of_children(
 
 @pytest.mark.parametrize("local", [1, 2, 3, 5, 9, 10, 26, 27])
 def test_a_local_beam_wider_than_the_vocabulary_is_that_of_plain_algorithm_2(sources: Any, local: int) -> None:
-    model, caps = ToyTrees(3, 3, ends=0.0), {"depth": 3, "words": 6, "rounds": 4}
+    model, caps = ToyTrees(3, 3, ends=0.0), {"depth": 3, "max_words": 6, "max_rounds": 4}
     row = tree_beam(model, sources([3]), beam=6, local=local, end=END, **caps)[0]
     plain = plain_tree_beam(model, sources([3]), beam=6, local=local, end=END, **caps)
     assert flat(row) == [tree.flat(3) for tree in plain]
@@ -218,11 +218,13 @@ def test_a_local_beam_wider_than_the_vocabulary_is_that_of_plain_algorithm_2(sou
 
 @pytest.mark.parametrize("stop", ["sure", "paper"])
 @pytest.mark.parametrize("order", ["any", "first"])
-@pytest.mark.parametrize(("ends", "least"), [(1.5, 1), (0.0, 1), (1.5, 4)])
-def test_it_finds_what_plain_algorithm_2_finds(sources: Any, order: Any, stop: Any, ends: float, least: int) -> None:
+@pytest.mark.parametrize(("ends", "min_words"), [(1.5, 1), (0.0, 1), (1.5, 4)])
+def test_it_finds_what_plain_algorithm_2_finds(
+    sources: Any, order: Any, stop: Any, ends: float, min_words: int
+) -> None:
     for arity, beam, local in product([1, 2, 3], [1, 2, 4], [1, 3, 6]):
         model = ToyTrees(arity, 6, ends=ends)
-        caps = {"depth": 5, "words": 12, "rounds": 9, "least": least}
+        caps = {"depth": 5, "max_words": 12, "max_rounds": 9, "min_words": min_words}
         chosen = {"beam": beam, "local": local, "end": END, "order": order, "stop": stop, **caps}
         found = tree_beam(model, sources([3, 4]), **chosen)
         for source, row in zip([3, 4], found, strict=True):
@@ -236,36 +238,43 @@ def test_it_finds_what_plain_algorithm_2_finds(sources: Any, order: Any, stop: A
     rows=st.lists(st.integers(0, 10_000), min_size=1, max_size=3),
     size=st.integers(3, 9),
     beam=st.integers(1, 6),
-    steps=st.integers(1, 7),
-    least=st.integers(1, 3),
-    cap=st.sampled_from(["words", "depth", "rounds"]),
+    max_ids=st.integers(1, 7),
+    min_words=st.integers(1, 3),
+    cap=st.sampled_from(["max_words", "depth", "max_rounds"]),
     order=st.sampled_from(["any", "first"]),
     sharpness=st.floats(0.2, 3.0),
 )
 def test_with_one_child_it_is_the_chain_beam(
-    toy: Any, sources: Any, rows: list[int], size: int, beam: int, steps: int, least: int, cap: str, order: Any,
+    toy: Any, sources: Any, rows: list[int], size: int, beam: int, max_ids: int, min_words: int, cap: str, order: Any,
     sharpness: float,
 ) -> None:  # fmt: skip
     chain = toy(size, sharpness)
-    caps = LOOSE | {cap: steps - 1 if cap == "rounds" else steps}
-    if caps["rounds"] == 0:
+    caps = LOOSE | {cap: max_ids - 1 if cap == "max_rounds" else max_ids}
+    if caps["max_rounds"] == 0:
         return
-    wanted = beam_search(chain, sources(rows), beam=beam, steps=steps, begin=1, end=END, min_ids=min(least, steps))
+    min_ids = min(min_words, max_ids)
+    wanted = beam_search(chain, sources(rows), beam=beam, max_ids=max_ids, begin=1, end=END, min_ids=min_ids)
     found = tree_beam(
-        ChainAsTree(chain, 1), sources(rows), beam=beam, local=size, least=min(least, steps), order=order, **caps
+        ChainAsTree(chain, 1),
+        sources(rows),
+        beam=beam,
+        local=size,
+        min_words=min_ids,
+        order=order,
+        **caps,
     )
     assert [[tree.tokens for tree in row] for row in found] == [[each.tokens for each in row] for row in wanted]
     assert [scores(row) for row in found] == [[each.log_probability for each in row] for row in wanted]
     for tree in (tree for row in found for tree in row):
         n = len(tree.tokens)
         assert tree.children.tolist() == [[node] for node in [*range(1, n), EOB]]
-        assert tree.cut == (cap if n == steps else "")
+        assert tree.cut == (cap.removeprefix("max_") if n == max_ids else "")
 
 
 def test_a_local_beam_of_twice_the_beam_is_enough_for_the_chain_beam(toy: Any, sources: Any) -> None:
     chain, rows = toy(40), sources(list(range(20)))
-    wanted = beam_search(chain, rows, beam=4, steps=9, begin=1, end=END, min_ids=1)
-    found = tree_beam(ChainAsTree(chain, 1), rows, beam=4, local=8, end=END, depth=50, words=9, rounds=50)
+    wanted = beam_search(chain, rows, beam=4, max_ids=9, begin=1, end=END, min_ids=1)
+    found = tree_beam(ChainAsTree(chain, 1), rows, beam=4, local=8, end=END, depth=50, max_words=9, max_rounds=50)
     assert [[tree.tokens for tree in row] for row in found] == [[each.tokens for each in row] for row in wanted]
 
 
@@ -297,7 +306,7 @@ def test_no_leaf_is_searched_twice_and_none_of_a_row_that_is_done(sources: Any) 
             return made.log_softmax(1)
 
     model = Short(2, 8, ends=-1.0)
-    found = tree_beam(model, sources([0, 1]), beam=3, local=3, end=END, depth=9, words=9, rounds=9)
+    found = tree_beam(model, sources([0, 1]), beam=3, local=3, end=END, depth=9, max_words=9, max_rounds=9)
     assert [len(tree.tokens) for tree in found[0]] == [1, 1, 1]
     assert max(len(tree.tokens) for tree in found[1]) >= 9
     assert len(model.opened) == len(set(model.opened))
@@ -308,7 +317,7 @@ def test_no_leaf_is_searched_twice_and_none_of_a_row_that_is_done(sources: Any) 
 
 def test_different_ways_to_one_tree_are_taken_once(sources: Any) -> None:
     model, repeated = ToyTrees(3, 6, ends=0.0), 0
-    chosen = {"beam": 6, "local": 6, **LOOSE, "words": 15}
+    chosen = {"beam": 6, "local": 6, **LOOSE, "max_words": 15}
     for source, row in zip(range(4), tree_beam(model, sources([0, 1, 2, 3]), **chosen), strict=True):
         known = {str(each) for each in zip(flat(row), scores(row), strict=True)}
         assert len(known) == len(row) == 6
@@ -332,20 +341,20 @@ def test_slices_change_nothing_but_how_much_is_held_at_once(sources: Any, monkey
 def test_a_model_that_never_ends_is_stopped_by_each_cap(sources: Any, order: Any) -> None:
     model = ToyTrees(2, 5, ends=-torch.inf)
 
-    def cut(**caps: int) -> list[GrownTree]:
+    def cut(**caps: int) -> list[TreeHypothesis]:
         row = tree_beam(model, sources([1]), beam=3, local=2, order=order, **{**LOOSE, **caps})[0]
         assert len(row) == 3
         return row
 
     for tree in cut(depth=3):
         assert tree.cut == "depth" and [len(level) for level in levels(tree.children)] == [1, 2, 4]
-    for tree in cut(words=6):  # two words a round: 1, 3, 5, 7
+    for tree in cut(max_words=6):  # two words a round: 1, 3, 5, 7
         assert tree.cut == "words" and len(tree.tokens) == 7
-    for tree in cut(rounds=2):
+    for tree in cut(max_rounds=2):
         assert tree.cut == "rounds" and len(tree.tokens) == 5
-    for caps in ({"depth": 1}, {"words": 1}):
+    for caps in ({"depth": 1}, {"max_words": 1}):
         for tree in cut(**caps):
-            assert tree.cut == next(iter(caps)) and tree.children.tolist() == [[EOB, EOB]]
+            assert tree.cut == next(iter(caps)).removeprefix("max_") and tree.children.tolist() == [[EOB, EOB]]
     assert {tree.cut for tree in cut()} == {"words"}
 
 
@@ -372,7 +381,9 @@ def test_a_leaf_that_can_have_no_children_kills_its_trees_alone(sources: Any) ->
 
     model = Dead(2, 4)
     for order in ("any", "first"):
-        row = tree_beam(model, sources([1]), beam=200, local=4, end=END, depth=50, words=4, rounds=50, order=order)[0]
+        row = tree_beam(
+            model, sources([1]), beam=200, local=4, end=END, depth=50, max_words=4, max_rounds=50, order=order
+        )[0]
         assert row and all(2 not in tree.tokens for tree in row if not tree.cut)
         assert all(tree.log_probability > -float("inf") for tree in row)
         for stop in ("sure", "paper"):
@@ -383,7 +394,9 @@ def test_a_leaf_that_can_have_no_children_kills_its_trees_alone(sources: Any) ->
 
 def test_what_is_never_written_is_not_written_and_the_rest_keeps_its_score(sources: Any) -> None:
     model = ToyTrees(2, 27, live=4)
-    found = tree_beam(model, sources([5]), beam=900, local=16, end=END, never=[3], depth=50, words=4, rounds=50)[0]
+    found = tree_beam(
+        model, sources([5]), beam=900, local=16, end=END, never=[3], depth=50, max_words=4, max_rounds=50
+    )[0]
     whole = {nested(tree): tree.log_probability for tree in found if not tree.cut}
     wanted = {tree: score for tree, score in model.everything(5, 3).items() if "3" not in str(tree)}
     assert whole == pytest.approx(wanted, rel=1e-5) and len(whole) > 20
@@ -412,9 +425,9 @@ def test_no_sources_give_no_trees(sources: Any) -> None:
         ({"beam": 0}, "a beam of 0; at least 1"),
         ({"local": 0}, "a local beam of 0; at least 1"),
         ({"depth": 0}, "a depth of 0; at least 1"),
-        ({"words": -3}, "a cap of -3 words; at least 1"),
-        ({"rounds": 0}, "a cap of 0 rounds; at least 1"),
-        ({"least": 9, "words": 8}, "at least 9 words, where a cap is 8; at most 8"),
+        ({"max_words": -3}, "a cap of -3 words; at least 1"),
+        ({"max_rounds": 0}, "a cap of 0 rounds; at least 1"),
+        ({"min_words": 9, "max_words": 8}, "at least 9 words, where a cap is 8; at most 8"),
         ({"local": 65}, "a local beam of 65, where 8 tokens make 64 groups of 2; at most 64"),
         ({"local": 37, "never": [2, 4, 4]}, "a local beam of 37, where 6 tokens make 36 groups of 2; at most 36"),
     ],

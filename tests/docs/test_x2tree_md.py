@@ -15,7 +15,7 @@ from espalier.decoding.dialogue import DialogueDecoder
 from pydantic import BaseModel
 from typer.main import get_command
 
-from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app
@@ -27,7 +27,10 @@ from markdown_page import ROOT, Page, is_there, key_of
 PAGE = Page("x2tree.md")
 #: With every line break a space, so that prose may be filled anew.
 TEXT, table = " ".join(PAGE.text.split()), PAGE.table
-CONFIGS: dict[str, type[X2TreeConfig] | type[ResponderConfig]] = {"x2tree": X2TreeConfig, "responder": ResponderConfig}
+CONFIGS: dict[str, type[X2TreeConfig] | type[RNNSeq2SeqConfig]] = {
+    "x2tree": X2TreeConfig,
+    "rnn_seq2seq": RNNSeq2SeqConfig,
+}
 #: What is not there for a model.
 NONE = "–"
 
@@ -43,7 +46,7 @@ def measured(path: str) -> Any:
     return json.loads((layout.PROFILES["small"] / "metrics" / path).read_text(encoding="utf-8"))
 
 
-def network_of(model: Model) -> X2TreeConfig | ResponderConfig:
+def network_of(model: Model) -> X2TreeConfig | RNNSeq2SeqConfig:
     return CONFIGS[model.arch].model_validate(model.network)
 
 
@@ -88,7 +91,7 @@ def test_the_table_of_models_is_that_of_params(name: str) -> None:
 
 
 def test_the_default_of_x2tree_is_the_context_that_encdec_has() -> None:
-    assert X2TreeConfig().context == ResponderConfig().context == "last"
+    assert X2TreeConfig().context == RNNSeq2SeqConfig().context == "last"
 
 
 def setting(params: Params, key: str, path: str) -> Any:
@@ -125,7 +128,7 @@ def test_every_number_of_the_networks_and_of_the_dataset_is_in_the_table() -> No
 
 def test_what_the_page_prints_of_the_paper_is_what_the_defaults_are() -> None:
     rows = {key_of(row["key"]): row["the paper"] for row in table("key", "the paper")}
-    tree, chain = X2TreeConfig(), ResponderConfig()
+    tree, chain = X2TreeConfig(), RNNSeq2SeqConfig()
     for key in ("arity", "width", "word", "scale"):
         assert float(rows[f"network.{key}"].replace(",", "")) == getattr(tree, key), key
     assert (tree.width, tree.word, tree.scale) == (chain.width, chain.word, chain.scale)

@@ -17,8 +17,8 @@ from espalier.datasets.encoding import Encoded
 from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.metrics.dialogue import KEYS, Writes, dialogue_statistics, metrics_of
 from espalier.metrics.metric import details_json, family_scores
-from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
-from espalier.models.responder import Responder
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.tasks.dialogue import DialogueDecoder, replies
 
@@ -103,8 +103,8 @@ def x2tree(_: Path) -> Any:
     ])  # fmt: skip
 
 
-def responder(_: Path) -> Any:
-    return _models(Responder, ResponderConfig, [
+def rnn_seq2seq(_: Path) -> Any:
+    return _models(RNNSeq2Seq, RNNSeq2SeqConfig, [
         {}, {"context": "initial"}, {"context": "attention", "both_ways": True}, {"context": "nrm"},
     ])  # fmt: skip
 
@@ -201,7 +201,7 @@ def metrics(_: Path) -> Any:
 COMPONENTS = {
     "encodings.dialogue": dialogue,
     "models.x2tree": x2tree,
-    "models.responder": responder,
+    "models.rnn_seq2seq": rnn_seq2seq,
     "decoding.dialogue": decoding,
     "metrics.dialogue": metrics,
 }

@@ -340,10 +340,10 @@ def test_a_beam_s_score_is_the_loss_of_what_it_wrote_whatever_its_neighbours(
     build: Build, data: PairData, name: str
 ) -> None:
     model = build(name)
-    together = beam_search(model, batch_of(model, data), beam=3, steps=7, begin=BOS, end=EOS)
+    together = beam_search(model, batch_of(model, data), beam=3, max_ids=7, begin=BOS, end=EOS)
     for place, found in enumerate(together):
         batch = batch_of(model, data, np.array([place]))
-        (alone,) = beam_search(model, batch, beam=3, steps=7, begin=BOS, end=EOS)
+        (alone,) = beam_search(model, batch, beam=3, max_ids=7, begin=BOS, end=EOS)
         assert [each.tokens for each in alone] == [each.tokens for each in found]
         for each in found:
             ended = [*each.tokens, EOS][:7]

@@ -113,7 +113,7 @@ def test_likelihoods_and_distributions_are_those_of_plain_counts(
 
 def test_it_writes_what_it_has_read_and_the_state_follows_a_selection() -> None:
     model = fitted([[A, B, C]] * 50, order=3)
-    written = sample(model, padded([[A], [A]]), seeds=[1, 2], steps=6, begin=BOS, end=EOS, top_k=1)
+    written = sample(model, padded([[A], [A]]), seeds=[1, 2], max_ids=6, begin=BOS, end=EOS, top_k=1)
     assert written == [[A, B, C], [A, B, C]]
     state = model.start(padded([[A], [B]]))
     _, state = model.step(torch.tensor([BOS, BOS]), state)

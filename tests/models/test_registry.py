@@ -97,10 +97,10 @@ def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:
 
 def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
     with pytest.raises(
-        ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: guig, responder, scpn, songnet, x2tree$"
+        ConfigError, match=r"^models\.x\.arch: unknown arch 'gru'; allowed: guig, rnn_seq2seq, scpn, songnet, x2tree$"
     ):
         architecture("gru", where="models.x.arch")
-    assert set(ARCHITECTURES) == {"guig", "responder", "scpn", "songnet", "x2tree"}
+    assert set(ARCHITECTURES) == {"guig", "rnn_seq2seq", "scpn", "songnet", "x2tree"}
 
 
 class Toy(torch.nn.Module):

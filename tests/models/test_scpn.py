@@ -305,7 +305,7 @@ def test_beams_score_what_the_whole_pass_scores(build: Build, data: PairData, ch
     model = build(**changes)
     batch = batch_of(data, model)
     written = Never(torch.tensor([PAD, UNK, BOS]), model.readout.out_features)
-    found = beam_search(model, batch, beam=4, steps=9, begin=BOS, end=EOS, constraint=written)
+    found = beam_search(model, batch, beam=4, max_ids=9, begin=BOS, end=EOS, constraint=written)
     for row, hypotheses in enumerate(found):
         assert hypotheses
         for each in hypotheses:
@@ -342,6 +342,6 @@ def test_it_learns_to_copy_even_what_it_has_never_written(attention: Any) -> Non
     model.eval()
     for ids, wanted in ((known, 16), (new, 12)):
         batch = drawn(ids, 16).batch(np.arange(16), view)
-        written = beam_search(model, batch, beam=2, steps=6, begin=BOS, end=EOS)
+        written = beam_search(model, batch, beam=2, max_ids=6, begin=BOS, end=EOS)
         right = [row[0].tokens == source for row, source in zip(written, batch.source.tolist(), strict=True)]
         assert sum(right) >= wanted

@@ -9,16 +9,16 @@ from espalier.syntax.tree import Tree
 
 def test_a_slot_stands_for_nodes_or_for_a_word() -> None:
     slots = {"who": [read_tree("(NP (NNP Tom))")], "what": ["slept"], "when": []}
-    (found,) = fill(read_form("(S <who> (VP (VBD <what>)) <when> (. .))"), slots.__getitem__)
-    assert not isinstance(found, str)
-    assert write_tree(found) == "(S (NP (NNP Tom)) (VP (VBD slept)) (. .))"
+    (tree,) = fill(read_form("(S <who> (VP (VBD <what>)) <when> (. .))"), slots.__getitem__)
+    assert not isinstance(tree, str)
+    assert write_tree(tree) == "(S (NP (NNP Tom)) (VP (VBD slept)) (. .))"
 
 
 def test_nodes_that_stand_for_several_are_made_by_the_caller() -> None:
     form = read_form("(S (VP=x (RB so) (RB well)) (. .))")
-    (found,) = fill(form, lambda slot: [], lambda label, rest: rest if "=" in label else [Tree(label, rest)])
-    assert not isinstance(found, str)
-    assert write_tree(found) == "(S (RB so) (RB well) (. .))"
+    (tree,) = fill(form, lambda slot: [], lambda label, rest: rest if "=" in label else [Tree(label, rest)])
+    assert not isinstance(tree, str)
+    assert write_tree(tree) == "(S (RB so) (RB well) (. .))"
 
 
 def test_what_fills_no_slot_is_unfit() -> None:
@@ -31,8 +31,8 @@ def test_what_fills_no_slot_is_unfit() -> None:
 
 def test_a_rule_may_be_several_nodes_and_rules_stand_in_rules() -> None:
     rules = read_rules({"Both": ["(NP (NN <dog>)) (VP (VBZ barks))"], "dog": "fox fox"})
-    found = expand(random.Random(0), rules, "Both")
-    assert [write_tree(tree) for tree in found if not isinstance(tree, str)] == ["(NP (NN fox))", "(VP (VBZ barks))"]
+    nodes = expand(random.Random(0), rules, "Both")
+    assert [write_tree(tree) for tree in nodes if not isinstance(tree, str)] == ["(NP (NN fox))", "(VP (VBZ barks))"]
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_a_rule_may_be_several_nodes_and_rules_stand_in_rules() -> None:
     ],
 )
 def test_a_finished_sentence_has_its_capital_and_its_an(tree: str, words: str) -> None:
-    found = finished(read_tree(tree))
-    assert found.words == tuple(words.split())
-    assert found.tree == write_tree(read_tree(found.tree))
+    sentence = finished(read_tree(tree))
+    assert sentence.words == tuple(words.split())
+    assert sentence.tree == write_tree(read_tree(sentence.tree))
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,8 @@ def test_marks_are_leaves_and_every_sentence_ends_with_one(parses: list[Parse]) 
     ],
 )
 def test_function_words_have_the_relation_of_their_kind(parses: list[Parse], tag: str, labels: set[str]) -> None:
-    found = {label for parse in parses for own, label in zip(parse.tags, parse.labels, strict=True) if own == tag}
-    assert found <= labels
+    relations = {label for parse in parses for own, label in zip(parse.tags, parse.labels, strict=True) if own == tag}
+    assert relations <= labels
 
 
 def test_sentences_have_three_to_twenty_words_and_none_beside_itself(parses: list[Parse]) -> None:

@@ -52,13 +52,13 @@ def test_all_that_a_grammar_can_say_is_said_and_nothing_else() -> None:
 
 def test_what_is_recognised_is_what_can_be_said() -> None:
     vocabulary = sorted({word for words in language() for word in words})
-    wanted = language()
-    assert max(map(len, wanted)) == 6
+    sentences = language()
+    assert max(map(len, sentences)) == 6
     for size in range(5):
         for words in itertools.product(vocabulary, repeat=size):
-            assert recognises(SMALL, "Says", words) == (words in wanted), words
-    assert all(recognises(SMALL, "Says", words) for words in wanted)
-    assert not any(recognises(SMALL, "Says", (*words, "睡")) for words in wanted)
+            assert recognises(SMALL, "Says", words) == (words in sentences), words
+    assert all(recognises(SMALL, "Says", words) for words in sentences)
+    assert not any(recognises(SMALL, "Says", (*words, "睡")) for words in sentences)
 
 
 def test_an_unknown_word_is_not_recognised() -> None:

@@ -49,8 +49,8 @@ def test_a_sound_is_the_group_and_the_tone() -> None:
 
 @pytest.mark.parametrize("character", "还长重更了子")
 def test_characters_read_in_two_ways_never_rhyme(character: str) -> None:
-    found = lexicon_zh.sound(character)
-    assert found is not None and found[2] == "?"
+    sound = lexicon_zh.sound(character)
+    assert sound is not None and sound[2] == "?"
 
 
 def test_a_mark_has_no_sound() -> None:

@@ -76,13 +76,13 @@ def test_tags_and_relations_are_those_of_universal_dependencies(parses: list[Par
 def test_function_words_have_the_relation_of_their_kind_and_nothing_below(
     parses: list[Parse], tag: str, labels: set[str]
 ) -> None:
-    found = set()
+    relations = set()
     for parse in parses:
         for number, (own, label) in enumerate(zip(parse.tags, parse.labels, strict=True), start=1):
             if own == tag:
-                found.add(label)
+                relations.add(label)
                 assert tag == "DET" or number not in parse.heads, parse
-    assert found == labels
+    assert relations == labels
 
 
 def test_a_measure_depends_on_its_number_or_pointer(parses: list[Parse]) -> None:
@@ -116,8 +116,8 @@ def test_a_measure_depends_on_its_number_or_pointer(parses: list[Parse]) -> None
     ],
 )
 def test_lines_that_were_parsed_by_hand(lines: list[Sentence], line: str, tags: str, heads: str, labels: str) -> None:
-    found = next(other for other in lines if other.target_words == line)
-    assert (found.target_tags, found.target_heads, found.target_labels) == (tags, heads, labels)
+    lyric = next(other for other in lines if other.target_words == line)
+    assert (lyric.target_tags, lyric.target_heads, lyric.target_labels) == (tags, heads, labels)
 
 
 def test_there_are_hundreds_of_templates_and_none_is_common(parses: list[Parse]) -> None:

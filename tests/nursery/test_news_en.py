@@ -85,8 +85,8 @@ def _nested(clause: Tree, node: Tree) -> bool:
     """Whether a verb phrase belongs to another clause within this one."""
     return any(
         node is inner
-        for other in clause.subtrees(lambda each: each.label() in ("S", "SBAR"))
-        for inner in other.subtrees(lambda each: each.label() == "VP")
+        for other in clause.subtrees(lambda node: node.label() in ("S", "SBAR"))
+        for inner in other.subtrees(lambda node: node.label() == "VP")
     )
 
 
@@ -118,11 +118,11 @@ def test_a_larger_count_only_adds_sentences(seed: int, count: int) -> None:
 
 
 def test_another_seed_grows_other_sentences(sentences: list[Sentence]) -> None:
-    assert len({each.target for each in grow(500, seed=2)} & {each.target for each in sentences}) < 20
+    assert len({sentence.target for sentence in grow(500, seed=2)} & {sentence.target for sentence in sentences}) < 20
 
 
 def test_the_first_sentences_are_what_they_were_on_other_machines(sentences: list[Sentence]) -> None:
-    digest = hashlib.sha256("\n".join(each.target_tree for each in sentences[:100]).encode()).hexdigest()
+    digest = hashlib.sha256("\n".join(sentence.target_tree for sentence in sentences[:100]).encode()).hexdigest()
     assert digest[:16] == "fceb376d9cb57dc7", (
         "the corpus has changed: raise readers.news_en in versions.yaml, then pin this"
     )

@@ -82,7 +82,7 @@ def test_a_template_is_hardly_ever_that_of_the_source_or_of_another_target(pairs
     for pair in pairs:
         targets.setdefault(pair.group, [template(read_tree(pair.source_tree))])
         targets[pair.group].append(template(read_tree(pair.target_tree)))
-    assert sum(len(found) != len(set(found)) for found in targets.values()) < 0.02 * len(targets)
+    assert sum(len(templates) != len(set(templates)) for templates in targets.values()) < 0.02 * len(targets)
 
 
 def test_more_than_a_third_are_questions_and_a_question_stays_one(pairs: list[Pair]) -> None:
@@ -95,7 +95,7 @@ def test_more_than_a_third_are_questions_and_a_question_stays_one(pairs: list[Pa
 def test_names_and_numbers_are_said_on_both_sides(pairs: list[Pair]) -> None:
     for pair in pairs:
         source, target = (
-            {each[0].lower() for each in tagged(pair, side) if each[1] in ("NNP", "CD")} for side in SIDES
+            {leaf[0].lower() for leaf in tagged(pair, side) if leaf[1] in ("NNP", "CD")} for side in SIDES
         )
         assert source == target, pair
 
@@ -117,18 +117,22 @@ def test_where_one_side_contracts_not_the_other_writes_it_out(pairs: list[Pair])
 
 
 def test_sides_share_no_word_that_has_a_synonym(pairs: list[Pair]) -> None:
-    nouns = [word for line in load("lexicon_en_talk.yaml")["nouns"].values() for word in line.split() if OR in word]
+    nouns = [
+        word for line in load("lexicon_en_paraphrase.yaml")["nouns"].values() for word in line.split() if OR in word
+    ]
     # Forms have plans of their own.
-    others = [set(each.split(OR)) for word in nouns for each in (word, plural(word)) if not word.startswith("plan")]
-    found = 0
+    others = [
+        set(variant.split(OR)) for word in nouns for variant in (word, plural(word)) if not word.startswith("plan")
+    ]
+    shared = 0
     for pair in pairs:
         source, target = ({word.lower() for word, tag in tagged(pair, side) if tag[0] == "N"} for side in SIDES)
         for words in others:
-            found += bool(words & source)
+            shared += bool(words & source)
             if words & source and words & target:
                 assert len(words & source) == 1
                 assert words & target == words - source, pair
-    assert found > COUNT / 4
+    assert shared > COUNT / 4
 
 
 # --- The seed --------------------------------------------------------------------------------------------------------

@@ -18,12 +18,12 @@ def test_only_fillings_that_scan_are_found() -> None:
         ("golden", "pale"),
         ("flame", "return"),
     ]
-    found = set()
+    fillings = set()
     for seed in range(60):
         words = scan(random.Random(seed), [forms(choices) for choices in slots])
-        found.add(words and " ".join(words))
+        fillings.add(words and " ".join(words))
     # None: no filling begins on the beat, which some lines are asked to do.
-    assert found == {
+    assert fillings == {
         None,
         "the silent sun forgets a golden flame",
         "the silent sun forgets a pale return",

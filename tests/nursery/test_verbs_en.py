@@ -1,6 +1,6 @@
 import pytest
 
-from espalier.nursery.verbs_en import Mood, behind, chain, finite, inverted
+from espalier.nursery.verbs_en import Mood, after_subject, before_subject, chain, finite
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.tree import Tree
 
@@ -91,5 +91,5 @@ def test_an_adverb_follows_the_first_auxiliary_or_stands_before_the_verb() -> No
 def test_a_question_parts_the_first_auxiliary_from_the_rest(
     verb: str, mood: Mood, passive: bool, before: str, after: str
 ) -> None:
-    assert written(inverted(verb, mood, many=False, passive=passive)) == before
-    assert written(behind(verb, mood, [CAR], many=False, passive=passive)) == after
+    assert written(before_subject(verb, mood, many=False, passive=passive)) == before
+    assert written(after_subject(verb, mood, [CAR], many=False, passive=passive)) == after

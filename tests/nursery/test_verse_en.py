@@ -28,11 +28,11 @@ def dictionary() -> dict[str, list[list[str]]]:
 
 def parts(word: str) -> set[tuple[str, ...]]:
     """From the last primary stress on, in every pronunciation."""
-    found = set()
+    rhymes = set()
     for sounds in dictionary()[word]:
         start = max(index for index, sound in enumerate(sounds) if sound.endswith("1"))
-        found.add(tuple(sound.rstrip("012") for sound in sounds[start:]))
-    return found
+        rhymes.add(tuple(sound.rstrip("012") for sound in sounds[start:]))
+    return rhymes
 
 
 def lines(sonnets: list[Verse]) -> list[list[str]]:
@@ -125,10 +125,10 @@ def test_verbs_agree_with_the_subject_before_them(sonnets: list[Verse]) -> None:
     for line in lines(sonnets):
         text = " ".join(line)
         for expression in (SUBJECT, re.compile(SUBJECT.pattern.replace(")??", ")"))):
-            found = expression.match(text)
-            if not found or (found["adjective"] or next(iter(adjectives))) not in adjectives:
+            match = expression.match(text)
+            if not match or (match["adjective"] or next(iter(adjectives))) not in adjectives:
                 continue
-            noun, verb = found["noun"], found["verb"]
+            noun, verb = match["noun"], match["verb"]
             if (noun in one) == (noun in many) or (verb in third) == (verb in base) or noun in adjectives:
                 continue
             assert (noun in one) == (verb in third), text

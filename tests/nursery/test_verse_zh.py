@@ -134,12 +134,12 @@ def majority(characters: list[str]) -> list[bool]:
 def test_rhymes_shuffled_between_poems_score_far_below_the_poems_themselves(poems: list[Verse]) -> None:
     pool = [end for poem in poems for end in ends(poem)]
     random.Random(0).shuffle(pool)
-    hits = claimed = wanted = 0
+    hits = claimed = gold = 0
     for poem in poems:
         shuffled, true = majority([pool.pop() for _ in poem.rhyme]), majority(ends(poem))
         hits += sum(one and other for one, other in zip(shuffled, true, strict=True))
-        claimed, wanted = claimed + sum(shuffled), wanted + sum(true)
-    assert 0.4 < 2 * hits / (claimed + wanted) < 0.6
+        claimed, gold = claimed + sum(shuffled), gold + sum(true)
+    assert 0.4 < 2 * hits / (claimed + gold) < 0.6
 
 
 def test_the_same_seed_grows_the_same_poems_and_more_of_them(poems: list[Verse]) -> None:

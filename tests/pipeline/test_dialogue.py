@@ -42,13 +42,13 @@ def added(params: dict[str, Any]) -> None:
     models, runs = params["models"], params["runs"]
     datasets = params["datasets"]["canonicalize"]
     datasets["short"] = datasets["talk"] | {"most": 10, "words": 100, "unknown": 0.5}
-    models["responder"] = models["grower"] | {"arch": "responder", "network": RESPONDER, "default_for": []}
+    models["rnn_seq2seq"] = models["grower"] | {"arch": "rnn_seq2seq", "network": RESPONDER, "default_for": []}
     network = models["grower"]["network"] | {"positions": 11}
     models["short"] = models["grower"] | {"dataset": "short", "network": network, "default_for": []}
-    models["twice"] = models["responder"] | {"seeds": [1, 2]}
+    models["twice"] = models["rnn_seq2seq"] | {"seeds": [1, 2]}
     decoder = {"beam": 4, "words": 12}
     runs["replied"] = runs["grown"] | {"model": "twice", "decoder": decoder, "samples": 3}
-    runs["skipped"] = runs["replied"] | {"model": "responder", "decoder": decoder | {"skip": 1, "posts": 2}}
+    runs["skipped"] = runs["replied"] | {"model": "rnn_seq2seq", "decoder": decoder | {"skip": 1, "posts": 2}}
     runs["short"] = runs["grown"] | {"model": "short"}
     runs["foreign"] = runs["grown"] | {"corpus": "said"}
 
@@ -65,7 +65,7 @@ def talked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         patch.setenv("ESPALIER_DEVICE", "cpu")
         canonicalize.run("short")
-        for model in ("responder", "twice", "short"):
+        for model in ("rnn_seq2seq", "twice", "short"):
             train.run(model)
         for run in ("replied", "skipped", "short"):
             decode.run(run)
@@ -212,7 +212,7 @@ def test_pairs_that_a_model_cannot_hold_are_counted(talked: Path) -> None:
     [
         ("runs.skipped.samples", 5, "runs.skipped.samples: 5 replies of 4 beams; at most 4"),
         ("runs.skipped.decoder.skip", 99, "decoder.skip: 99 posts are skipped of "),
-        ("runs.skipped.corpus", "said", "said/test.parquet: model responder fits none of "),
+        ("runs.skipped.corpus", "said", "said/test.parquet: model rnn_seq2seq fits none of "),
     ],
 )
 def test_a_run_that_cannot_be_is_one_line(

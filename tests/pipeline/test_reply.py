@@ -18,6 +18,7 @@ import yaml
 from espalier.decoding.dialogue import DialogueDecoder, replies
 from hypothesis import given
 from hypothesis import strategies as st
+from pipeline.commands.reply_search import known_parts
 
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.encode import canonicalize
@@ -28,7 +29,6 @@ from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.ternary import spell, ternary
-from pipeline.commands.reply_search import known_parts
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -42,8 +42,8 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "endless": ("x2tree", {}),
     "single": ("x2tree", {"arity": 1}),
     "binary": ("x2tree", {"arity": 2}),
-    "chain": ("responder", {"context": "attention"}),
-    "english": ("responder", {}),
+    "chain": ("rnn_seq2seq", {"context": "attention"}),
+    "english": ("rnn_seq2seq", {}),
 }
 
 

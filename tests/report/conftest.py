@@ -76,7 +76,7 @@ figures:
     title: Figure 1
     caption: By length
     setting: words
-    measured: {name: steps, lines: {chain: a chain, tree: a tree}, count: sentences}
+    measured: {name: depths, lines: {chain: a chain, tree: a tree}, count: sentences}
 examples:
   - {id: lists, title: Lists, caption: Side by side, given: {source: post}, written: {chain: Chain, tree: Tree},
      one: cluster, best: 2, count: 1}

@@ -74,7 +74,7 @@ STEPS = {
 
 
 def _corpora(**steps: object) -> list[CorpusResult]:
-    return [CorpusResult(key=key, profile="nursery", measures={"steps": found}) for key, found in steps.items()]  # type: ignore[dict-item]
+    return [CorpusResult(key=key, profile="nursery", measures={"depths": found}) for key, found in steps.items()]  # type: ignore[dict-item]
 
 
 def test_what_corpora_measure_of_themselves_is_a_panel_each_and_numbers_stand_in_their_own_order(talk: Printed) -> None:

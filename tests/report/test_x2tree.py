@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import csv
-import json
+import shutil
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-import yaml
-from pipeline.dialogue import score
 
-from espalier.io.files import write_json
+from espalier.io.files import read_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
-from espalier.report import Printed, build
+from espalier.report import Printed, build, comparisons_of
+from espalier.tasks.registry import task
+from espalier.tasks.task import Outputs
 from pipeline import layout
+from pipeline.artifacts import write_metrics
 from pipeline.params import load_params
-from pipeline.stages.report import _comparisons, _corpus, _settings
+from pipeline.stages.report import _dataset, _segments
 from pipeline.stages.report import run as report
+from pipeline.stages.score import write_scores
 
 RUNS = ("x2tree_encdec", "x2tree_seq2seq", "x2tree_att", "x2tree_nrm", "x2tree")
 
@@ -78,6 +80,29 @@ def test_all_rows_runs_are_entries_or_those_of_further_posts_and_the_second_corp
 
 # --- The whole report ------------------------------------------------------------------------------------------------
 
+CONTEXTS = dict(zip(RUNS, ("last", "initial", "attention", "nrm", "last"), strict=True))
+
+#: All of params.yaml that a report uses.
+PARAMS = SimpleNamespace(
+    profile="nursery",
+    reports=("x2tree",),
+    models={
+        key: SimpleNamespace(
+            paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "responder",
+            network={"context": context},
+        )
+        for key, context in CONTEXTS.items()
+    },
+    runs={
+        key: SimpleNamespace(
+            paper="x2tree", title="", task="dialogue", model=key, dataset="dialogue_zh", samples=5,
+            decoder={"beam": 6, "local": 6},
+        )
+        for key in RUNS
+    },
+    baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh")},
+)  # fmt: skip
+
 #: Posts with one reference each, but the second, which has two.
 POSTS = {
     "d1": ("d1", "下雨 吗"),
@@ -87,7 +112,7 @@ POSTS = {
     "d5": ("d5", "去 哪"),
 }
 REFERENCE = "我 去 园子 里 看 梨树"
-STEPS = {str(n): {"chain": (n + 1) / 2, "ternary": 1.5, "dependency": 1.0, "sentences": 3.0} for n in (2, 3, 4)}
+DEPTHS = {str(n): {"chain": (n + 1) / 2, "ternary": 1.5, "dependency": 1.0, "sentences": 3.0} for n in (2, 3, 4)}
 
 
 def _outputs(run: str) -> pd.DataFrame:
@@ -110,77 +135,73 @@ def _outputs(run: str) -> pd.DataFrame:
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose runs are decoded and scored, as far as a report asks."""
-    value = yaml.safe_load((layout.ROOT / "params.yaml").read_text(encoding="utf-8"))
-    parser = value["corpora"]["dialogue_zh"]["parser"] = "talk_zh"  # so that its score stands beside the results
-    value["parsers"]["talk_zh"] |= {"treebank": "lyrics_zh"}
-    value["reports"] = ["x2tree"]
+    """A project whose runs are decoded and scored, with no more of params.yaml than a report may use."""
     monkeypatch.chdir(tmp_path)
-    layout.PARAMS.write_text(yaml.safe_dump(value), encoding="utf-8")
-    layout.PARAMS.with_name("sources.yaml").write_text("sources: {}\n", encoding="utf-8")
-    write_json(layout.parser_metrics(parser), {"scores": {"uas": 91.25, "las": 85.5}})
-    write_json(
-        layout.corpus_metrics("dialogue_zh"),
-        {"rows": {"train": 9, "dev": 1, "test": 5}, "quarantined": {"duplicate": 2}, "origins": {}},
+    monkeypatch.setattr("pipeline.stages.report.load_params", lambda: PARAMS)
+    rows = {"train": 9, "dev": 1, "test": 5}
+    write_metrics(
+        "corpora", "talk", {"read": 17, **rows}, {"quarantined": {"duplicate": 2}, "origins": {"train": {"web": 9}}}
     )
-    write_json(
-        layout.dataset_metrics("dialogue_zh"),
+    write_metrics("parsing", "talk", {}, {"parser_scores": {"uas": 91.25, "las": 85.5}})
+    counts = {"words": 50, "known posts": 96.75, "known responses": 97.5, "lifted": 3}
+    write_metrics(
+        "datasets", "dialogue_zh", {"train": 8, "dev": 1, "test": 5, "quarantined": 1, "words": 40},
         {
-            "rows": {"train": 8, "dev": 1, "test": 5, "quarantined": 1}, "words": {"train": 50},
-            "unknown": {"train": {"source": 3.25, "target": 2.5}}, "lifted": {"train": 2, "dev": 0, "test": 1},
-            "quarantined": {"no single tree": 1}, "vocabulary": {"words": 40}, "steps": STEPS,
+            "corpus": "talk", "language": "zh", "splits": {"train": counts, "dev": {}, "test": {}},
+            "quarantined": {"no single tree": 1}, "measures": {"depths": DEPTHS},
         },
     )  # fmt: skip
-    params = load_params()
     for key in RUNS:
-        write_table(
-            layout.output("x2tree", key),
-            _outputs(key),
-            {"unfit": "0", "writes": "tree" if key == "x2tree" else "chain"},
-        )
-        score.run(key, params.runs[key], params)
+        table, facts = _outputs(key), {"unfit": "0", "writes": "tree" if key == "x2tree" else "chain"}
+        write_table(layout.output("x2tree", key), table, facts)
+        write_scores("x2tree", key, task("dialogue"), Outputs(table, "zh", 1, facts=facts), {}, {})
+    copies = _outputs("x2tree_nrm").assign(text="我")
+    outputs = Outputs(copies, "zh", 1, facts={"unfit": "0", "writes": "chain"})
+    write_scores("x2tree", "baselines/dialogue_zh/copy", task("dialogue"), outputs, {}, {})
     return tmp_path
 
 
-def test_runs_of_dialogue_say_how_they_were_decoded() -> None:
-    params = load_params(layout.ROOT / "params.yaml")
-    found = {key: _settings(params.runs[key], params.models[key]) for key in ("x2tree", "x2tree_nrm")}
-    assert (found["x2tree"]["protocol"], found["x2tree"]["beam"], found["x2tree"]["local"]) == ("tree beam", 6, 6)
-    assert (found["x2tree_nrm"]["protocol"], found["x2tree_nrm"]["context"]) == ("chain beam", "nrm")
-    chain = params.runs["x2tree_nrm"].model_copy(update={"decoder": {"beam": 9, "local": 6, "order": "first"}})
-    assert {"local", "order"}.isdisjoint(_settings(chain, params.models["x2tree_nrm"]))
-    assert {each["replies"] for each in found.values()} == {5}
+def _files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
-def test_a_corpus_of_dialogues_tells_what_became_of_its_words_and_trees(made: Path) -> None:
-    corpus = _corpus(load_params(), "dialogue_zh")
+def test_a_dataset_says_what_became_of_its_words_and_trees(made: Path) -> None:
+    corpus = _dataset("dialogue_zh", read_json(layout.details("datasets", "dialogue_zh")), "nursery")
     assert dict(corpus.counts) == {
-        "train": 9, "dev": 1, "test": 5, "words": 40, "unfit": 1, "known posts": 96.75, "known responses": 97.5,
-        "lifted": 3, "uas": 91.25, "las": 85.5,
+        "read": 17, "train": 9, "dev": 1, "test": 5, "quarantined": 1, "words": 40, "unfit": 1, "known posts": 96.75,
+        "known responses": 97.5, "lifted": 3, "uas": 91.25, "las": 85.5,
     }  # fmt: skip
+    assert list(corpus.counts)[:4] == ["read", "train", "dev", "test"]
     assert corpus.quarantined == {"duplicate": 2, "no single tree": 1}
-    assert corpus.measures == {"steps": STEPS}
-
-
-def test_other_corpora_are_told_of_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(layout.ROOT)
-    found = _corpus(load_params(), "verse_zh")
-    assert {"train", "dev", "test", "vocabulary"} <= set(found.counts) and not found.measures
-    assert {"uas", "lifted", "unfit"}.isdisjoint(found.counts)
+    assert (corpus.measures, corpus.origins) == ({"depths": DEPTHS}, {"train": {"web": 9}})
 
 
 def test_runs_of_dialogue_are_paired_by_their_own_metrics(made: Path, x2tree: Printed) -> None:
-    found = {(each.one, each.other, each.metric): each for each in _comparisons(
-        x2tree, "x2tree", dict.fromkeys(RUNS, "dialogue"), "nursery")}  # fmt: skip
-    better = found["x2tree", "x2tree_nrm", "bleu"]
+    comparisons = comparisons_of(x2tree, _segments(x2tree, PARAMS.runs), "nursery")
+    by_runs = {(each.one, each.other, each.metric): each for each in comparisons}
+    better = by_runs["x2tree", "x2tree_nrm", "bleu"]
     assert better.difference > 5 and better.segments == 5
     assert better.difference == pytest.approx(_score("x2tree", "bleu") - _score("x2tree_nrm", "bleu"), abs=1e-3)
-    assert found["x2tree_att", "x2tree_encdec", "bleu"].difference > 5
+    assert by_runs["x2tree_att", "x2tree_encdec", "bleu"].difference > 5
 
 
 def _score(run: str, metric: str) -> float:
-    value: Any = json.loads(layout.metrics("x2tree", run).read_text(encoding="utf-8"))
-    return float(value["scores"][metric])
+    return float(read_json(layout.details("x2tree", run))["scores"][metric])
+
+
+def test_files_of_runs_that_params_yaml_does_not_name_change_no_byte(made: Path) -> None:
+    report("x2tree")
+    before = _files(layout.report("x2tree"))
+    for folder in ("metrics", "details", "segments", "outputs"):
+        for file in list(Path(folder, "x2tree").glob("x2tree.*")):
+            shutil.copy(file, file.with_stem("left_behind"))
+    shutil.copytree("details/x2tree/baselines/dialogue_zh", "details/x2tree/baselines/left_behind")
+    for group in ("corpora", "datasets", "parsing"):
+        write_metrics(group, "left_behind", {"train": 1}, {})
+    layout.curve("x2tree", "left_behind").parent.mkdir(parents=True)
+    layout.curve("x2tree", "left_behind").write_text("seed,step,train_loss,dev_loss\n1,10,5.0,5.0\n", encoding="utf-8")
+    report("x2tree")
+    assert _files(layout.report("x2tree")) == before
 
 
 def test_the_report_has_the_papers_rows_ours_figure_6_and_the_sheet(
@@ -188,7 +209,8 @@ def test_the_report_has_the_papers_rows_ours_figure_6_and_the_sheet(
 ) -> None:
     report("x2tree")
     page = (layout.report("x2tree") / "index.html").read_text(encoding="utf-8")
-    assert all(f"<code>{key}</code>" in page for key in RUNS)
+    assert all(f"<code>{key}</code>" in page for key in (*RUNS, "dialogue_zh/copy"))
+    assert "Other runs" in page and "<i>context</i> nrm" in page and page.count("<i>local</i> 6") == 1
     assert "65.53" in page and "ternary tree</text>" in page and "X2Tree 5" in page and "Verse" not in page
     tables = (layout.report("x2tree") / "tables.md").read_text(encoding="utf-8")
     bleu = f"{_score('x2tree', 'bleu'):.2f}"

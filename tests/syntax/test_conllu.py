@@ -50,8 +50,8 @@ def test_the_treebanks_own_tags_can_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_blank_lines_end_sentences_however_many_and_the_last_needs_none(tmp_path: Path, end: str) -> None:
     one = row("1", "a", "0", "root")
-    found = list(read_conllu(written(tmp_path, "", one, "", "", "# text = b", one, end=end)))
-    assert [(sentence.id, sentence.text) for sentence in found] == [("", ""), ("", "b")]
+    sentences = list(read_conllu(written(tmp_path, "", one, "", "", "# text = b", one, end=end)))
+    assert [(sentence.id, sentence.text) for sentence in sentences] == [("", ""), ("", "b")]
 
 
 def test_a_line_ends_at_line_feeds_alone_and_a_byte_order_mark_is_none_of_it(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_a_bad_row_is_refused_with_its_line(tmp_path: Path, lines: tuple[str, ..
 
 def test_a_mistake_does_not_hide_the_sentences_before_it(tmp_path: Path) -> None:
     good = row("1", "a", "0", "root")
-    found = read_conllu(written(tmp_path, good, "", good, good))
-    assert next(found).dependencies.words == ("a",)
+    sentences = read_conllu(written(tmp_path, good, "", good, good))
+    assert next(sentences).dependencies.words == ("a",)
     with pytest.raises(DataError, match="row 4: the id '1'; 2 comes next"):
-        next(found)
+        next(sentences)
 
 
 def test_no_file_and_no_text_are_told(tmp_path: Path) -> None:
@@ -126,11 +126,11 @@ def sentences(draw: st.DrawFn) -> Annotated:
 
 @given(st.lists(sentences(), max_size=3), st.sampled_from(["upos", "xpos"]))
 def test_what_is_written_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, found: list[Annotated], tags: str
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[Annotated], tags: str
 ) -> None:
     file = tmp_path_factory.getbasetemp() / "round.conllu"
-    write_conllu(file, found, tags=tags)  # type: ignore[arg-type]
-    assert list(read_conllu(file, tags=tags)) == found  # type: ignore[arg-type]
+    write_conllu(file, sentences, tags=tags)  # type: ignore[arg-type]
+    assert list(read_conllu(file, tags=tags)) == sentences  # type: ignore[arg-type]
 
 
 def test_rows_have_ten_columns_and_sentences_a_blank_line(tmp_path: Path) -> None:

@@ -243,10 +243,10 @@ def test_trees_over_many_lines_and_many_on_one_are_read_in_order(tmp_path: Path)
 def test_a_wrong_tree_is_refused_with_file_and_line(tmp_path: Path, wrong: str, row: int, mistake: str) -> None:
     file = tmp_path / "pears.mrg"
     file.write_text(f"(NN wall)\n\n{wrong}\n( (NP (NN frame)) )\n(NN end)\n", encoding="utf-8")
-    found = read_trees(file)
-    assert write_tree(next(found)) == "(NN wall)"
+    trees = read_trees(file)
+    assert write_tree(next(trees)) == "(NN wall)"
     with pytest.raises(TreeError) as caught:
-        list(found)
+        list(trees)
     assert str(caught.value).startswith(f"{file}, row {row}: {mistake}")
 
 
@@ -328,8 +328,8 @@ def test_a_template_is_the_string_of_the_top_three_levels() -> None:
 
 def test_the_most_frequent_templates_come_first_and_ties_by_their_text() -> None:
     texts = ["(S (VB grow))", "(S (NN pear))", "(S (VB climb))", "(S (JJ ripe))", "(S (NN wall))", "(S (NN x) (NN y))"]
-    found = frequent_templates(map(read_tree, texts), 2, 3)
-    assert found == [("(S (NN))", 2), ("(S (VB))", 2), ("(S (JJ))", 1)]
+    templates = frequent_templates(map(read_tree, texts), 2, 3)
+    assert templates == [("(S (NN))", 2), ("(S (VB))", 2), ("(S (JJ))", 1)]
     assert frequent_templates([], 3, 5) == []
 
 

@@ -10,10 +10,10 @@ from espalier.io.errors import DataError
 from espalier.syntax.dependency import (
     Dependencies,
     attach_roots,
+    breadth_first,
     check,
     children,
     dependencies_of,
-    from_the_root,
     is_projective,
     left_counts,
     mistake,
@@ -23,9 +23,9 @@ from espalier.syntax.parse import Parse
 
 
 @st.composite
-def trees(draw: st.DrawFn, most: int = 12) -> tuple[int, ...]:
+def trees(draw: st.DrawFn, max_words: int = 12) -> tuple[int, ...]:
     """The heads of any tree, projective or not: every word hangs from one that came before it in some order."""
-    size = draw(st.integers(1, most))
+    size = draw(st.integers(1, max_words))
     order = draw(st.permutations(range(1, size + 1)))
     heads = [0] * size
     for place, word in enumerate(order[1:], start=1):
@@ -34,10 +34,10 @@ def trees(draw: st.DrawFn, most: int = 12) -> tuple[int, ...]:
 
 
 def chain_of_heads(heads: tuple[int, ...], word: int) -> list[int]:
-    found = [word]
-    while found[-1] and len(found) <= len(heads) + 1:
-        found.append(heads[found[-1] - 1])
-    return found
+    chain = [word]
+    while chain[-1] and len(chain) <= len(heads) + 1:
+        chain.append(heads[chain[-1] - 1])
+    return chain
 
 
 def crossing(heads: tuple[int, ...]) -> bool:
@@ -90,7 +90,7 @@ def test_children_stand_in_the_order_of_the_sentence_and_left_ones_are_counted()
     heads = (2, 0, 4, 2, 6, 4)
     assert children(heads) == [[2], [], [1, 4], [], [3, 6], [], [5]]
     assert left_counts(heads) == (0, 1, 0, 1, 0, 1)
-    assert from_the_root(heads) == [2, 1, 4, 3, 6, 5]
+    assert breadth_first(heads) == [2, 1, 4, 3, 6, 5]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_projective_is_without_crossing_arcs(heads: tuple[int, ...]) -> None:
 
 @given(trees())
 def test_all_words_come_after_their_heads_from_the_root(heads: tuple[int, ...]) -> None:
-    order = from_the_root(heads)
+    order = breadth_first(heads)
     assert sorted(order) == list(range(1, len(heads) + 1))
     assert all(order.index(heads[word - 1]) < order.index(word) for word in order[1:])
 
@@ -139,6 +139,6 @@ def test_dependencies_travel_in_a_parse() -> None:
 
 
 def test_tags_and_labels_that_a_parser_did_not_give_are_unspecified() -> None:
-    found = dependencies_of(Parse(("a", "b"), heads=(0, 0)))
-    assert found.tags == found.labels == ("_", "_")
-    assert attach_roots(found)[0].heads == (0, 1)
+    dependencies = dependencies_of(Parse(("a", "b"), heads=(0, 0)))
+    assert dependencies.tags == dependencies.labels == ("_", "_")
+    assert attach_roots(dependencies)[0].heads == (0, 1)

@@ -54,13 +54,13 @@ def paths_by_parents(levels: Sequence[int]) -> list[list[int]]:
     parents = [
         max((i for i in range(place) if levels[i] == level - 1), default=-1) for place, level in enumerate(levels)
     ]
-    found = []
+    complete = []
     for leaf in sorted(set(range(len(levels))) - set(parents)):
         way = [leaf]
         while parents[way[0]] >= 0:
             way.insert(0, parents[way[0]])
-        found.append(way)
-    return found
+        complete.append(way)
+    return complete
 
 
 # --- Nodes and levels ------------------------------------------------------------------------------------------------

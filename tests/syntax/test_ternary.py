@@ -86,9 +86,9 @@ def nested(nodes: np.ndarray, node: int = 0) -> Tern | None:
 
 
 @st.composite
-def projective(draw: st.DrawFn, most: int = 20) -> tuple[int, ...]:
+def projective(draw: st.DrawFn, max_words: int = 20) -> tuple[int, ...]:
     """The heads of a random SP tree, drawn top down over stretches of words."""
-    size = draw(st.integers(1, most))
+    size = draw(st.integers(1, max_words))
     heads = [0] * size
     todo = [(1, size, 0)]
     while todo:
@@ -166,12 +166,12 @@ def test_theorem_1_on_all_small_trees(size: int) -> None:
     seen = set()
     for tree in sp_trees(size):
         heads = heads_by_definition(tree)
-        found = ternary(heads)
-        assert nested(found.children) == by_algorithm_1(tree)
-        assert np.array_equal(found.words[flatten(found.children)], np.arange(size))
-        assert heads_of(found.children) == heads
-        assert (found.children == EOB).sum() == 2 * size + 1
-        seen.add(found.children.tobytes())
+        tern = ternary(heads)
+        assert nested(tern.children) == by_algorithm_1(tree)
+        assert np.array_equal(tern.words[flatten(tern.children)], np.arange(size))
+        assert heads_of(tern.children) == heads
+        assert (tern.children == EOB).sum() == 2 * size + 1
+        seen.add(tern.children.tobytes())
     assert len(seen) == len(sp_trees(size)) == COUNTS[size]
 
 
@@ -300,7 +300,7 @@ def test_a_sibling_of_the_root_is_refused() -> None:
 
 def test_heads_give_an_ordered_tree_too() -> None:
     heads = (2, 0, 4, 2, 6, 4)
-    below = [[child - 1 for child in found] for found in children(heads)[1:]]
+    below = [[child - 1 for child in dependents] for dependents in children(heads)[1:]]
     assert below == [[], [0, 3], [], [2, 5], [], [4]]
 
 

@@ -1,4 +1,4 @@
-"""Words joined to text, plain punctuation, and the estimate of the number of words."""
+"""Words joined, counted and repeated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.syntax.parsers.penn_words import penn_words
-from espalier.text.words import ASCII, ascii_punctuation, estimate_words, join_words
+from espalier.text.words import approximate_words, join_words, longest_run
 
 
 @pytest.mark.parametrize(
@@ -33,18 +33,6 @@ def test_joining_loses_nothing_but_spaces(words: list[str]) -> None:
     assert join_words(words, "en").split() == words
 
 
-def test_marks_become_those_of_ascii_and_letters_stay() -> None:
-    text = "\ufeff\u2018It\u2019s\u2019 \u201clit\u201d \u2013 or\u2014no\u2026 5\u22122\u2033, caf\u00e9\u200b"
-    assert ascii_punctuation(text) == "'It's' \"lit\" - or--no... 5-2\", caf\u00e9"
-    assert ascii_punctuation("``It's -- lit...''") == "``It's -- lit...''"
-
-
-def test_no_mark_is_written_in_two_ways_or_as_more_than_ascii() -> None:
-    marks = "".join(ASCII.values())
-    assert len(set(marks)) == len(marks) and not any(mark.isascii() for mark in marks)
-    assert all(plain.isascii() for plain in ASCII)
-
-
 @pytest.mark.parametrize(
     ("text", "count"),
     [
@@ -61,6 +49,12 @@ def test_no_mark_is_written_in_two_ways_or_as_more_than_ascii() -> None:
     ],
 )
 def test_words_are_counted_as_the_penn_treebank_parts_them(text: str, count: int) -> None:
-    assert estimate_words(text) == count
+    assert approximate_words(text) == count
     parted = penn_words(text)
     assert parted is not None and len(parted[0]) == count
+
+
+@given(words=st.lists(st.sampled_from("ab"), max_size=8))
+def test_the_longest_run_is_what_counting_every_stretch_finds(words: list[str]) -> None:
+    stretches = [words[i:j] for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
+    assert longest_run(words) == max((len(stretch) for stretch in stretches if len(set(stretch)) == 1), default=0)

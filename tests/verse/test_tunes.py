@@ -13,18 +13,18 @@ def test_there_are_at_least_sixteen_tunes_in_the_order_of_the_catalogue() -> Non
 
 
 def test_a_pattern_is_counts_and_marks_with_a_rhyme_and_a_tone_for_each_sentence() -> None:
-    for name, found in tunes().items():
-        assert found.name == name
-        assert re.fullmatch(r"(\d[，。])+", found.pattern), name
-        assert found.pattern.endswith("。"), name
-        sentences = found.pattern.count("。")
-        assert len(found.units) == len(found.rhyme) == len(found.tone) == sentences, name
-        assert re.fullmatch(r"[A-D]+", found.rhyme) and set(found.tone) <= {"平", "仄"}, name
+    for name, one in tunes().items():
+        assert one.name == name
+        assert re.fullmatch(r"(\d[，。])+", one.pattern), name
+        assert one.pattern.endswith("。"), name
+        sentences = one.pattern.count("。")
+        assert len(one.units) == len(one.rhyme) == len(one.tone) == sentences, name
+        assert re.fullmatch(r"[A-D]+", one.rhyme) and set(one.tone) <= {"平", "仄"}, name
 
 
 def test_units_spell_the_pattern() -> None:
-    for found in tunes().values():
-        assert "".join(f"{count}{mark}" for unit in found.units for count, mark in unit) == found.pattern
+    for one in tunes().values():
+        assert "".join(f"{count}{mark}" for unit in one.units for count, mark in unit) == one.pattern
 
 
 @pytest.mark.parametrize(
@@ -44,16 +44,16 @@ def test_units_spell_the_pattern() -> None:
     ],
 )
 def test_the_lengths_that_handbooks_give_are_met(name: str, characters: int, rhyme: str) -> None:
-    found = tune(name)
-    assert sum(count for unit in found.units for count, _ in unit) == characters
-    assert found.rhyme == rhyme
+    one = tune(name)
+    assert sum(count for unit in one.units for count, _ in unit) == characters
+    assert one.rhyme == rhyme
 
 
 def test_rhymes_of_one_letter_have_one_tone_except_where_the_tune_turns_it() -> None:
-    for found in tunes().values():
-        for letter in set(found.rhyme):
-            tones = {tone for mark, tone in zip(found.rhyme, found.tone, strict=True) if mark == letter}
-            assert len(tones) == (2 if found.name == "西江月" else 1), found.name
+    for one in tunes().values():
+        for letter in set(one.rhyme):
+            tones = {tone for mark, tone in zip(one.rhyme, one.tone, strict=True) if mark == letter}
+            assert len(tones) == (2 if one.name == "西江月" else 1), one.name
 
 
 def test_an_unknown_tune_is_refused_with_the_names_there_are() -> None:

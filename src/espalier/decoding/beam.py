@@ -31,7 +31,7 @@ def beam_search(
     batch: Any,
     *,
     beam: int,
-    steps: int,
+    max_ids: int,
     begin: int,
     end: int,
     min_ids: int = 0,
@@ -43,8 +43,8 @@ def beam_search(
     A row is done when it has `beam` finished sequences and no open one can still overtake the last of them.
 
     Args:
-        steps: the longest sequence, the end mark counted; one that has not ended by then is taken as it stands.
-        min_ids: the fewest tokens before the end mark; 0 lets a sequence be empty.
+        max_ids: the longest sequence, the end mark counted; one that has not ended by then is taken as it is.
+        min_ids: the shortest sequence, the end mark not counted; 0 permits an empty one.
         length_power: a sequence of n tokens, the end mark counted, is ranked by log-probability / n**length_power.
     """
     count = len(batch)
@@ -55,21 +55,21 @@ def beam_search(
         state, rule = state.select(first), rule.select(first) if rule is not None else None
         open_ = _Open.start(count, beam, begin, batch.device)
         finished: list[list[Hypothesis]] = [[] for _ in range(count)]
-        for step in range(1, steps + 1):
+        for length in range(1, max_ids + 1):
             scores, state = model.step(open_.last.flatten(), state)
             if constraint:
                 scores = torch.where(constraint.mask(rule), scores, -torch.inf)
-            if step <= min_ids:
+            if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
             # Two beams' worth of candidates: at most one of each beam's can be the end mark.
             best, parent, token = best_sums(open_.scores, scores, 2 * beam)
-            ending = (token == end) | (step == steps)
-            open_.collect(finished, best, parent, token, ending, beam, step, end, length_power)
+            ending = (token == end) | (length == max_ids)
+            open_.collect(finished, best, parent, token, ending, beam, length, end, length_power)
             # The best `beam` that go on keep their order: a stable sort by "ends".
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
             best, parent, token = (part.gather(1, order) for part in (best, parent, token))
             best = best.masked_fill(ending.gather(1, order), -torch.inf)
-            keep = open_.undone(finished, best, beam, step, steps, length_power)
+            keep = open_.undone(finished, best, beam, max_ids, length_power)
             if not keep.any():
                 break
             open_ = open_.advance(keep, best, parent, token)
@@ -77,7 +77,7 @@ def beam_search(
             state = state.select(index)
             if constraint and rule is not None:
                 rule = constraint.advance(open_.last.flatten(), rule.select(index))
-    return [sorted(row, key=lambda found: -found.score)[:beam] for row in finished]
+    return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:beam] for row in finished]
 
 
 def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -98,15 +98,15 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
     if size % CHUNK:
         scores = F.pad(scores, (0, -size % CHUNK), value=-torch.inf)
     chunks = scores.view(rows, beams, -1, CHUNK)
-    each = chunks.shape[2]
+    per_beam = chunks.shape[2]
     peaks = (past[..., None] + chunks.amax(-1)).flatten(1)
     chunk = peaks.topk(min(count, peaks.shape[1]), dim=1).indices
     sums = chunks.flatten(1, 2).gather(1, chunk[..., None].expand(-1, -1, CHUNK))
-    sums = (sums + past.gather(1, chunk // each)[..., None]).flatten(1)
+    sums = (sums + past.gather(1, chunk // per_beam)[..., None]).flatten(1)
     best, place = sums.topk(min(count, beams * size), dim=1)
     chunk = chunk.gather(1, place // CHUNK)
     # Padding is chosen only where nothing else is above -inf; then any token will do.
-    return best, chunk // each, (chunk % each * CHUNK + place % CHUNK).clamp(max=size - 1)
+    return best, chunk // per_beam, (chunk % per_beam * CHUNK + place % CHUNK).clamp(max=size - 1)
 
 
 @dataclass
@@ -133,7 +133,7 @@ class _Open:
         token: Tensor,
         ending: Tensor,
         beam: int,
-        step: int,
+        length: int,
         end: int,
         power: float,
     ) -> None:
@@ -145,16 +145,14 @@ class _Open:
             if int(token[row, place]) != end:
                 tokens.append(int(token[row, place]))
             value = float(best[row, place])
-            finished[self.rows[row]].append(Hypothesis(tokens, value, value / step**power))
+            finished[self.rows[row]].append(Hypothesis(tokens, value, value / length**power))
 
-    def undone(
-        self, finished: list[list[Hypothesis]], best: Tensor, beam: int, step: int, steps: int, power: float
-    ) -> Tensor:
+    def undone(self, finished: list[list[Hypothesis]], best: Tensor, beam: int, max_ids: int, power: float) -> Tensor:
         """(rows,) bool: whether an open beam could still enter the best `beam` of its row."""
-        # Log-probabilities only fall, so an open one can at best keep its own, spread over the most steps.
-        hope = best[:, 0] / (steps**power if power else 1.0)
-        bar = torch.tensor([_bar(finished[row], beam) for row in self.rows], dtype=hope.dtype, device=hope.device)
-        return (best[:, 0] > -torch.inf) & (hope > bar)
+        # Log-probabilities only fall, so that an open sequence can at best keep its own, divided by the largest length.
+        bound = best[:, 0] / (max_ids**power if power else 1.0)
+        bar = torch.tensor([_bar(finished[row], beam) for row in self.rows], dtype=bound.dtype, device=bound.device)
+        return (best[:, 0] > -torch.inf) & (bound > bar)
 
     def advance(self, keep: Tensor, best: Tensor, parent: Tensor, token: Tensor) -> _Open:
         """The rows to keep, with one more token."""
@@ -164,6 +162,7 @@ class _Open:
         return _Open(rows, best[keep], token[keep], tokens)
 
 
-def _bar(found: list[Hypothesis], beam: int) -> float:
-    """The score that a newcomer must beat: the last of the best `beam`, if there are so many."""
-    return sorted((each.score for each in found), reverse=True)[beam - 1] if len(found) >= beam else -float("inf")
+def _bar(finished: list[Hypothesis], beam: int) -> float:
+    """The score that another hypothesis must exceed: that of the last of the best `beam`; -inf if there are fewer."""
+    scores = sorted((hypothesis.score for hypothesis in finished), reverse=True)
+    return scores[beam - 1] if len(scores) >= beam else -float("inf")

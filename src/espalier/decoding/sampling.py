@@ -18,7 +18,7 @@ def sample(
     batch: Any,
     *,
     seeds: Sequence[int],
-    steps: int,
+    max_ids: int,
     begin: int,
     end: int,
     top_k: int = 32,
@@ -31,7 +31,7 @@ def sample(
     seeded with `seeds[i]`, one a step.
 
     Args:
-        steps: the longest sequence; one that has not ended by then is cut.
+        max_ids: the longest sequence; one that has not ended by then is cut.
         begin, end: ids of the token before the first and of the last.
         top_k: how many of the most probable tokens are drawn from; 1 is greedy.
         temperature: the log-probabilities are divided by it.
@@ -40,14 +40,14 @@ def sample(
         The tokens of each sequence, without `begin` and `end`.
     """
     device = batch.device
-    uniforms = torch.stack([_uniforms(seed, steps) for seed in seeds]).to(device)
+    uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
     with constant_weights():
         state = model.start(batch)
         rule = constraint.start(batch) if constraint else None
-        written = torch.full((len(seeds), steps), end, device=device)
+        written = torch.full((len(seeds), max_ids), end, device=device)
         rows = torch.arange(len(seeds), device=device)  # where each living sequence stands in `written`
         tokens = torch.full((len(seeds),), begin, device=device)
-        for step in range(steps):
+        for step in range(max_ids):
             scores, state = model.step(tokens, state)
             if constraint:
                 scores = torch.where(constraint.mask(rule), scores, -torch.inf)
@@ -76,8 +76,8 @@ def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Te
     return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
 
 
-def _uniforms(seed: int, steps: int) -> Tensor:
-    return torch.rand(steps, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+def _uniforms(seed: int, max_ids: int) -> Tensor:
+    return torch.rand(max_ids, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def _until(row: list[int], end: int) -> list[int]:

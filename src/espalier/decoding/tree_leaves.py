@@ -1,4 +1,4 @@
-"""The leaves that a tree beam opens, and the best groups of children of each."""
+"""The best groups of children of each leaf that a tree beam opens (local beam of algorithm 2, X2Tree)."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from torch import Tensor
 from espalier.decoding.beam import CHUNK, best_sums
 from espalier.models.contract import TreeModel
 
-#: The leaf that is none.
+#: Stands for no leaf, where rows are padded and where a child is not opened.
 NONE: Final = -1
-#: Leaves are opened in slices of so many log-probabilities, local beam x vocabulary for each: a CPU's fit its caches.
+#: Leaves are opened in slices of so many log-probabilities (local beam x vocabulary for each leaf). Those of a CPU fit
+#: into its caches.
 CELLS = {"cpu": 1 << 21, "gpu": 1 << 26}
 
 
 class Opened(NamedTuple):
-    """What is known of n leaves, each a word whose children are to be chosen.
+    """n opened leaves: words whose best groups of children have been searched.
 
     Attributes:
         token: (n,).
         source: (n,) its row of the batch.
         level: (n,) 1 for roots.
-        handed: (n, K, width) the hidden states handed down to its children.
+        handed: (n, K, width) the hidden state of each child, as `TreeNodes.handed`.
         groups: (n, L, K) the tokens of its L best groups of children, the best first.
         scores: (n, L) the log-probabilities of these groups, given the leaf.
         words: (n, L) how many children of each group are words.
-        buds: (n, L) how many of these may be opened in their turn: all, or none at the deepest level.
-        keys: (n, L) random 63 bits. Their sum over a tree's groups tells it from others, whichever grew first
+        openable: (n, L) how many of these can be opened: all, or none at the deepest level.
+        keys: (n, L) random 63 bits. Their sum over a tree's groups identifies it, in whichever order they were chosen
             (Zobrist 1970).
-        below: (n, L, K) the leaves that the children in these groups are; `NONE` for what is no bud, and as long as
-            no tree has grown it.
+        below: (n, L, K) the leaves of the children in these groups; `NONE` for those that cannot be opened, and until
+            a tree of the beam has them.
     """
 
     token: Tensor
@@ -43,22 +44,21 @@ class Opened(NamedTuple):
     groups: Tensor
     scores: Tensor
     words: Tensor
-    buds: Tensor
+    openable: Tensor
     keys: Tensor
     below: Tensor
 
 
 class Leaves:
-    """All leaves that any tree of any source opens, each searched once.
+    """The opened leaves of all trees of all sources, each searched once.
 
-    A word's children depend on its ancestors alone (assumption 1 of the paper), not on its siblings or on what else its
-    tree has grown: so all trees that have it in its place share it, for as long as the search lasts. A group is named
-    by its code, leaf * L + rank.
+    A word's children depend on its ancestors alone (assumption 1 of the paper), not on its siblings or on other parts
+    of its tree. All trees with the same ancestors therefore share a leaf. A group has the code leaf * L + rank.
 
     Args:
         state: of the model, a row for each source.
-        never: tokens that are no children.
-        depth: the level whose words are not opened.
+        never: tokens that cannot be children.
+        depth: the deepest level; its words are not opened.
         vocabulary: how many tokens there are.
     """
 
@@ -73,44 +73,49 @@ class Leaves:
         self._tokens = vocabulary - len(set(never))
         self._random = torch.Generator().manual_seed(0)
 
-    def plant(self, tokens: Tensor, source: Tensor) -> Tensor:
-        """Open roots, (n,) tokens for (n,) rows of the batch; their numbers."""
+    def open_roots(self, tokens: Tensor, source: Tensor) -> Tensor:
+        """Open roots: (n,) tokens for (n,) rows of the batch. Returns (n,) their leaves."""
         self.opened = self._open(tokens, None, source, torch.ones_like(tokens))
         return torch.arange(len(tokens), device=tokens.device)
 
-    def grow(self, codes: Tensor) -> Tensor:
-        """Open the children that these groups, (n,), hold, but for those that are open already.
+    def open_children(self, codes: Tensor) -> Tensor:
+        """Open the children in these groups, (n,) codes, except those that are open already.
 
         Returns:
-            (n, K) leaves; `NONE` for end marks and for words too deep to be opened.
+            (n, K) leaves; `NONE` for end marks and for words at the deepest level.
         """
         opened, leaf, rank = self.opened, codes // self.local, codes % self.local
         tokens = opened.groups[leaf, rank]
-        buds = (tokens != self.end) & (opened.level[leaf] < self.depth - 1)[:, None]
-        which, slot = (buds & (opened.below[leaf, rank] == NONE)).nonzero(as_tuple=True)
-        # Two groups of a leaf that hold the same word in the same place hold the same leaf.
+        openable = (tokens != self.end) & (opened.level[leaf] < self.depth - 1)[:, None]
+        which, slot = (openable & (opened.below[leaf, rank] == NONE)).nonzero(as_tuple=True)
+        # Groups of a leaf with the same word in the same place share the leaf of that word.
         parent, slot, token = torch.stack([leaf[which], slot, tokens[which, slot]]).unique(dim=1)
         if len(parent):
-            made = self._open(token, opened.handed[parent, slot], opened.source[parent], opened.level[parent] + 1)
-            self.opened = Opened(*(torch.cat(parts) for parts in zip(opened, made, strict=True)))
-            which, holds = (opened.groups[parent, :, slot] == token[:, None]).nonzero(as_tuple=True)
-            self.opened.below[parent[which], holds, slot[which]] = len(opened.token) + which
+            new = self._open(token, opened.handed[parent, slot], opened.source[parent], opened.level[parent] + 1)
+            self.opened = Opened(*(torch.cat(parts) for parts in zip(opened, new, strict=True)))
+            which, ranks = (opened.groups[parent, :, slot] == token[:, None]).nonzero(as_tuple=True)
+            self.opened.below[parent[which], ranks, slot[which]] = len(opened.token) + which
         return self.opened.below[leaf, rank]
 
     def _open(self, tokens: Tensor, handed: Tensor | None, source: Tensor, level: Tensor) -> Opened:
-        """Search the groups of n new leaves; (n,) each, but (n, width) handed to them."""
-        most = CELLS["cpu" if tokens.device.type == "cpu" else "gpu"]
-        found = []
-        for part in torch.arange(len(tokens), device=tokens.device).split(max(1, most // self._cells)):
-            given = None if handed is None else handed[part]
-            nodes = self._model.nodes(tokens[part], given, self._state.select(source[part]))
-            found.append((nodes.handed, *self._groups(nodes, torch.arange(len(part), device=tokens.device))))
-        handed_down, groups, scores = (torch.cat(parts) for parts in zip(*found, strict=True))
+        """Search the groups of n new leaves.
+
+        Args:
+            tokens, source, level: (n,) each.
+            handed: (n, width) their hidden states; None for roots.
+        """
+        cells = CELLS["cpu" if tokens.device.type == "cpu" else "gpu"]
+        slices = []
+        for part in torch.arange(len(tokens), device=tokens.device).split(max(1, cells // self._cells)):
+            hidden = None if handed is None else handed[part]
+            nodes = self._model.nodes(tokens[part], hidden, self._state.select(source[part]))
+            slices.append((nodes.handed, *self._groups(nodes, torch.arange(len(part), device=tokens.device))))
+        children, groups, scores = (torch.cat(parts) for parts in zip(*slices, strict=True))
         words = (groups != self.end).sum(2)
-        buds = words * (level < self.depth - 1)[:, None]
+        openable = words * (level < self.depth - 1)[:, None]
         keys = torch.empty(words.shape, dtype=torch.long).random_(generator=self._random).to(tokens.device)
         below = torch.full_like(groups, NONE)
-        return Opened(tokens, source, level, handed_down, groups, scores, words, buds, keys, below)
+        return Opened(tokens, source, level, children, groups, scores, words, openable, keys, below)
 
     def _groups(self, nodes: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
         """A chain beam over the children of each node: (n, L, K) tokens and (n, L) scores.
@@ -125,7 +130,7 @@ class Leaves:
             if len(rows) * beams != len(prefixes.handed):
                 prefixes = nodes.select(rows.repeat_interleave(beams))
             logs = self._model.child(k, prefixes, groups.flatten(0, 1))
-            # One copy serves both `never` and the whole chunks that `best_sums` wants.
+            # One copy serves both `never` and `best_sums`, which reads whole chunks.
             whole = F.pad(logs, (0, -logs.shape[1] % CHUNK), value=-torch.inf).index_fill_(1, never, -torch.inf)
             scores, beam, token = best_sums(scores, whole, min(self.local, beams * self._tokens))
             token = token.clamp(max=logs.shape[1] - 1)

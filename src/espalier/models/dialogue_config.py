@@ -49,7 +49,7 @@ class X2TreeConfig(DialogueConfig):
         return DialogueView("tree", self.arity)
 
 
-class ResponderConfig(DialogueConfig):
+class RNNSeq2SeqConfig(DialogueConfig):
     """The architecture's numbers and protocols; defaults are the paper's for ENCDEC."""
 
     #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.

@@ -17,11 +17,11 @@ from espalier.datasets.pairs.data import PairBatch, PairData, Row
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.multi_encoder import Memory
 from espalier.layers.paths import paths_of
 from espalier.layers.positions import sinusoids
-from espalier.layers.sharing import owners_of
-from espalier.layers.spaces import PieceSpace, TreeSpace
+from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
 from espalier.models.guig_blocks import DecoderBlock, Encoder
 from espalier.models.guig_config import GuiGConfig
@@ -43,7 +43,7 @@ class GuiGState:
     def select(self, index: Tensor) -> GuiGState:
         """The rows `index`, in that order."""
         memories = self.memories
-        owners = owners_of(index, len(self.past[0].keys), len(memories[0][0].known.keys))
+        owners = memory_rows(index, len(self.past[0].keys), len(memories[0][0].known.keys))
         if owners is not None:
             memories = [[memory.select(owners) for memory in layer] for layer in memories]
         return GuiGState(self.time, memories, select_all(self.past, index, self.time))
@@ -58,9 +58,9 @@ class GuiG(nn.Module):
         kinds = {config.writes, *(kind_of(row) for encoder in config.encoders for row in encoder.reads)}
         self.spaces = nn.ModuleDict()
         if "text" in kinds:
-            self.spaces["text"] = PieceSpace(vocabulary.text_size, config.width)
+            self.spaces["text"] = PieceEmbedding(vocabulary.text_size, config.width)
         if "tree" in kinds:
-            self.spaces["tree"] = TreeSpace(vocabulary.trees, config.width, config.alpha, config.beta)
+            self.spaces["tree"] = TreeSymbolEmbedding(vocabulary.trees, config.width, config.alpha, config.beta)
         self.encoders = nn.ModuleList([Encoder(config, encoder) for encoder in config.encoders])
         self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
         self.final_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
@@ -108,7 +108,7 @@ class GuiG(nn.Module):
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     @property
-    def space(self) -> PieceSpace | TreeSpace:
+    def space(self) -> PieceEmbedding | TreeSymbolEmbedding:
         """What is written."""
         return self.spaces[self.config.writes]  # type: ignore[return-value]
 

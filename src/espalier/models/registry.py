@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from espalier.io.errors import ConfigError
-from espalier.models.dialogue_config import ResponderConfig, X2TreeConfig
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.models.songnet_config import SongNetConfig
@@ -57,7 +57,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
     "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
     "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
-    "responder": Architecture(ResponderConfig, "dialogue", "espalier.models.responder:Responder"),
+    "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
 }
 
 

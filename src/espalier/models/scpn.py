@@ -23,10 +23,10 @@ from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import BilinearAttention, Recalled, RecurrentEncoder, lstm_step
-from espalier.layers.sharing import owners_of
-from espalier.layers.spaces import embedding
+from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
 from espalier.models.scpn_config import SCPNConfig
 
@@ -45,7 +45,7 @@ class SCPNState:
 
     def select(self, index: Tensor) -> SCPNState:
         """The rows `index`, in that order."""
-        owners = owners_of(index, self.hidden.shape[1], len(self.memories[0].ids))
+        owners = memory_rows(index, self.hidden.shape[1], len(self.memories[0].ids))
         memories = self.memories if owners is None else [memory.select(owners) for memory in self.memories]
         return SCPNState(memories, self.hidden.index_select(1, index), self.cell.index_select(1, index))
 

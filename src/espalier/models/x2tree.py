@@ -24,7 +24,7 @@ from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
 from espalier.models.dialogue_config import X2TreeConfig
-from espalier.models.posts import Post, Reader
+from espalier.models.post_encoder import EncodedPosts, PostEncoder
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Seen:
         into, features: (posts, ...) what the contexts of all nodes add to f and to g; None if that depends on the node.
     """
 
-    post: Post
+    post: EncodedPosts
     rows: Tensor
     into: Tensor | None
     features: Tensor | None
@@ -70,7 +70,7 @@ class X2Tree(nn.Module):
         super().__init__()
         self.config, self.vocabulary, self.arity = config, vocabulary, config.arity
         words, width, word, inner, k = vocabulary.text_size, config.width, config.word, config.readout, config.arity
-        self.reader = Reader(words, word, width, config.context, both_ways=config.both_ways)
+        self.reader = PostEncoder(words, word, width, config.context, both_ways=config.both_ways)
         self.embedding = nn.Embedding(words, word)
         # f_k for all k at once: from the node, from its context, and from what it was handed.
         self.node_into = nn.Linear(word, k * 3 * width)

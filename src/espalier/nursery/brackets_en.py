@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from espalier.nursery.draw import pick
 from espalier.nursery.lexicon_en import begins_with_vowel
+from espalier.nursery.sampling import pick
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.tree import Tree

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection
 
-from espalier.nursery.draw import pick, weighted
 from espalier.nursery.lexicon_zh import Lexicon, Sound, by_sound
+from espalier.nursery.sampling import pick, weighted
 
 #: A shape is its slots in order. A slot names a field of the lexicon; fields marked with the same number of primes
 #: belong to one class, so that what is said of a bird is never said of a hill. "deed." fields belong to one deed.
@@ -78,19 +78,19 @@ def clause(
         ]
         if not last:
             continue
-        found = (*(pick(rng, choices) for choices in earlier), pick(rng, last))
-        if not any(len(word) > 1 and word in taken for word in found) and _distinct(found):
-            return found
+        chosen = (*(pick(rng, choices) for choices in earlier), pick(rng, last))
+        if not any(len(word) > 1 and word in taken for word in chosen) and _distinct(chosen):
+            return chosen
     return None
 
 
 def _bind(rng: random.Random, words: Lexicon, slots: list[str]) -> list[tuple[str, ...]]:
     """The words open to each slot, after a class has been drawn for each group of slots."""
     drawn: dict[str, str] = {}
-    found = []
+    choices = []
     for slot in slots:
         if slot in words.loose:
-            found.append(words.loose[slot])
+            choices.append(words.loose[slot])
             continue
         deed = slot.startswith("deed.")
         field = slot.removeprefix("deed.").rstrip("'")
@@ -98,10 +98,10 @@ def _bind(rng: random.Random, words: Lexicon, slots: list[str]) -> list[tuple[st
         table = words.deeds if deed else words.scenery
         if group not in drawn:
             drawn[group] = pick(rng, [name for name in table if name not in drawn.values()])
-        found.append(table[drawn[group]][field])
-    return found
+        choices.append(table[drawn[group]][field])
+    return choices
 
 
-def _distinct(found: Clause) -> bool:
+def _distinct(words: Clause) -> bool:
     """Whether no character comes twice, unless one word doubles it (悠悠)."""
-    return all(not set(word) & set(other) for index, word in enumerate(found) for other in found[:index])
+    return all(not set(word) & set(other) for index, word in enumerate(words) for other in words[:index])

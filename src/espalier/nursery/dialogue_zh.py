@@ -13,9 +13,9 @@ from functools import cache
 
 from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError
-from espalier.nursery.draw import pick
 from espalier.nursery.grammar_zh import Bound, Grammar, grow_phrase, recognises
 from espalier.nursery.patterns_zh import Script, read_grammar
+from espalier.nursery.sampling import pick
 from espalier.syntax.parse import Parse, columns_of
 
 #: How many answers a post has at most, and how many words a post or an answer.
@@ -45,12 +45,12 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
     grammar, _ = _grammar()
     posts: set[tuple[str, ...]] = set()
     answers: set[tuple[str, ...]] = set()
-    found: list[Pair] = []
-    while len(found) < count:
-        script, bound, post = _post(rng, posts, len(found), count)
+    pairs: list[Pair] = []
+    while len(pairs) < count:
+        script, bound, post = _post(rng, posts, len(pairs), count)
         group = f"dialogue-{len(posts):06d}"
-        wanted = 1 + int(rng.random() * _ANSWERS)
-        for number in range(1, wanted + 1):
+        targets = 1 + int(rng.random() * _ANSWERS)
+        for number in range(1, targets + 1):
             for _ in range(_TRIES):
                 # What this answer binds is its own, or the next answers would repeat it.
                 answer = grow_phrase(rng, grammar, script.reply, dict(bound))
@@ -59,8 +59,8 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
             else:
                 break
             answers.add(answer.words)
-            found.append(_record(f"{group}-{number}", group, post, answer))
-    return found[:count]
+            pairs.append(_record(f"{group}-{number}", group, post, answer))
+    return pairs[:count]
 
 
 def is_grammatical(words: Sequence[str]) -> bool:
@@ -88,7 +88,7 @@ def _post(rng: random.Random, posts: set[tuple[str, ...]], grown: int, count: in
 @cache
 def _grammar() -> tuple[Grammar, tuple[tuple[Script, ...], ...]]:
     """The grammar, and the scripts by name: each name is drawn as often, whatever it can be about."""
-    grammar, scripts = read_grammar("lexicon_zh_talk.yaml", "scripts_zh_talk.yaml")
+    grammar, scripts = read_grammar("lexicon_zh_dialogue.yaml", "scripts_zh_dialogue.yaml")
     names = dict.fromkeys(script.name for script in scripts)
     return grammar, tuple(tuple(script for script in scripts if script.name == name) for name in names)
 

@@ -14,8 +14,8 @@ from functools import cache
 from espalier.nursery.brackets_en import Unfit, fill, finished, load, read_form
 from espalier.nursery.inflect_en import OR, verb_form
 from espalier.nursery.meanings_en import Event, Meaning, Trees
-from espalier.nursery.people_en import Referent
-from espalier.nursery.verbs_en import behind, finite, inverted
+from espalier.nursery.referents_en import Referent
+from espalier.nursery.verbs_en import after_subject, before_subject, finite
 from espalier.syntax.parse import Parse
 from espalier.syntax.tree import Tree
 
@@ -33,7 +33,7 @@ class Family:
     """Meanings of one kind.
 
     Attributes:
-        things: what they are made of, as `meanings_en.draw` wants it.
+        things: what they are made of, as `meanings_en.draw_meaning` wants it.
         weight: how often they are drawn.
         forms: by name.
     """
@@ -69,7 +69,9 @@ def say(form: Tree, meaning: Meaning, side: int) -> Parse:
 def _chosen(node: Tree | str, side: int) -> Tree:
     if isinstance(node, str):
         raise TypeError(f"the form is only the word '{node}'")
-    return Tree(node.label(), [_word(each, side) if isinstance(each, str) else _chosen(each, side) for each in node])
+    return Tree(
+        node.label(), [_word(child, side) if isinstance(child, str) else _chosen(child, side) for child in node]
+    )
 
 
 def _word(word: str, side: int) -> str:
@@ -81,15 +83,15 @@ def _word(word: str, side: int) -> str:
 
 
 def _node(meaning: Meaning, label: str, rest: Sequence[Tree]) -> list[Tree]:
-    found = _VERB.fullmatch(label)
-    if not found:
+    match = _VERB.fullmatch(label)
+    if not match:
         return [Tree(label, rest)]
-    event = _event(meaning, found["event"])
-    passive = found["voice"] == "passive"
-    many = _many(event, found["subject"] or ("theme" if passive else "agent"))
-    if found["rest"]:
-        return behind(event.verb, event.mood, rest, many=many, passive=passive)
-    adverb = Tree("ADVP", [Tree("RB", _slot(meaning, found["adverb"]))]) if found["adverb"] else None
+    event = _event(meaning, match["event"])
+    passive = match["voice"] == "passive"
+    many = _many(event, match["subject"] or ("theme" if passive else "agent"))
+    if match["rest"]:
+        return after_subject(event.verb, event.mood, rest, many=many, passive=passive)
+    adverb = Tree("ADVP", [Tree("RB", _slot(meaning, match["adverb"]))]) if match["adverb"] else None
     return finite(event.verb, event.mood, rest, many=many, passive=passive, adverb=adverb)
 
 
@@ -103,10 +105,10 @@ def _many(event: Event, subject: str) -> bool:
 
 
 def _slot(meaning: Meaning, slot: str) -> Trees:
-    found = _trees(meaning, slot.rstrip("!"))
-    if slot.endswith("!") and not found:
+    trees = _trees(meaning, slot.rstrip("!"))
+    if slot.endswith("!") and not trees:
         raise Unfit(slot)
-    return found
+    return trees
 
 
 def _trees(meaning: Meaning, slot: str) -> Trees:
@@ -143,7 +145,7 @@ def _trees(meaning: Meaning, slot: str) -> Trees:
         case "aux":
             subject = "theme" if argument == "passive" else "agent"
             many = _many(event, subject)
-            return inverted(event.verb, event.mood, many=many, passive=argument == "passive")
+            return before_subject(event.verb, event.mood, many=many, passive=argument == "passive")
     raise KeyError(f"no slot is called '{slot}'")
 
 
@@ -155,43 +157,43 @@ def _present(verb: str, meaning: Meaning, subject: str) -> Tree:
 
 
 def _event(meaning: Meaning, name: str | None) -> Event:
-    found = meaning[name or "e"]
-    if not isinstance(found, Event):
+    event = meaning[name or "e"]
+    if not isinstance(event, Event):
         raise TypeError(f"'{name}' is no event")
-    return found
+    return event
 
 
 def _referent(event: Event, role: str) -> Referent:
-    found: Referent | None = getattr(event, role)
-    if found is None:
+    referent: Referent | None = getattr(event, role)
+    if referent is None:
         raise Unfit(role)
-    return found
+    return referent
 
 
 def _spoken_of(one: Referent, variants: Sequence[str]) -> Trees:
     """How a referent is named; variants that only ask what it is leave its name as it is."""
-    found: Trees = [one.tree]
+    trees: Trees = [one.tree]
     for variant in variants:
         match variant:
             case "person" | "thing":
-                found = found if one.person == (variant == "person") else []
+                trees = trees if one.person == (variant == "person") else []
             case "one":
-                found = [] if one.many else found
+                trees = [] if one.many else trees
             case "who":
-                found = [_wh("WP who") if one.person else _wh("WDT which")]
+                trees = [_wh("WP who") if one.person else _wh("WDT which")]
             case "whom":
-                found = [_wh("WP whom") if one.person else _wh("WDT which")]
+                trees = [_wh("WP whom") if one.person else _wh("WDT which")]
             case "what":
-                found = [_wh("WP who") if one.person else _wh("WP what")]
+                trees = [_wh("WP who") if one.person else _wh("WP what")]
             case "name":
-                found = ["person" if one.person else "thing"]
+                trees = ["person" if one.person else "thing"]
             case "bare":
-                found = list(one.tree)
+                trees = list(one.tree)
             case "they":
-                found = [Tree("NP", [Tree("PRP", [one.pronoun])])] if one.pronoun else []
+                trees = [Tree("NP", [Tree("PRP", [one.pronoun])])] if one.pronoun else []
             case _:
                 raise KeyError(f"no variant is called '{variant}'")
-    return found
+    return trees
 
 
 def _wh(leaf: str) -> Tree:

@@ -12,7 +12,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
 from espalier.io.errors import EspalierError
-from espalier.nursery.draw import chance, weighted
+from espalier.nursery.sampling import chance, weighted
 from espalier.syntax.parse import Parse
 
 #: How often an optional part is said.
@@ -75,16 +75,16 @@ class Grammar:
     @cached_property
     def beginning(self) -> dict[str, dict[str, list[tuple[Part, ...]]]]:
         """For each phrase, and each word with which it can begin, the parts of the patterns that can."""
-        found: dict[str, dict[str, list[tuple[Part, ...]]]] = {}
+        tables: dict[str, dict[str, list[tuple[Part, ...]]]] = {}
 
         def of(name: str) -> dict[str, list[tuple[Part, ...]]]:
-            if name not in found:
+            if name not in tables:
                 table: dict[str, list[tuple[Part, ...]]] = {}
                 for parts, _ in self.phrases[name]:
                     for word in begin(parts):
                         table.setdefault(word, []).append(parts)
-                found[name] = table
-            return found[name]
+                tables[name] = table
+            return tables[name]
 
         def begin(parts: Sequence[Part]) -> set[str]:
             words: set[str] = set()
@@ -96,7 +96,7 @@ class Grammar:
 
         for name in self.phrases:
             of(name)
-        return found
+        return tables
 
 
 # --- Growing ---------------------------------------------------------------------------------------------------------

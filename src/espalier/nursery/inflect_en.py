@@ -25,7 +25,7 @@ def verb_form(verb: str, tag: str, many: bool = False) -> str:
         many: the subject is plural, which only "were" shows.
     """
     if OR in verb:
-        return OR.join(verb_form(each, tag, many) for each in verb.split(OR))
+        return OR.join(verb_form(variant, tag, many) for variant in verb.split(OR))
     if verb == "be":
         return "were" if many and tag == "VBD" else _BE[tag]
     if tag in ("VB", "VBP"):
@@ -39,15 +39,15 @@ def verb_form(verb: str, tag: str, many: bool = False) -> str:
 @cache
 def plural(noun: str) -> str:
     """A noun in the plural."""
-    found: str | None = _table()["plurals"].get(noun)
-    return found or OR.join(lexicon_en.plural(each) for each in noun.split(OR))
+    irregular: str | None = _table()["plurals"].get(noun)
+    return irregular or OR.join(lexicon_en.plural(variant) for variant in noun.split(OR))
 
 
 @cache
 def comparative(adjective: str) -> tuple[str, ...]:
     """An adjective of higher degree: ("older",), ("more", "expensive")."""
-    found: str | None = _table()["comparatives"].get(adjective)
-    return (found,) if found else ("more", adjective)
+    irregular: str | None = _table()["comparatives"].get(adjective)
+    return (irregular,) if irregular else ("more", adjective)
 
 
 def _present_participle(verb: str) -> str:

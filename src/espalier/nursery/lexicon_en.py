@@ -97,15 +97,15 @@ def pattern(word: str) -> str:
         return "0"
     if word in _raw()["either"].split():
         return "x"
-    found = pronunciations(word)
-    return "".join(sound[-1].replace("2", "x") for sound in found[0] if sound[-1].isdigit()) if found else ""
+    sounds = pronunciations(word)
+    return "".join(sound[-1].replace("2", "x") for sound in sounds[0] if sound[-1].isdigit()) if sounds else ""
 
 
 @cache
 def begins_with_vowel(word: str) -> bool:
     """Whether a word takes "an": by its sound, not its letter (an hour, a useful)."""
-    found = pronunciations(word)
-    return bool(found) and found[0][0][-1].isdigit()
+    sounds = pronunciations(word)
+    return bool(sounds) and sounds[0][0][-1].isdigit()
 
 
 def _with_s(word: str) -> str:
@@ -140,5 +140,5 @@ def _frame(head: str, verbs: str) -> Frame:
 @lru_cache(maxsize=1)
 def _raw() -> dict[str, Any]:
     text = resources.files("espalier.nursery").joinpath("lexicon_en.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    raw: dict[str, Any] = yaml.safe_load(text)
+    return raw

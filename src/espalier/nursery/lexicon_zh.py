@@ -67,46 +67,46 @@ def sound(character: str) -> Sound | None:
 @cache
 def by_sound(words: tuple[str, ...]) -> dict[Sound | None, tuple[str, ...]]:
     """The words by how their last character sounds, in order of first appearance."""
-    found: dict[Sound | None, list[str]] = {}
+    groups: dict[Sound | None, list[str]] = {}
     for word in words:
-        found.setdefault(sound(word[-1]), []).append(word)
-    return {key: tuple(group) for key, group in found.items()}
+        groups.setdefault(sound(word[-1]), []).append(word)
+    return {key: tuple(group) for key, group in groups.items()}
 
 
 @cache
 def supply(season: str, theme: str) -> dict[Sound, int]:
     """How many characters of each sound can end a clause."""
     words = lexicon(season, theme)
-    ends: dict[str, None] = {}
+    characters: dict[str, None] = {}
     for table, fields in ((words.scenery, ("does2", "does3", "state")), (words.deeds, ("two", "three"))):
         for entry in table.values():
-            ends.update(dict.fromkeys(word[-1] for field in fields for word in entry[field]))
+            characters.update(dict.fromkeys(word[-1] for field in fields for word in entry[field]))
     for name in ("place", "short2", "short3"):
-        ends.update(dict.fromkeys(word[-1] for word in words.loose[name]))
-    found: dict[Sound, int] = {}
-    for end in ends:
-        key = sound(end)
+        characters.update(dict.fromkeys(word[-1] for word in words.loose[name]))
+    counts: dict[Sound, int] = {}
+    for character in characters:
+        key = sound(character)
         if key is not None:
-            found[key] = found.get(key, 0) + 1
-    return found
+            counts[key] = counts.get(key, 0) + 1
+    return counts
 
 
 @lru_cache(maxsize=1)
 def _raw() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    raw: dict[str, Any] = {}
     for name in ("lexicon_zh.yaml", "lexicon_zh_people.yaml"):
         text = resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8")
-        found.update(yaml.safe_load(text))
-    return found
+        raw.update(yaml.safe_load(text))
+    return raw
 
 
 def _classes(raw: dict[str, dict[str, Any]], tags: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
-    found = {}
+    classes = {}
     for name, fields in raw.items():
         themes = fields.get("themes", "any").split()
         if "any" in themes or tags[2] in themes:
-            found[name] = {field: _words(fields[field], tags) for field in fields if field != "themes"}
-    return found
+            classes[name] = {field: _words(fields[field], tags) for field in fields if field != "themes"}
+    return classes
 
 
 def _words(field: dict[str, str], tags: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from espalier.nursery.draw import pick, weighted
 from espalier.nursery.lexicon_en import KINDS, Lexicon, Number, begins_with_vowel, third_person
+from espalier.nursery.sampling import pick, weighted
 from espalier.nursery.scan_en import forms, scan
 from espalier.nursery.templates_en import ending
 
@@ -35,7 +35,7 @@ Subject = tuple[str, Number | Literal["self"]]
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class LineEnd:
     """A word that can end a line, and as what.
 
     Attributes:
@@ -67,7 +67,7 @@ class Line:
 
 
 def line(
-    rng: random.Random, lexicon: Lexicon, role: str, end: End, subject: Subject | None, said: Collection[str]
+    rng: random.Random, lexicon: Lexicon, role: str, end: LineEnd, subject: Subject | None, said: Collection[str]
 ) -> Line | None:
     """One line of ten syllables, or None where this draw leads nowhere.
 
@@ -84,19 +84,19 @@ def line(
     if drawn is None:
         return None
     choices = [_choices(lexicon, slot, drawn) for slot in slots[:-1]]
-    found = scan(rng, [*(forms(words) for words in choices), forms((end.word,))])
-    if found is None:
+    words = scan(rng, [*(forms(words) for words in choices), forms((end.word,))])
+    if words is None:
         return None
-    content = tuple(word for word, slot in zip(found, slots, strict=True) if word and slot[0] in "ANTIZ")
-    places = [word for word, slot in zip(found, slots, strict=True) if slot[0] == "P"]
+    content = tuple(word for word, slot in zip(words, slots, strict=True) if word and slot[0] in "ANTIZ")
+    places = [word for word, slot in zip(words, slots, strict=True) if slot[0] == "P"]
     if len({*content, *places}) < len(content) + len(places) or any(word in said for word in content):
         return None
     # After "can", what goes on goes on in the base form, as after "i".
     number = "self" if "can" in slots or "will" in slots else drawn.numbers["s"]
-    return Line(_articles([word for word in found if word]), content, (drawn.kinds["s"], number))
+    return Line(_articles([word for word in words if word]), content, (drawn.kinds["s"], number))
 
 
-def suits(end: End, role: str, subject: Subject | None) -> bool:
+def suits(end: LineEnd, role: str, subject: Subject | None) -> bool:
     """Whether some line of this role can end on this word; only a "verb" line looks at the subject before it."""
     if not ending(role, end.slot):
         return False
@@ -117,7 +117,7 @@ class _Draw:
 
 
 def _draw(
-    rng: random.Random, lexicon: Lexicon, slots: Sequence[str], end: End, subject: Subject | None
+    rng: random.Random, lexicon: Lexicon, slots: Sequence[str], end: LineEnd, subject: Subject | None
 ) -> _Draw | None:
     kinds: dict[str, str] = {}
     numbers: dict[str, Number | Literal["self"]] = {}

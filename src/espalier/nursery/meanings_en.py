@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from espalier.nursery.brackets_en import expand
-from espalier.nursery.draw import chance, pick, weighted
 from espalier.nursery.inflect_en import comparative
-from espalier.nursery.people_en import Referent, leaf, named, np, referent
-from espalier.nursery.talk_en import talk
+from espalier.nursery.lexicon_en_paraphrase import lexicon
+from espalier.nursery.referents_en import Referent, leaf, named, np, referent
+from espalier.nursery.sampling import chance, pick, weighted
 from espalier.nursery.verbs_en import Mood
 from espalier.syntax.tree import Tree
 
@@ -64,25 +64,25 @@ _ANY: Final = (
 )
 
 
-def draw(rng: random.Random, things: dict[str, str]) -> Meaning:
+def draw_meaning(rng: random.Random, things: dict[str, str]) -> Meaning:
     """A meaning of things that are named and described as in forms_en.yaml: {"e": "frames past", "x": "person"}.
 
     A description is the name of frames with the moods that the event may have (any, if there are none) and with
     "affirmed" (never "not"), "named" (an agent with a name), "seen" (all is new: "a", not "the"), "bare" (no place, no
     time); or "state" with moods; or "goal"; or "phrase" or "word" with the name of a list; or kinds of nouns.
     """
-    found: Meaning = {}
+    meaning: Meaning = {}
     for name, description in things.items():
         if name == "together":
-            found |= _TOGETHER[description](rng, found)
+            meaning |= _TOGETHER[description](rng, meaning)
         else:
             first, *rest = description.split()
-            found[name] = _thing(rng, first, rest)
-    return found
+            meaning[name] = _thing(rng, first, rest)
+    return meaning
 
 
 def _thing(rng: random.Random, first: str, rest: list[str]) -> Event | Referent | Trees:
-    words = talk()
+    words = lexicon()
     match first:
         case "state":
             noun, states = pick(rng, words.states)
@@ -106,7 +106,7 @@ def _thing(rng: random.Random, first: str, rest: list[str]) -> Event | Referent 
 
 
 def _event(rng: random.Random, frames: str, told: Sequence[str]) -> Event:
-    words = talk()
+    words = lexicon()
     frame = pick(rng, words.frames[frames])
     new = "seen" in told
     agent = referent(rng, ["named"] if "named" in told else frame.kinds[0], new=new)
@@ -155,7 +155,7 @@ def _times(mood: Mood) -> str:
 
 def _stance(rng: random.Random, _: Meaning) -> Meaning:
     """How likely or welcome an event is: "surely" the adverb, "sure" the adjective."""
-    surely, sure = pick(rng, talk().lists["stances"]).split(":")
+    surely, sure = pick(rng, lexicon().lists["stances"]).split(":")
     return {"surely": [surely], "sure": [sure]}
 
 
@@ -170,13 +170,13 @@ def _later(rng: random.Random, meaning: Meaning) -> Meaning:
 def _feeling(rng: random.Random, _: Meaning) -> Meaning:
     """Someone "x", and how this person will feel, "f"."""
     someone = named(rng)
-    theme = Referent(Tree("ADJP", [leaf(f"JJ {pick(rng, talk().lists['feelings'])}")]))
+    theme = Referent(Tree("ADJP", [leaf(f"JJ {pick(rng, lexicon().lists['feelings'])}")]))
     return {"x": someone, "f": Event("be", _MOODS["future"], someone, theme)}
 
 
 def _located(rng: random.Random, _: Meaning) -> Meaning:
     """A building "x", and "where" it stands."""
-    words = talk()
+    words = lexicon()
     noun, other = pick(rng, words.nouns["building"]), pick(rng, words.nouns["building"])
     adjective = pick(rng, words.adjectives["building"])
     where = Tree("PP", [leaf(f"IN {pick(rng, words.lists['beside'])}"), np("DT the", f"NN {other}")])
@@ -185,7 +185,7 @@ def _located(rng: random.Random, _: Meaning) -> Meaning:
 
 def _compared(rng: random.Random, _: Meaning) -> Meaning:
     """Two of a kind: "x" is "more" of the "adjective" than "y", and "y" is "less", more of its opposite."""
-    kind, pairs = pick(rng, talk().opposites)
+    kind, pairs = pick(rng, lexicon().opposites)
     x, y = referent(rng, [kind]), referent(rng, [kind])
     adjective, opposite = pick(rng, pairs).split(":")
     return {

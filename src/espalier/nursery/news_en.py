@@ -15,8 +15,8 @@ from typing import Any
 from espalier.corpora.records import Sentence
 from espalier.io.errors import ConfigError
 from espalier.nursery.brackets_en import Rules, Unfit, fill, finished, load, read_rules, text_of
-from espalier.nursery.draw import chance, pick
 from espalier.nursery.inflect_en import verb_form
+from espalier.nursery.sampling import chance, pick
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
 
@@ -47,26 +47,26 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
         raise ConfigError(f"cannot grow {count} sentences", where="nursery news_en", remedy="give a count of 0 or more")
     rng = random.Random(seed)
     told: set[tuple[str, ...]] = set()
-    found: list[Sentence] = []
-    while len(found) < count:
+    sentences: list[Sentence] = []
+    while len(sentences) < count:
         sentence = _new(rng, told)
         if sentence is None:
             raise ConfigError(
-                f"the grammar ran dry after {len(found)} of {count} sentences",
+                f"the grammar ran dry after {len(sentences)} of {count} sentences",
                 where="nursery news_en",
                 remedy="ask for fewer",
             )
         told.add(sentence.tags)
-        found.append(
+        sentences.append(
             Sentence(
-                id=f"news-{len(found) + 1:06d}",
+                id=f"news-{len(sentences) + 1:06d}",
                 origin="nursery",
                 language="en",
                 target=text_of(sentence.words),
                 **columns_of(sentence, "target"),
             )
         )
-    return found
+    return sentences
 
 
 def _new(rng: random.Random, told: set[tuple[str, ...]]) -> Parse | None:

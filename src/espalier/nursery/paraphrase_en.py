@@ -14,10 +14,10 @@ from itertools import accumulate, pairwise
 from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError
 from espalier.nursery.brackets_en import Unfit, text_of
-from espalier.nursery.draw import weighted
 from espalier.nursery.forms_en import Family, families, say
-from espalier.nursery.meanings_en import Event, Meaning, draw
-from espalier.nursery.people_en import Referent
+from espalier.nursery.meanings_en import Event, Meaning, draw_meaning
+from espalier.nursery.referents_en import Referent
+from espalier.nursery.sampling import weighted
 from espalier.syntax.constituency import tags, words
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
@@ -52,50 +52,50 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
             f"cannot grow {count} pairs", where="nursery paraphrase_en", remedy="give a count of 0 or more"
         )
     rng = random.Random(seed)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     said: set[tuple[str, ...]] = set()
     meanings = vain = 0
-    while len(found) < count:
+    while len(pairs) < count:
         sentences = _sentences(rng)
-        if not sentences or any(each.words in said for each in sentences):
+        if not sentences or any(sentence.words in said for sentence in sentences):
             vain += 1
             if vain == _TRIES:
                 raise ConfigError(
-                    f"the grammar ran dry after {len(found)} of {count} pairs",
+                    f"the grammar ran dry after {len(pairs)} of {count} pairs",
                     where="nursery paraphrase_en",
                     remedy="ask for fewer",
                 )
             continue
         vain = 0
         meanings += 1
-        said.update(each.words for each in sentences)
+        said.update(sentence.words for sentence in sentences)
         source, *targets = sentences
-        found += [
-            _record(len(found) + number, f"meaning-{meanings:06d}", source, target)
+        pairs += [
+            _record(len(pairs) + number, f"meaning-{meanings:06d}", source, target)
             for number, target in enumerate(targets, start=1)
         ]
-    return found[:count]
+    return pairs[:count]
 
 
 def _sentences(rng: random.Random) -> list[Parse]:
     """One meaning as a source and one to three targets; nothing where it cannot be said well in two ways."""
-    family = weighted(rng, [(each, each.weight) for each in families().values()])
-    meaning = draw(rng, family.things)
+    family = weighted(rng, [(family, family.weight) for family in families().values()])
+    meaning = draw_meaning(rng, family.things)
     side = int(rng.random() * 2)
-    wanted = 1 + int(rng.random() * _TARGETS)
+    targets = 1 + int(rng.random() * _TARGETS)
     if _repeats(meaning):
         return []
-    found: list[Parse] = []
+    sentences: list[Parse] = []
     for form in _shuffled(rng, family):
         try:
-            sentence = say(form, meaning, side if not found else 1 - side)
+            sentence = say(form, meaning, side if not sentences else 1 - side)
         except Unfit:
             continue
         if _fits(sentence):
-            found.append(sentence)
-        if len(found) > wanted:
+            sentences.append(sentence)
+        if len(sentences) > targets:
             break
-    return found if len(found) > 1 else []
+    return sentences if len(sentences) > 1 else []
 
 
 def _shuffled(rng: random.Random, family: Family) -> Iterator[Tree]:

@@ -106,7 +106,7 @@ def grammar_of(sections: Sections) -> tuple[Grammar, tuple[Script, ...]]:
 def _fields(phrases: _Raw, fields: Mapping[str, _Raw]) -> tuple[_Raw, dict[str, _Raw]]:
     """The phrases of no field, and those of each: its own and, as far as it has the words, those of every field."""
     shared = {name: patterns for name, patterns in phrases.items() if name.endswith("@")}
-    found: dict[str, _Raw] = {}
+    filled: dict[str, _Raw] = {}
     for field, own in fields.items():
         have: dict[str, str | list[str]] = {f"{name}@": patterns for name, patterns in own.items()}
         grown = True
@@ -116,13 +116,13 @@ def _fields(phrases: _Raw, fields: Mapping[str, _Raw]) -> tuple[_Raw, dict[str, 
                 usable = patterns if isinstance(patterns, str) else _usable(patterns, have)
                 if name[:-1] not in own and usable and usable != have.get(name):
                     have[name], grown = usable, True
-        found[field] = have
-    return {name: patterns for name, patterns in phrases.items() if name not in shared}, found
+        filled[field] = have
+    return {name: patterns for name, patterns in phrases.items() if name not in shared}, filled
 
 
 def _usable(patterns: Iterable[str], have: _Raw) -> list[str]:
     """The patterns whose phrases the field has; those that may be missing are left out where it has not."""
-    found = []
+    usable = []
     for pattern in patterns:
         missing = {
             token: match[3].endswith("?")
@@ -131,24 +131,24 @@ def _usable(patterns: Iterable[str], have: _Raw) -> list[str]:
             if not match[3].startswith("*")
         }
         if all(missing.values()):
-            found.append(" ".join(token for token in pattern.split() if token not in missing))
-    return found
+            usable.append(" ".join(token for token in pattern.split() if token not in missing))
+    return usable
 
 
 def _tags(words: Mapping[str, str], phrases: Iterable[_Raw]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    tags: dict[str, str] = {}
     lists = [f"{tag} {text}" for tag, text in words.items()]
     lists += [text for group in phrases for text in group.values() if isinstance(text, str)]
     for text in lists:
         tag, *named = text.split()
         for word in named:
-            if found.setdefault(word, tag) != tag:
+            if tags.setdefault(word, tag) != tag:
                 raise EspalierError(
-                    f"the word {word} is {found[word]} and {tag}",
+                    f"the word {word} is {tags[word]} and {tag}",
                     where="nursery's Chinese",
                     remedy=f"list it once, and where it is the other say {word}/{tag} in the pattern",
                 )
-    return found
+    return tags
 
 
 # --- Patterns --------------------------------------------------------------------------------------------------------

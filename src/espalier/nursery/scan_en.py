@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from functools import cache
 
-from espalier.nursery.draw import chance, pick, weighted
 from espalier.nursery.lexicon_en import pattern
+from espalier.nursery.sampling import chance, pick, weighted
 
 #: The iambic pentameter, and the same with its first foot inverted.
 IAMBIC, INVERTED = "0101010101", "1001010101"
@@ -21,10 +21,10 @@ Forms = tuple[tuple[str, tuple[str, ...]], ...]
 @cache
 def forms(words: tuple[str, ...]) -> Forms:
     """The words by how they scan, in order of first appearance; "" is a slot left empty."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for word in words:
-        found.setdefault(pattern(word) if word else "", []).append(word)
-    return tuple((form, tuple(group)) for form, group in found.items())
+        groups.setdefault(pattern(word) if word else "", []).append(word)
+    return tuple((form, tuple(group)) for form, group in groups.items())
 
 
 def scan(rng: random.Random, slots: Sequence[Forms]) -> list[str] | None:
@@ -42,7 +42,7 @@ def scan(rng: random.Random, slots: Sequence[Forms]) -> list[str] | None:
                     ways[index][start] += len(words) * ways[index + 1][start + len(form)]
     if not ways[0][0]:
         return None
-    found, at = [], 0
+    filling, at = [], 0
     for index, slot in enumerate(slots):
         open_forms = [
             (words, len(words) * ways[index + 1][at + len(form)])
@@ -50,12 +50,12 @@ def scan(rng: random.Random, slots: Sequence[Forms]) -> list[str] | None:
             if at + len(form) <= len(target) and _fits(form, target, at)
         ]
         words = weighted(rng, [(words, weight) for words, weight in open_forms if weight])
-        found.append(pick(rng, words))
-        at += len(pattern(found[-1])) if found[-1] else 0
-    return found
+        filling.append(pick(rng, words))
+        at += len(pattern(filling[-1])) if filling[-1] else 0
+    return filling
 
 
 @cache
 def _fits(form: str, target: str, start: int) -> bool:
-    wanted = target[start : start + len(form)]
-    return len(wanted) == len(form) and all(sign in ("x", beat) for sign, beat in zip(form, wanted, strict=True))
+    beats = target[start : start + len(form)]
+    return len(beats) == len(form) and all(sign in ("x", beat) for sign, beat in zip(form, beats, strict=True))

@@ -47,15 +47,15 @@ def chain(verb: str, mood: Mood, *, many: bool, passive: bool = False, inverted:
     if (mood.negative or inverted) and len(verbs) == 1 and verb != "be":
         verbs.insert(0, "do")
     progressive = len(mood.helpers) - 1 if mood.helpers[-1:] == ("be",) else None
-    found: list[Link] = []
+    links: list[Link] = []
     tag = "MD" if verbs[0] in MODALS else "VBD" if mood.past else "VBP" if many else "VBZ"
-    for index, each in enumerate(verbs):
-        found.append((tag, each if tag == "MD" else verb_form(each, tag, many)))
-        if each in MODALS or (each == "do" and not index and len(verbs) > 1):
+    for index, word in enumerate(verbs):
+        links.append((tag, word if tag == "MD" else verb_form(word, tag, many)))
+        if word in MODALS or (word == "do" and not index and len(verbs) > 1):
             tag = "VB"
         else:
             tag = "VBG" if index == progressive else "VBN"
-    return found
+    return links
 
 
 def finite(
@@ -77,23 +77,23 @@ def finite(
     return _nested(levels, rest)
 
 
-def inverted(verb: str, mood: Mood, *, many: bool, passive: bool = False) -> list[Tree]:
+def before_subject(verb: str, mood: Mood, *, many: bool, passive: bool = False) -> list[Tree]:
     """What a question has before its subject: the first auxiliary, with "n't" where it is denied."""
     asked = Mood(mood.past, mood.helpers, mood.negative, "n't")
     return _negated(chain(verb, asked, many=many, passive=passive, inverted=True)[0], asked)
 
 
-def behind(verb: str, mood: Mood, rest: Sequence[Tree], *, many: bool, passive: bool = False) -> list[Tree]:
+def after_subject(verb: str, mood: Mood, rest: Sequence[Tree], *, many: bool, passive: bool = False) -> list[Tree]:
     """What a question has after its subject: a verb phrase, or only `rest` where "be" was the one verb."""
     links = chain(verb, mood, many=many, passive=passive, inverted=True)[1:]
     return _nested([[_leaf(link)] for link in links], rest)
 
 
 def _nested(levels: Sequence[list[Tree]], rest: Sequence[Tree]) -> list[Tree]:
-    found = list(rest)
+    trees = list(rest)
     for level in reversed(levels):
-        found = [Tree("VP", [*level, *found])]
-    return found
+        trees = [Tree("VP", [*level, *trees])]
+    return trees
 
 
 def _leaf(link: Link) -> Tree:
@@ -105,5 +105,5 @@ def _negated(link: Link, mood: Mood) -> list[Tree]:
         return [_leaf(link)]
     tag, word = link
     negation = "not" if word == "might" else mood.negation
-    hosts = [_SHORTENED.get(word, word) if each == "n't" else word for each in negation.split("|")]
+    hosts = [_SHORTENED.get(word, word) if form == "n't" else word for form in negation.split("|")]
     return [Tree(tag, ["|".join(dict.fromkeys(hosts))]), Tree("RB", [negation])]

@@ -12,9 +12,9 @@ from functools import cache
 
 from espalier.corpora.records import Verse
 from espalier.io.errors import ConfigError
-from espalier.nursery.draw import pick
 from espalier.nursery.lexicon_en import KINDS, NUMBERS, THEMES, lexicon, third_person
-from espalier.nursery.lines_en import End, Subject, line, suits
+from espalier.nursery.lines_en import LineEnd, Subject, line, suits
+from espalier.nursery.sampling import pick
 from espalier.text.language import join_tokens
 from espalier.verse.rhyme import pronunciations, rhyme_parts
 from espalier.verse.text import join_units
@@ -68,14 +68,14 @@ def grow(count: int, seed: int) -> list[Verse]:
         raise ConfigError(f"cannot grow {count} sonnets", where="nursery verse_en", remedy="give a count of 0 or more")
     rng = random.Random(seed)
     written: set[tuple[str, ...]] = set()
-    found: list[Verse] = []
-    while len(found) < count:
+    sonnets: list[Verse] = []
+    while len(sonnets) < count:
         lines = _sonnet(rng, pick(rng, THEMES), written)
         if lines is None:
             continue
-        found.append(
+        sonnets.append(
             Verse(
-                id=f"verse_en/{len(found) + 1:05d}",
+                id=f"verse_en/{len(sonnets) + 1:05d}",
                 origin="nursery",
                 language="en",
                 target=join_units(lines),
@@ -84,13 +84,13 @@ def grow(count: int, seed: int) -> list[Verse]:
                 rhyme=RHYME,
             )
         )
-    return found
+    return sonnets
 
 
 def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> list[str] | None:
     """The lines of one sonnet, or None where a rhyme gave out. Their words go into `written`."""
     course = " ".join((pick(rng, _QUATRAINS), pick(rng, _QUATRAINS), pick(rng, _TURNS), pick(rng, _COUPLETS))).split()
-    words, ends = lexicon(theme), _ends(theme)
+    words, ends = lexicon(theme), _line_ends(theme)
     roles = course[::2]
     said: set[str] = set()
     fresh: set[tuple[str, ...]] = set()
@@ -101,17 +101,17 @@ def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> li
         if letter not in parts:
             partner = roles[RHYME.index(letter, index + 1)]
             parts[letter] = pick(rng, [part for part in _parts(theme, role, partner) if part not in parts.values()])
-        open_ends = [end for end in ends[parts[letter]] if end.word not in said and suits(end, role, subject)]
-        for _ in range(_ATTEMPTS if open_ends else 0):
-            found = line(rng, words, role, pick(rng, open_ends), subject, said)
-            if found is not None and found.words not in written:
+        line_ends = [end for end in ends[parts[letter]] if end.word not in said and suits(end, role, subject)]
+        for _ in range(_ATTEMPTS if line_ends else 0):
+            drawn = line(rng, words, role, pick(rng, line_ends), subject, said)
+            if drawn is not None and drawn.words not in written:
                 break
         else:
             return None
-        subject = found.subject
-        said.update(found.content)
-        fresh.add(found.words)
-        lines.append(join_tokens((*found.words, mark), "en"))
+        subject = drawn.subject
+        said.update(drawn.content)
+        fresh.add(drawn.words)
+        lines.append(join_tokens((*drawn.words, mark), "en"))
     written |= fresh
     return lines
 
@@ -119,34 +119,36 @@ def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> li
 @cache
 def _parts(theme: str, first: str, second: str) -> tuple[Part, ...]:
     """The rhyme parts that have a word to end a line of the first role, and another for a line of the second."""
-    found = []
-    for part, ends in _ends(theme).items():
+    parts = []
+    for part, ends in _line_ends(theme).items():
         openers = {end.word for end in ends if suits(end, first, None)}
         closers = {end.word for end in ends if suits(end, second, None)}
         if openers and closers and len(openers | closers) > 1:
-            found.append(part)
-    return tuple(found)
+            parts.append(part)
+    return tuple(parts)
 
 
 @cache
-def _ends(theme: str) -> dict[Part, tuple[End, ...]]:
+def _line_ends(theme: str) -> dict[Part, tuple[LineEnd, ...]]:
     """Words that can end a line, by rhyme part.
 
     Only words of one rhyme part with the beat on the last syllable, which rhyme by any rule; and of words that sound
     the same (sea, see) only the first.
     """
     words = lexicon(theme)
-    ends = [End(word, "N", kind, number) for kind in KINDS for number in NUMBERS for word in words.nouns[kind, number]]
+    ends = [
+        LineEnd(word, "N", kind, number) for kind in KINDS for number in NUMBERS for word in words.nouns[kind, number]
+    ]
     for kind in KINDS:
         for verb in words.intransitive[kind]:
-            ends += [End(verb, "I", kind, "many"), End(third_person(verb), "I", kind, "one")]
-        ends += [End(word, "Z", kind, "one") for word in words.states[kind]]
-    found: dict[Part, list[End]] = {}
+            ends += [LineEnd(verb, "I", kind, "many"), LineEnd(third_person(verb), "I", kind, "one")]
+        ends += [LineEnd(word, "Z", kind, "one") for word in words.states[kind]]
+    groups: dict[Part, list[LineEnd]] = {}
     spellings: dict[tuple[str, ...], str] = {}
     for end in ends:
         sounds = pronunciations(end.word)[0]
         beats = [sound[-1] for sound in sounds if sound[-1].isdigit()]
         parts = sorted(rhyme_parts(end.word))
         if len(parts) == 1 and beats[-1] == "1" and spellings.setdefault(sounds, end.word) == end.word:
-            found.setdefault(parts[0], []).append(end)
-    return {part: tuple(group) for part, group in found.items() if len({end.word for end in group}) > 1}
+            groups.setdefault(parts[0], []).append(end)
+    return {part: tuple(group) for part, group in groups.items() if len({end.word for end in group}) > 1}

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from espalier.corpora.records import Verse
 from espalier.io.errors import ConfigError
 from espalier.nursery.clauses_zh import clause, shape_of
-from espalier.nursery.draw import chance, pick, weighted
 from espalier.nursery.lexicon_zh import SEASONS, THEMES, Sound, lexicon, supply
+from espalier.nursery.sampling import chance, pick, weighted
 from espalier.verse.text import join_units
 from espalier.verse.tunes import Tune, tunes
 
@@ -52,8 +52,8 @@ def grow(count: int, seed: int) -> list[Verse]:
     rng = random.Random(seed)
     catalogue = list(tunes().values())
     written: set[str] = set()
-    found: list[Verse] = []
-    while len(found) < count:
+    poems: list[Verse] = []
+    while len(poems) < count:
         tune = pick(rng, catalogue)
         for _ in range(_BEGINNINGS):
             units = _poem(rng, tune, pick(rng, SEASONS), pick(rng, THEMES), written)
@@ -61,12 +61,12 @@ def grow(count: int, seed: int) -> list[Verse]:
                 break
         else:
             raise ConfigError(
-                f"the grammar ran dry after {len(found)} of {count} poems",
+                f"the grammar ran dry after {len(poems)} of {count} poems",
                 where="nursery verse_zh",
                 remedy="ask for fewer",
             )
-        found.append(_record(len(found) + 1, tune, units))
-    return found
+        poems.append(_record(len(poems) + 1, tune, units))
+    return poems
 
 
 def _record(number: int, tune: Tune, units: list[str]) -> Verse:
@@ -101,15 +101,15 @@ def _poem(rng: random.Random, tune: Tune, season: str, theme: str, written: set[
             for attempt in range(_ATTEMPTS):
                 if attempt or not parallel:
                     shape = shape_of(rng, length, deed ^ (attempt > _ATTEMPTS // 2))
-                found = clause(rng, words, shape, _ends(rhyme, rhymed), taken)
-                if found is None or any(len(word) == 1 and word in text for word in found):
+                drawn = clause(rng, words, shape, _may_end(rhyme, rhymed), taken)
+                if drawn is None or any(len(word) == 1 and word in text for word in drawn):
                     continue
-                line = "".join(found)
+                line = "".join(drawn)
                 if line not in written and line not in lines:
                     break
             else:
                 return None
-            taken.update(word for word in found if len(word) > 1)
+            taken.update(word for word in drawn if len(word) > 1)
             if rhymed:
                 taken.add(line[-1])
             if length >= _LONG:
@@ -136,7 +136,7 @@ def _sounds(rng: random.Random, tune: Tune, stock: dict[Sound, int]) -> list[Sou
     return [(*groups[letter], tone) for letter, tone in zip(tune.rhyme, tune.tone, strict=True)]
 
 
-def _ends(rhyme: Sound, rhymed: bool) -> Callable[[Sound | None], bool]:
+def _may_end(rhyme: Sound, rhymed: bool) -> Callable[[Sound | None], bool]:
     """What a clause may end on: the rhyme, or before a comma another group in the other tone."""
     if rhymed:
         return lambda sound: sound == rhyme

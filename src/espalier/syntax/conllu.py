@@ -111,8 +111,8 @@ def _sentence(block: list[tuple[int, str]], file: Path, tag_column: int) -> Anno
         labels.append(label)
     if not rows:
         raise DataError("a sentence without words", file=file, row=block[0][0])
-    if found := fault(heads):
-        raise DataError(found[1], file=file, row=rows[found[0] - 1], remedy="a sentence is one tree with one head of 0")
+    if error := fault(heads):
+        raise DataError(error[1], file=file, row=rows[error[0] - 1], remedy="a sentence is one tree with one head of 0")
     dependencies = Dependencies(tuple(words), tuple(tags), tuple(heads), tuple(labels))
     return Annotated(comments.get("sent_id", ""), comments.get("text", ""), dependencies)
 

@@ -157,7 +157,7 @@ def _unwrap(tree: Tree, file: str | Path, row: int | str | None) -> Tree:
 
 
 def _unescape(word: str) -> str:
-    return _ESCAPED.sub(lambda found: f"-{found[1]}" if found[2] else "()"[found[1] == "R"], word)
+    return _ESCAPED.sub(lambda match: f"-{match[1]}" if match[2] else "()"[match[1] == "R"], word)
 
 
 # --- Writing ---------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def write_tree(tree: Tree) -> str:
 
 def _escape(word: str) -> str:
     if "(" in word or ")" in word or "RB" in word:
-        word = _PLAIN.sub(lambda found: {"(": "-LRB-", ")": "-RRB-"}.get(found[0], f"{found[0]}="), word)
+        word = _PLAIN.sub(lambda match: {"(": "-LRB-", ")": "-RRB-"}.get(match[0], f"{match[0]}="), word)
     if not _NAME.fullmatch(word):
         raise TreeError(f"the word '{_short(word)}' has white space, or is empty", file="tree")
     return word

@@ -60,8 +60,8 @@ def fault(heads: Sequence[int]) -> tuple[int, str] | None:
 
 def mistake(heads: Sequence[int]) -> str | None:
     """Why `heads` are not one tree's: a head out of range, no root, more than one, a cycle. None if they are."""
-    found = fault(heads)
-    return found[1] if found else None
+    error = fault(heads)
+    return error[1] if error else None
 
 
 def check(dependencies: Dependencies, *, file: str | Path, row: int | str | None = None) -> None:
@@ -74,8 +74,8 @@ def check(dependencies: Dependencies, *, file: str | Path, row: int | str | None
     if len(sizes) > 1:
         counts = ", ".join(f"{len(part)} {name}" for name, part in zip(_NAMES, _parts(dependencies), strict=True))
         raise DataError(f"not one of each for every word: {counts}", file=file, row=row)
-    if found := mistake(dependencies.heads):
-        raise DataError(found, file=file, row=row, remedy="a sentence is one tree with one head of 0")
+    if error := mistake(dependencies.heads):
+        raise DataError(error, file=file, row=row, remedy="a sentence is one tree with one head of 0")
 
 
 _NAMES = ("words", "tags", "heads", "labels")
@@ -101,9 +101,9 @@ def _cycle(heads: Sequence[int]) -> list[int]:
     return []
 
 
-def _listed(words: Sequence[int], most: int = 5) -> str:
+def _listed(words: Sequence[int], max_words: int = 5) -> str:
     """At most `most` numbers: a refusal is one line, however long the sentence."""
-    return ", ".join(map(str, words[:most])) + (", ..." if len(words) > most else "")
+    return ", ".join(map(str, words[:max_words])) + (", ..." if len(words) > max_words else "")
 
 
 # --- Questions -------------------------------------------------------------------------------------------------------
@@ -111,10 +111,10 @@ def _listed(words: Sequence[int], most: int = 5) -> str:
 
 def children(heads: Sequence[int]) -> list[list[int]]:
     """The dependents of each word in the order of the sentence, as numbers from 1; entry 0 holds the root alone."""
-    found: list[list[int]] = [[] for _ in range(len(heads) + 1)]
+    dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for word, head in enumerate(heads, start=1):
-        found[head].append(word)
-    return found
+        dependents[head].append(word)
+    return dependents
 
 
 def left_counts(heads: Sequence[int]) -> tuple[int, ...]:
@@ -125,7 +125,7 @@ def left_counts(heads: Sequence[int]) -> tuple[int, ...]:
     return tuple(counts[1:])
 
 
-def from_the_root(heads: Sequence[int], below: Sequence[Sequence[int]] | None = None) -> list[int]:
+def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = None) -> list[int]:
     """The numbers of all words, each after its head and siblings in their order: breadth first.
 
     Args:
@@ -145,14 +145,14 @@ def is_projective(heads: Sequence[int]) -> bool:
     Only then are the words in their order what an in-order walk of the tree gives. For a tree with one root it is the
     same as: no two arcs cross, and none spans the root.
     """
-    size, least, most = ([*values] for values in ([1] * (len(heads) + 1), range(len(heads) + 1), range(len(heads) + 1)))
-    for word in reversed(from_the_root(heads)):
-        if most[word] - least[word] + 1 != size[word]:
+    size, first, last = ([*values] for values in ([1] * (len(heads) + 1), range(len(heads) + 1), range(len(heads) + 1)))
+    for word in reversed(breadth_first(heads)):
+        if last[word] - first[word] + 1 != size[word]:
             return False
         head = heads[word - 1]
         size[head] += size[word]
-        least[head] = min(least[head], least[word])
-        most[head] = max(most[head], most[word])
+        first[head] = min(first[head], first[word])
+        last[head] = max(last[head], last[word])
     return True
 
 

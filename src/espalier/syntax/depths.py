@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from espalier.syntax.dependency import from_the_root
+from espalier.syntax.dependency import breadth_first
 from espalier.syntax.ternary import Nodes, heads_of, levels, ternary
 
 
@@ -75,6 +75,6 @@ def _depths(nodes: Nodes, heads: Sequence[int]) -> MeanDepths:
     count = len(heads)
     in_ternary = sum(number * len(level) for number, level in enumerate(levels(nodes), start=1))
     in_dependency = [0] * (count + 1)  # the levels of words from 1; 0 is above the root
-    for word in from_the_root(heads):
+    for word in breadth_first(heads):
         in_dependency[word] = in_dependency[heads[word - 1]] + 1
     return MeanDepths(count, (count + 1) / 2, in_ternary / count, sum(in_dependency) / count)

@@ -154,13 +154,13 @@ def paths(levels: Sequence[int]) -> list[list[int]]:
         TreeError: the levels are no tree's.
     """
     _check(levels)
-    found, line = list[list[int]](), list[int]()
+    complete, path = list[list[int]](), list[int]()
     for index, (level, following) in enumerate(zip(levels, [*levels[1:], 0], strict=True)):
-        del line[level - 1 :]
-        line.append(index)
+        del path[level - 1 :]
+        path.append(index)
         if following <= level:
-            found.append(line.copy())
-    return found
+            complete.append(path.copy())
+    return complete
 
 
 def path_mask(levels: Sequence[int]) -> NDArray[np.bool_]:
@@ -171,19 +171,19 @@ def path_mask(levels: Sequence[int]) -> NDArray[np.bool_]:
     """
     _check(levels)
     size = len(levels)
-    ends, line = [size] * size, list[int]()
+    ends, path = [size] * size, list[int]()
     for index, level in enumerate(levels):
-        for closed in line[level - 1 :]:
+        for closed in path[level - 1 :]:
             ends[closed] = index
-        del line[level - 1 :]
-        line.append(index)
+        del path[level - 1 :]
+        path.append(index)
     # The nodes under one are those from it up to its end, so it is on the paths of the leaves among them.
     leaves = np.flatnonzero(np.diff(levels, append=0) <= 0)[:, None]
     return (np.arange(size) <= leaves) & (leaves < np.array(ends))
 
 
 def _check(levels: Sequence[int]) -> None:
-    if found := level_mistake(levels):
+    if error := level_mistake(levels):
         raise TreeError(
-            found, file="tree", remedy="1 is the root, and no level exceeds the one before it by more than 1"
+            error, file="tree", remedy="1 is the root, and no level exceeds the one before it by more than 1"
         )

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from espalier.io.errors import EspalierError
-from espalier.syntax.dependency import Dependencies, children, from_the_root
+from espalier.syntax.dependency import Dependencies, breadth_first, children
 
 #: Between a moved word's own label and that of the head that it left.
 LIFTED: Final = "↑"
@@ -33,7 +33,7 @@ def projectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
         raise EspalierError(
             f"the label '{marked}' contains '{LIFTED}', which marks moved words", remedy="deprojectivize the tree first"
         )
-    heads, below = [0, *dependencies.heads], [set(found) for found in children(dependencies.heads)]
+    heads, below = [0, *dependencies.heads], [set(dependents) for dependents in children(dependencies.heads)]
     waiting = [_arc(heads, word) for word in range(1, len(heads)) if heads[word]]
     heapq.heapify(waiting)
     lifts = 0
@@ -90,7 +90,7 @@ def deprojectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
     parts = [label.partition(LIFTED) for label in dependencies.labels]
     labels = ["", *(own for own, _, _ in parts)]
     left = ["", *(of for _, _, of in parts)]
-    moved = [word for word in from_the_root(dependencies.heads) if left[word]]
+    moved = [word for word in breadth_first(dependencies.heads) if left[word]]
     below = children(dependencies.heads)
     while moved:
         pending = []

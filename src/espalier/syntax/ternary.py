@@ -55,8 +55,8 @@ def ternary(heads: Sequence[int]) -> Ternary:
         EspalierError: the heads are not one tree's, or it is not projective, so that its flattening would not be the
             sentence.
     """
-    if found := mistake(heads):
-        raise EspalierError(f"heads {_few(heads)}: {found}")
+    if error := mistake(heads):
+        raise EspalierError(f"heads {_few(heads)}: {error}")
     slots = [[0, 0, 0] for _ in range(len(heads) + 1)]  # words from 1; 0 is none
     for word, (dependents, before) in enumerate(zip(children(heads)[1:], left_counts(heads), strict=True), start=1):
         for index, dependent in enumerate(dependents):
@@ -183,7 +183,7 @@ def lcrs(below: Sequence[Sequence[int]]) -> Nodes:
     """
     nodes = np.full((len(below), 2), EOB, np.int32)
     seen = [child for siblings in below for child in siblings]
-    _see_one_parent(seen, len(below))
+    _check_one_parent(seen, len(below))
     for node, siblings in enumerate(below):
         for before, child in zip((None, *siblings), siblings, strict=False):
             if before is None:
@@ -227,20 +227,20 @@ def levels(nodes: Nodes) -> list[Nodes]:
     """
     if nodes.size and not EOB <= nodes.min() <= nodes.max() < len(nodes):
         raise EspalierError("a child that is no node", remedy=f"numbers from 0 to {len(nodes) - 1}, or {EOB}")
-    found = [np.zeros(1, np.int32)]
+    rows = [np.zeros(1, np.int32)]
     while True:
-        next_ = nodes[found[-1]].ravel()
+        next_ = nodes[rows[-1]].ravel()
         next_ = next_[next_ != EOB]
-        if not len(next_) or len(found) > len(nodes):
-            return found
-        found.append(next_)
+        if not len(next_) or len(rows) > len(nodes):
+            return rows
+        rows.append(next_)
 
 
 def _rows(nodes: Nodes, k: int) -> list[list[int]]:
     """The rows as lists, once they are seen to be one tree's."""
     if nodes.ndim != 2 or nodes.shape[1] != k or not len(nodes):
         raise EspalierError(f"an array of shape {nodes.shape} is no tree", remedy=f"one row of {k} children a node")
-    _see_one_parent(nodes[nodes != EOB].tolist(), len(nodes))
+    _check_one_parent(nodes[nodes != EOB].tolist(), len(nodes))
     reached = sum(map(len, levels(nodes)))
     if reached != len(nodes):
         raise EspalierError(f"only {reached} of {len(nodes)} nodes are below the root")
@@ -248,11 +248,11 @@ def _rows(nodes: Nodes, k: int) -> list[list[int]]:
     return rows
 
 
-def _see_one_parent(found: Sequence[int], size: int) -> None:
+def _check_one_parent(below: Sequence[int], size: int) -> None:
     """Every node but the first is somebody's child once, the first nobody's; cycles apart, that makes a tree."""
-    if sorted(found) != list(range(1, size)):
+    if sorted(below) != list(range(1, size)):
         raise EspalierError("not a tree: node 0 must be nobody's child, every other node one node's, once")
 
 
-def _few(numbers: Sequence[int] | Nodes, most: int = 12) -> str:
-    return " ".join(str(number) for number in numbers[:most]) + (" ..." if len(numbers) > most else "")
+def _few(numbers: Sequence[int] | Nodes, max_numbers: int = 12) -> str:
+    return " ".join(str(number) for number in numbers[:max_numbers]) + (" ..." if len(numbers) > max_numbers else "")

@@ -139,8 +139,8 @@ def _mark_objects(tree: _Tree) -> None:
     for word, label in enumerate(tree.old):
         if label == "aux:caus":
             between = range(word + 1, tree.heads[word])
-            found = [child for child in tree.below[tree.heads[word]] if child in between]
-            if patients := [child for child in found if tree.old[child] in ("dobj", "nmod")]:
+            siblings = [child for child in tree.below[tree.heads[word]] if child in between]
+            if patients := [child for child in siblings if tree.old[child] in ("dobj", "nmod")]:
                 tree.move(word, min(patients))
                 tree.labels[min(patients)] = "obl:patient"
 

@@ -254,7 +254,7 @@ def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary:
     from espalier.decoding.constraints.constraint import Never
 
     rows = beam_search(
-        model, batch, beam=decoder.beam, steps=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
+        model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
         constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
     )  # fmt: skip
     return [
@@ -281,9 +281,9 @@ def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: 
         )
     chain = model.arity == 1
     rows = tree_beam(
-        model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, words=decoder.max_words,
-        depth=decoder.max_words + 1 if chain else decoder.depth, rounds=decoder.max_words, least=decoder.min_words,
-        order=decoder.order, stop=decoder.stop,
+        model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, max_words=decoder.max_words,
+        min_words=decoder.min_words, depth=decoder.max_words + 1 if chain else decoder.depth,
+        max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop,
     )  # fmt: skip
     written = []
     for row in rows:

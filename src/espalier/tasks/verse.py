@@ -17,7 +17,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
 from espalier.text.language import is_mark, join_tokens
-from espalier.verse.format import BLANK, RHYME, Format, format_of, parse_format
+from espalier.verse.format import BLANK, RHYME, Format, format_of
 from espalier.verse.text import join_units
 
 if TYPE_CHECKING:
@@ -119,14 +119,14 @@ class VerseTask:
         from espalier.decoding.sampling import sample
 
         constraint = verse_constraint(decoder, model.vocabulary)
-        steps = batch.c.shape[1] + decoder.extra_tokens
+        max_ids = batch.c.shape[1] + decoder.extra_tokens
         if decoder.method == "beam":
             return beam_search(
-                model, batch, beam=decoder.beam, steps=steps, begin=BOS, end=EOS,
+                model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS,
                 length_power=decoder.length_power, constraint=constraint,
             )  # fmt: skip
         texts = sample(
-            model, batch, seeds=list(seeds), steps=steps, begin=BOS, end=EOS,
+            model, batch, seeds=list(seeds), max_ids=max_ids, begin=BOS, end=EOS,
             top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
         )  # fmt: skip
         return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
@@ -134,9 +134,9 @@ class VerseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
     ) -> dict[str, Any]:
-        """The text; in `frame` its literals stand as they were given."""
+        """The text; in `frame` it keeps the marks of the reference that the model does not know."""
         language = model.vocabulary.language
-        format_ = parse_format(row["format"], language, row["rhyme"] or None) if decoder.mode == "frame" else None
+        format_ = format_of(row["reference"], language, row["rhyme"]) if decoder.mode == "frame" else None
         return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
 
     def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:

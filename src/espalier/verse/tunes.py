@@ -46,10 +46,10 @@ class Tune:
 
 def _units(pattern: str) -> Iterator[tuple[Clause, ...]]:
     clauses = [(int(count), mark) for count, mark in re.findall(r"(\d+)(\D)", pattern)]
-    ends = [0]
+    numbers = [0]
     for _, mark in clauses:
-        ends.append(ends[-1] + (mark == "。"))
-    for _, group in groupby(zip(ends[:-1], clauses, strict=True), key=lambda pair: pair[0]):
+        numbers.append(numbers[-1] + (mark == "。"))
+    for _, group in groupby(zip(numbers[:-1], clauses, strict=True), key=lambda pair: pair[0]):
         yield tuple(clause for _, clause in group)
 
 
@@ -71,7 +71,7 @@ def tune(name: str) -> Tune:
     Raises:
         ConfigError: there is none; the message lists those there are.
     """
-    found = _catalogue().get(name)
-    if found is None:
+    named = _catalogue().get(name)
+    if named is None:
         raise ConfigError.unknown("tune", name, _catalogue(), where="--tune")
-    return found
+    return named

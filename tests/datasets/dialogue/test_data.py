@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -170,3 +171,15 @@ def test_a_saved_split_is_the_same(tmp_path: Path) -> None:
     for name, column in data.columns.items():
         assert read.columns[name].flat.tolist() == column.flat.tolist()
         assert read.columns[name].offsets.tolist() == column.offsets.tolist()
+
+
+@pytest.mark.parametrize("places", [[2, 0], [1, 1, 2], []])
+@pytest.mark.parametrize("view", [CHAIN, TREE, DialogueView("tree", arity=1)])
+def test_selected_rows_make_the_same_batch(places: list[int], view: DialogueView) -> None:
+    data = data_of([(2, 0, 2), (0,), (3, 3, 0)])
+    chosen = np.array(places, dtype=np.int64)
+    selected = data.select(chosen)
+    assert selected.ids == [f"r{place}" for place in places] and selected.arity == data.arity
+    one, other = data.batch(chosen, view), selected.batch(np.arange(len(places)), view)
+    for field in fields(one):
+        assert getattr(one, field.name).tolist() == getattr(other, field.name).tolist()

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from espalier.corpora.records import Pair
-from espalier.datasets.dialogue.encode import canonicalize, words_known
+from espalier.datasets.dialogue.data import DialogueData
+from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.syntax.ternary import flatten, heads_of
 
@@ -27,18 +29,30 @@ ROWS = [
 ]
 
 
+ENCODING = DialogueEncoding()
+VOC = ENCODING.build_vocabulary(ROWS, DialogueSettings(), "en")
+
+
 def made(rows: list[Pair], **settings: Any) -> tuple[Any, dict[str, str], int]:
-    data, aside, lifted = canonicalize(rows, words_known(ROWS, most=100, coverage=1.0), **settings)
-    return data, {row.id: row.reason for row in aside}, lifted
+    """The encoded rows, the reasons of those that do not fit, and the number of lifted trees."""
+    encoded = ENCODING.encode(rows, VOC, DialogueSettings(**settings))
+    assert [rows[place].id for place in encoded.places] == encoded.split.ids
+    assert {row.stage for row in encoded.quarantined} <= {"canonicalize"}
+    return encoded.split, {row.id: row.reason for row in encoded.quarantined}, encoded.facts["lifted"]
 
 
-def test_words_are_counted_on_both_sides_and_cut_at_the_most_or_at_the_coverage() -> None:
+def test_words_are_counted_on_both_sides_and_limited_by_number_and_coverage() -> None:
+    def words(rows: list[Pair], **settings: Any) -> tuple[str, ...]:
+        vocabulary = ENCODING.build_vocabulary(rows, DialogueSettings(**settings), "zh")
+        assert vocabulary.language == "zh"
+        return vocabulary.words
+
     rows = [pair("1", "a a b", "2 0 2", "a c"), pair("2", "b", "0", "d")]  # a 3, b 2, c 1, d 1
-    assert words_known(rows, most=100, coverage=1.0).words == ("a", "b", "c", "d")
-    assert words_known(rows, most=3, coverage=1.0).words == ("a", "b", "c")
-    assert words_known(rows, most=100, coverage=5 / 7).words == ("a", "b")
-    assert words_known(rows, most=100, coverage=0.72).words == ("a", "b", "c")
-    assert words_known([], most=100, coverage=0.97).words == ()
+    assert words(rows) == ("a", "b", "c", "d")
+    assert words(rows, words=3) == ("a", "b", "c")
+    assert words(rows, coverage=5 / 7) == ("a", "b")
+    assert words(rows, coverage=0.72) == ("a", "b", "c")
+    assert words([], coverage=0.97) == ()
 
 
 def test_a_fitting_row_becomes_its_words_and_its_ternary_tree() -> None:
@@ -65,11 +79,11 @@ def test_a_tree_that_is_not_projective_is_lifted_and_counted_or_put_aside() -> N
         (pair("x", "i ate rice", "0 0 2"), {}, "no single tree"),
         (pair("x", "i ate rice", "2 1 0"), {}, "no single tree"),
         (pair("x", "i ate rice", "2 0"), {}, "no single tree"),
-        (pair("x", "yes", "0"), {"least": 2}, "under 2 words"),
-        (pair("x", "i ate rice", "2 0 2"), {"most": 3}, "over 3 words"),
+        (pair("x", "yes", "0"), {"min_words": 2}, "under 2 words"),
+        (pair("x", "i ate rice", "2 0 2"), {"max_words": 3}, "over 3 words"),
         (pair("x", "zebra", "0"), {}, "unknown words alone"),
         (pair("x", "yes", "0", "zebra lion"), {}, "unknown words alone"),
-        (pair("x", "yes zebra", "0 1"), {"unknown": 0.4}, "too many unknown words"),
+        (pair("x", "yes zebra", "0 1"), {"max_unknown": 0.4}, "too many unknown words"),
     ],
 )
 def test_what_does_not_fit_is_put_aside_with_its_reason(row: Pair, settings: dict[str, Any], reason: str) -> None:
@@ -83,6 +97,57 @@ def test_a_pair_without_a_post_is_put_aside() -> None:
 
 
 def test_unknown_words_are_kept_where_they_are_few() -> None:
-    data, _, _ = made([pair("x", "yes zebra", "0 1")], unknown=0.5)
+    data, _, _ = made([pair("x", "yes zebra", "0 1")], max_unknown=0.5)
     assert data.columns["target"].flat[1] == UNK
     assert isinstance(data.vocabulary, WordVocabulary)
+
+
+# --- Settings, and what is told of a dataset --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"words": 0}, "words"),
+        ({"coverage": 0}, "coverage"),
+        ({"coverage": 1.5}, "coverage"),
+        ({"min_words": 0}, "min_words"),
+        ({"min_words": 3, "max_words": 2}, "min_words 3 is greater than max_words 2"),
+        ({"max_unknown": 1.1}, "max_unknown"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_settings_out_of_bounds_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        DialogueSettings(**changes)
+
+
+def test_places_are_those_of_the_records_that_fit() -> None:
+    rows = [pair("x", "yes", ""), *ROWS[:2], pair("y", "zebra", "0"), ROWS[2]]
+    assert list(ENCODING.encode(rows, VOC, DialogueSettings()).places) == [1, 2, 4]
+
+
+def test_training_reads_the_pairs_themselves_and_nothing_else_is_kept() -> None:
+    assert ENCODING.training_records(ROWS, DialogueSettings()) == ROWS
+    assert ENCODING.extras(ROWS, DialogueSettings()) == {}
+
+
+def test_counts_are_words_of_responses_and_shares_of_known_words() -> None:
+    data, _, _ = made([pair("x", "yes zebra", "0 1"), pair("y", "i ate rice", "2 0 2", "did you see a lion")])
+    # Of 9 words of posts "see" and "lion" are unknown (ROWS has an "a"), of 5 words of responses "zebra".
+    assert ENCODING.counts(data) == {"words": 5, "known posts": 77.78, "known responses": 80.0}
+    empty, _, _ = made([])
+    assert ENCODING.counts(empty) == {"words": 0, "known posts": 100.0, "known responses": 100.0}
+    assert ENCODING.numbers(VOC) == {"words": 12}
+
+
+def test_measures_are_the_mean_depths_of_words_by_length() -> None:
+    data, _, _ = made([*ROWS[:2], pair("flat", "a b c", "0 1 1")])
+    # Depths of "i ate rice": 2, 1, 2 in both trees; of "a b c": 1, 2, 3 in the ternary tree and 1, 2, 2 in the other.
+    assert ENCODING.measures(data) == {
+        "steps": {
+            "1": {"chain": 1.0, "ternary": 1.0, "dependency": 1.0, "sentences": 1},
+            "3": {"chain": 2.0, "ternary": 1.8333, "dependency": 1.6667, "sentences": 2},
+        }
+    }
+    assert ENCODING.measures(DialogueData.of([], {name: [] for name in data.columns}, VOC)) == {"steps": {}}

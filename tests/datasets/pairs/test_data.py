@@ -18,6 +18,7 @@ from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
+from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.levels import cut
 
@@ -173,6 +174,49 @@ def test_the_longest_row_is_counted_with_both_its_ends(view: PairView, longest: 
     assert DATA.longest(view) == longest + 2
     batch = DATA.batch(ALL, replace(view, ends=True))
     assert max(getattr(batch, field.name).shape[1] for field in fields(batch)) <= longest + 2
+
+
+# --- Other rows, other trees ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("places", [[2, 0], [1, 1, 3], []])
+@pytest.mark.parametrize("template", [None, [PARSES[0], [], PARSES[3], PARSES[1]]])
+def test_selected_rows_make_the_same_batch(places: list[int], template: list[list[int]] | None) -> None:
+    data, chosen = PairData.of(list("abcd"), COLUMN_ROWS, VOC, template), np.array(places, dtype=np.int64)
+    selected = data.select(chosen)
+    assert selected.ids == ["abcd"[place] for place in places] and (selected.template is None) == (template is None)
+    for view in (VIEW, PairView(ROWS, "tree", "brackets", 2)):
+        one, other = data.batch(chosen, view), selected.batch(np.arange(len(places)), view)
+        assert all(torch.equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+
+
+def test_guides_replace_the_trees_of_targets_and_their_templates() -> None:
+    guides = [TREES[2], TREES[0], TREES[2], TREES[1]]
+    guided = DATA.under(guides, None)
+    batch = guided.batch(ALL, VIEW)
+    assert stripped(batch.target_tree) == [PARSES[place] for place in (2, 0, 2, 1)]
+    assert stripped(batch.template) == [SYMBOLS.encode(cut(read_tree(tree, words=False), 3)) for tree in guides]
+    assert torch.equal(batch.source_tree, DATA.batch(ALL, VIEW).source_tree) and guided.ids == DATA.ids
+    assert stripped(DATA.batch(ALL, VIEW).target_tree) == PARSES  # the data themselves stay
+
+
+def test_templates_that_are_given_leave_the_trees_of_targets() -> None:
+    batch = DATA.under(None, [TREES[1], TREES[3], TREES[1], TREES[0]]).batch(ALL, VIEW)
+    assert stripped(batch.template) == [PARSES[place] for place in (1, 3, 1, 0)]  # whole, not cut
+    assert stripped(batch.target_tree) == PARSES
+
+
+def test_neither_guides_nor_templates_change_nothing() -> None:
+    plain = DATA.under(None, None).batch(ALL, VIEW)
+    assert all(torch.equal(getattr(plain, f.name), getattr(DATA.batch(ALL, VIEW), f.name)) for f in fields(plain))
+
+
+def test_a_tree_with_a_label_that_no_training_tree_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match="QP") as caught:
+        DATA.under([*TREES[:3], "(S (QP))"], None)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ConfigError, match="QP"):
+        DATA.under(None, ["(QP)", *TREES[1:]])
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------

@@ -120,3 +120,13 @@ def test_ragged_rows_pad_to_the_longest_chosen(rows: list[list[int]], data: st.D
     wanted = [rows[index] + [-1] * (longest - len(rows[index])) for index in chosen]
     assert ragged.padded(np.array(chosen), -1).tolist() == wanted
     assert ragged.lengths.tolist() == [len(row) for row in rows]
+
+
+@pytest.mark.parametrize("places", [[2, 0], [1, 1, 2], []])
+def test_selected_rows_make_the_same_batch(data: VerseData, places: list[int]) -> None:
+    chosen, view = np.array(places, dtype=np.int64), View(title=True)
+    selected = data.select(chosen)
+    assert selected.ids == [data.ids[place] for place in places] and selected.vocabulary is data.vocabulary
+    one, other = data.batch(chosen, view), selected.batch(np.arange(len(places)), view)
+    for name in ("inputs", "target", "c", "p", "s", "letter", "title"):
+        assert torch.equal(getattr(one, name), getattr(other, name))

@@ -71,12 +71,12 @@ def ids(tree: Tree, symbols: TreeSymbols) -> tuple[int, ...]:
     return tuple(symbols.encode_bracketed(symbols.encode(tree)))
 
 
-def everything(constraint: Brackets, template: list[int], steps: int) -> set[tuple[int, ...]]:
-    """All that a constraint allows, by trying all of it; each ends within `steps`, and no prefix is a blind alley."""
+def everything(constraint: Brackets, template: list[int], max_ids: int) -> set[tuple[int, ...]]:
+    """All that a constraint allows, by trying all of it; each ends within `max_ids`, and no prefix is a blind alley."""
     state = constraint.start(batch_of([template]))
     prefixes: list[tuple[int, ...]] = [()]
     found = set[tuple[int, ...]]()
-    for _ in range(steps):
+    for _ in range(max_ids):
         mask = constraint.mask(state)
         assert mask.any(1).all()
         rows, tokens = mask.nonzero(as_tuple=True)
@@ -104,16 +104,16 @@ def vocabularies(draw: st.DrawFn) -> TreeSymbols:
 @settings(deadline=None, max_examples=80)
 @given(vocabularies(), st.integers(4, 16), st.integers(1, 3), st.booleans(), st.data())
 def test_every_right_tree_that_fits_and_no_other(
-    symbols: TreeSymbols, steps: int, levels: int, kept: bool, data: st.DataObject
+    symbols: TreeSymbols, max_ids: int, levels: int, kept: bool, data: st.DataObject
 ) -> None:
-    every = trees_of(len(symbols.labels), symbols.depth, (steps - 1) // 3)
+    every = trees_of(len(symbols.labels), symbols.depth, (max_ids - 1) // 3)
     pool = trees_of(len(symbols.labels), symbols.depth, 4)
     template = data.draw(st.sampled_from(pool)) if kept else None
     wanted = {ids(tree, symbols) for tree in every if right(tree, symbols, template, levels)}
-    constraint = Brackets(symbols, steps, kept, levels)
+    constraint = Brackets(symbols, max_ids, kept, levels)
     row = list(ids(template, symbols)) if template is not None else [OPEN, FIRST_BRACKETED, CLOSE]
     if wanted:
-        assert everything(constraint, row, steps) == wanted
+        assert everything(constraint, row, max_ids) == wanted
     else:
         with pytest.raises(ConfigError, match="the shortest tree takes"):
             constraint.start(batch_of([row]))
@@ -158,10 +158,10 @@ def test_nothing_right_is_forbidden(seed: int, kept: bool) -> None:
 def test_whatever_is_chosen_is_a_right_tree_in_time(seed: int, kept: bool) -> None:
     symbols, _, templates = corpus(seed)
     generator = torch.Generator().manual_seed(seed)
-    steps = max(len(row) for row in templates) * 2 + 2
-    constraint = Brackets(symbols, steps, kept)
+    max_ids = max(len(row) for row in templates) * 2 + 2
+    constraint = Brackets(symbols, max_ids, kept)
     state, written = constraint.start(batch_of(templates)), list[Tensor]()
-    for _ in range(steps):
+    for _ in range(max_ids):
         tokens = torch.multinomial(constraint.mask(state).float(), 1, generator=generator)[:, 0]
         written.append(tokens)
         state = constraint.advance(tokens, state)
@@ -201,7 +201,7 @@ def test_rows_that_a_search_has_given_up_break_nothing() -> None:
         assert constraint.mask(state).any(1).all()
 
 
-def test_a_template_without_room_names_its_row_and_the_steps_it_needs() -> None:
+def test_a_template_without_room_names_its_row_and_the_ids_it_needs() -> None:
     symbols = TreeSymbols(("S", "x"), 8, (True, False), (False, True))
     small, large = (list(ids(Tree("S", [Tree("x", [])] * many), symbols)) for many in (1, 4))
     with pytest.raises(ConfigError, match=r"^row 2: .* 16 tokens, .* 15 are allowed"):
@@ -237,7 +237,7 @@ def test_every_hypothesis_of_a_beam_is_a_right_tree(kept: bool, seed: int) -> No
     constraint, model = Brackets(symbols, 90, kept), Chain(symbols.bracketed_size, seed)
     searched: Any = model
     found = beam_search(
-        searched, batch_of(templates), beam=4, steps=90, begin=BOS, end=EOS, length_power=1.0, constraint=constraint
+        searched, batch_of(templates), beam=4, max_ids=90, begin=BOS, end=EOS, length_power=1.0, constraint=constraint
     )
     for row, template in zip(found, templates, strict=True):
         assert 1 <= len({tuple(each.tokens) for each in row}) == len(row) <= 4

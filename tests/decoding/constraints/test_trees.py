@@ -68,12 +68,12 @@ def breaks(tree: Pairs, symbols: TreeSymbols, template: Pairs = (), levels: int 
     return None
 
 
-def everything(constraint: Any, template: list[int], steps: int) -> set[tuple[int, ...]]:
-    """All that a constraint allows, by trying all of it; each ends within `steps`, and no prefix is a blind alley."""
+def everything(constraint: Any, template: list[int], max_ids: int) -> set[tuple[int, ...]]:
+    """All that a constraint allows, by trying all of it; each ends within `max_ids`, and no prefix is a blind alley."""
     state = constraint.start(batch_of([template]))
     prefixes: list[tuple[int, ...]] = [()]
     found = set[tuple[int, ...]]()
-    for _ in range(steps):
+    for _ in range(max_ids):
         mask = constraint.mask(state)
         assert mask.any(1).all()
         rows, tokens = mask.nonzero(as_tuple=True)
@@ -104,14 +104,14 @@ def ids(tree: Pairs, symbols: TreeSymbols) -> tuple[int, ...]:
 
 @settings(deadline=None, max_examples=40)
 @given(vocabularies(), st.integers(2, 6))
-def test_every_right_tree_that_fits_and_no_other(symbols: TreeSymbols, steps: int) -> None:
-    every = trees_of(len(symbols.labels), symbols.depth, steps - 1)
+def test_every_right_tree_that_fits_and_no_other(symbols: TreeSymbols, max_ids: int) -> None:
+    every = trees_of(len(symbols.labels), symbols.depth, max_ids - 1)
     right = {ids(tree, symbols) for tree in every if not breaks(tree, symbols)}
     if right:
-        assert everything(WellFormed(symbols, steps), [], steps) == right
+        assert everything(WellFormed(symbols, max_ids), [], max_ids) == right
     else:
         with pytest.raises(ConfigError, match="the shortest tree takes"):
-            WellFormed(symbols, steps).start(batch_of([[]]))
+            WellFormed(symbols, max_ids).start(batch_of([[]]))
 
 
 @pytest.mark.parametrize("opens", [(True, False), (False, False)])
@@ -126,14 +126,14 @@ def test_without_labels_every_tree_that_fits(opens: tuple[bool, bool]) -> None:
 @settings(deadline=None, max_examples=80)
 @given(vocabularies(), st.integers(2, 6), st.integers(1, 3), st.data())
 def test_with_a_template_every_right_tree_that_keeps_it(
-    symbols: TreeSymbols, steps: int, levels: int, data: st.DataObject
+    symbols: TreeSymbols, max_ids: int, levels: int, data: st.DataObject
 ) -> None:
     template = data.draw(st.sampled_from(trees_of(len(symbols.labels), symbols.depth, 4)))
-    every = trees_of(len(symbols.labels), symbols.depth, steps - 1)
+    every = trees_of(len(symbols.labels), symbols.depth, max_ids - 1)
     right = {ids(tree, symbols) for tree in every if not breaks(tree, symbols, template, levels)}
-    constraint, row = KeptTemplate(symbols, steps, levels), list(ids(template, symbols))
+    constraint, row = KeptTemplate(symbols, max_ids, levels), list(ids(template, symbols))
     if right:
-        assert everything(constraint, row, steps) == right
+        assert everything(constraint, row, max_ids) == right
     else:
         with pytest.raises(ConfigError, match="the shortest tree takes"):
             constraint.start(batch_of([row]))
@@ -163,8 +163,8 @@ def corpus(seed: int, count: int = 12) -> tuple[TreeSymbols, list[list[int]], li
 def test_nothing_right_is_forbidden(seed: int, kept: bool) -> None:
     symbols, trees, templates = corpus(seed)
     for row, template in zip(trees, templates, strict=True):
-        steps = len(row) + 1  # with no room to spare
-        constraint = KeptTemplate(symbols, steps) if kept else WellFormed(symbols, steps)
+        max_ids = len(row) + 1  # with no room to spare
+        constraint = KeptTemplate(symbols, max_ids) if kept else WellFormed(symbols, max_ids)
         state = constraint.start(batch_of([template]))
         for token in [*row, EOS]:
             assert constraint.mask(state)[0, token]
@@ -176,10 +176,10 @@ def test_nothing_right_is_forbidden(seed: int, kept: bool) -> None:
 def test_whatever_is_chosen_is_a_right_tree_in_time(seed: int, kept: bool) -> None:
     symbols, _, templates = corpus(seed)
     generator = torch.Generator().manual_seed(seed)
-    steps = max(len(row) for row in templates) * 2 + 2
-    constraint = KeptTemplate(symbols, steps) if kept else WellFormed(symbols, steps)
+    max_ids = max(len(row) for row in templates) * 2 + 2
+    constraint = KeptTemplate(symbols, max_ids) if kept else WellFormed(symbols, max_ids)
     state, written = constraint.start(batch_of(templates)), list[Tensor]()
-    for _ in range(steps):
+    for _ in range(max_ids):
         tokens = torch.multinomial(constraint.mask(state).float(), 1, generator=generator)[:, 0]
         written.append(tokens)
         state = constraint.advance(tokens, state)
@@ -263,7 +263,7 @@ def test_rows_that_a_search_has_given_up_break_nothing() -> None:
         assert constraint.mask(state).any(1).all()
 
 
-def test_a_template_without_room_names_its_row_and_the_steps_it_needs() -> None:
+def test_a_template_without_room_names_its_row_and_the_ids_it_needs() -> None:
     symbols, _, templates = corpus(0)
     state = KeptTemplate(symbols, 200).start(batch_of(templates))
     needed = [int(each) + 1 for each in state.kept.rest[:, 0]]
@@ -313,7 +313,7 @@ def test_every_hypothesis_of_a_beam_is_a_right_tree(kept: bool, seed: int) -> No
     constraint = KeptTemplate(symbols, 40) if kept else WellFormed(symbols, 40)
     model: Any = Chain(symbols.size, seed)
     found = beam_search(
-        model, batch_of(templates), beam=4, steps=40, begin=BOS, end=EOS, length_power=1.0, constraint=constraint
+        model, batch_of(templates), beam=4, max_ids=40, begin=BOS, end=EOS, length_power=1.0, constraint=constraint
     )
     for row, template in zip(found, templates, strict=True):
         assert 1 <= len({tuple(each.tokens) for each in row}) == len(row) <= 4

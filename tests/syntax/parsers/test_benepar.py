@@ -124,11 +124,11 @@ def test_trees_are_those_of_benepar_itself(paths: dict[str, Path], kind: str) ->
     with removed_tokenizer_methods():
         theirs = benepar.Parser(str(paths[kind]))
     parser = load(paths[kind])
-    for words, found in zip(SENTENCES, parser.parse(SENTENCES), strict=True):
+    for words, answer in zip(SENTENCES, parser.parse(SENTENCES), strict=True):
         tree = theirs.parse(benepar.InputSentence(words=words, escaped_words=words))
         expected = write_tree(tree[0])
         tags = tuple(tag for _, tag in tree.pos()) if kind != "untagged" else ()
-        assert found == Parse(tuple(words), tags, expected)
+        assert answer == Parse(tuple(words), tags, expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -136,14 +136,14 @@ def test_batches_change_no_tree_and_keep_the_order(paths: dict[str, Path], kind:
     texts = ["the dog sleeps", "", *SENTENCES, "a cat runs .", ["x" * 300], *reversed(SENTENCES)]
     together = load(paths[kind]).parse(texts)
     alone = load(paths[kind], batch_tokens=1)
-    assert together == [alone.parse([each])[0] for each in texts] == alone.parse(texts)
+    assert together == [alone.parse([text])[0] for text in texts] == alone.parse(texts)
     assert together[0] == Parse(("the", "dog", "sleeps"), together[0].tags, together[0].tree)
 
 
 def test_the_model_and_the_library_are_named(paths: dict[str, Path]) -> None:
     signatures = {load(path).signature for path in paths.values()}
     assert len(signatures) == len(paths)
-    assert all(each.startswith("benepar 0.2.0, model ") for each in signatures)
+    assert all(signature.startswith("benepar 0.2.0, model ") for signature in signatures)
 
 
 def test_a_name_is_looked_up_where_benepar_downloads(
@@ -369,13 +369,15 @@ def test_loss_and_gradients_are_those_of_benepar() -> None:
     ]
     ours = batch_loss(model, examples)
     ours.backward()
-    gradients = {name: each.grad.clone() for name, each in model.named_parameters() if each.grad is not None}
+    gradients = {
+        name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None
+    }
     model.zero_grad()
     ((_, batch),) = model.encode_and_collate_subbatches([Theirs(tree) for tree in GOLD], 1000)
     theirs = model.compute_loss(batch)
     theirs.backward()
     assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
-    expected = {name: each.grad for name, each in model.named_parameters() if each.grad is not None}
+    expected = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.grad is not None}
     assert gradients.keys() == expected.keys()
     for name, gradient in expected.items():
         torch.testing.assert_close(gradients[name], gradient, rtol=1e-4, atol=1e-5)
@@ -397,10 +399,10 @@ def test_the_best_tree_is_the_one_that_benepar_finds(force_root: bool) -> None:
             slow = decoder.tree_from_scores(scores[number].numpy(), [Tree("NN", [f"w{i}"]) for i in range(length)])
             expected = sorted((span.start, span.end, LABELS.get(span.label, span.label)) for span in spans_of(slow))
             here = nodes.sentence == number
-            found = [
+            spans = [
                 (first, first + wide + 1, label)
-                for first, wide, label in zip(*(each[here].tolist() for each in nodes[1:]), strict=True)
+                for first, wide, label in zip(*(tensor[here].tolist() for tensor in nodes[1:]), strict=True)
             ]
-            assert len(found) == 2 * length - 1
-            assert found == sorted(found, key=lambda node: (node[0], -node[1]))
-            assert sorted(node for node in found if node[2]) == [(first, end, label) for first, end, label in expected]
+            assert len(spans) == 2 * length - 1
+            assert spans == sorted(spans, key=lambda node: (node[0], -node[1]))
+            assert sorted(node for node in spans if node[2]) == [(first, end, label) for first, end, label in expected]

@@ -30,15 +30,15 @@ def parse_of(text: str) -> Parse:
 
 def treebank() -> list[Parse]:
     """Who does what to whom, with or without an adverb."""
-    found = []
+    parses = []
     for number, subject in enumerate(("dog", "cat", "girl", "boy", "bird", "old man")):
         nouns = " ".join(f"({'JJ' if word == 'old' else 'NN'} {word})" for word in subject.split())
         what = "box" if number < 3 else "car"
         for verb, particle in (("sees", ""), ("calls", "up"), ("helps", ""), ("sends", "away")):
             last = f"(PRT (RP {particle}))" if particle else "(ADVP (RB often))" * (number % 2)
             phrase = f"(VP (VBZ {verb}) (NP (DT a) (NN {what})) {last})"
-            found.append(parse_of(f"(S (NP (DT The) {nouns}) {phrase} (. .))"))
-    return found
+            parses.append(parse_of(f"(S (NP (DT The) {nouns}) {phrase} (. .))"))
+    return parses
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -47,24 +47,24 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_a_grammar_is_learnt_and_unseen_sentences_get_their_trees(tmp_path: Path) -> None:
     bank = treebank()
-    dev, train = bank[::5], [each for number, each in enumerate(bank) if number % 5]
+    dev, train = bank[::5], [parse for number, parse in enumerate(bank) if number % 5]
     dropouts = {name: 0.0 for name in BeneparTraining.model_fields if name.endswith("dropout")}
     config = SMALL.model_copy(update={"epochs": 30, "rate": 1e-2, "lowercased": 0.0, **dropouts})
     notes: list[tuple[int, int, str]] = []
-    found = train_benepar(
-        train, dev, config, tmp_path / "model", tmp_path / "scratch", seed=1, watch=lambda *each: notes.append(each)
+    scores = train_benepar(
+        train, dev, config, tmp_path / "model", tmp_path / "scratch", seed=1, watch=lambda *note: notes.append(note)
     )
     parser = load(tmp_path / "model")
-    assert found["f1"] > 95
-    assert found["f1"] == bracket_f1(dev, parser)
-    answers = parser.parse([each.words for each in dev])
+    assert scores["f1"] > 95
+    assert scores["f1"] == bracket_f1(dev, parser)
+    answers = parser.parse([parse.words for parse in dev])
     right = sum(
         one == other
         for gold, answer in zip(dev, answers, strict=True)
         if isinstance(answer, Parse)
         for one, other in zip(gold.tags, answer.tags, strict=True)
     )
-    assert right > 0.9 * sum(len(each.tags) for each in dev)
+    assert right > 0.9 * sum(len(parse.tags) for parse in dev)
     assert [done for done, _, _ in notes] == list(range(1, 151))
     assert {total for _, total, _ in notes} == {150}
     assert notes[-1][2].startswith("epoch 30, ")
@@ -132,7 +132,7 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path: Path) -> None:
 
 def test_trees_without_a_common_root_or_tags_are_learnt_too(tmp_path: Path) -> None:
     bank = [*treebank(), Parse(("Oh",), ("UH",), "(UH Oh)")]
-    bare = [Parse(each.words, (), each.tree) for each in bank]
+    bare = [Parse(parse.words, (), parse.tree) for parse in bank]
     for name, parses in (("tagged", bank), ("bare", bare)):
         train_benepar(parses, parses[-4:], SMALL, tmp_path / name, tmp_path / f"{name} scratch", seed=1)
         (answer,) = load(tmp_path / name).parse([bank[0].words])
@@ -141,7 +141,7 @@ def test_trees_without_a_common_root_or_tags_are_learnt_too(tmp_path: Path) -> N
 
 def test_a_treebank_without_trees_is_refused(tmp_path: Path) -> None:
     bank = treebank()
-    none = [Parse(each.words, each.tags) for each in bank]
+    none = [Parse(parse.words, parse.tags) for parse in bank]
     for train, dev, what in ((none, bank, "training"), (bank, none, "dev"), ([], bank, "training")):
         with pytest.raises(DataError, match=f"no {what} sentence has a tree"):
             train_benepar(train, dev, SMALL, tmp_path / "model", tmp_path / "scratch", seed=1)
@@ -156,7 +156,7 @@ class Fixed:
         self.answers = answers
 
     def parse(self, sentences: list[Sentence]) -> list[Parse | Refused]:
-        return [parse_of(each) if each else Refused("too long") for each in self.answers]
+        return [parse_of(text) if text else Refused("too long") for text in self.answers]
 
 
 def test_bracket_f1_by_hand() -> None:

@@ -15,26 +15,26 @@ def parser() -> JiebaParser:
 
 
 def test_words_are_those_of_posseg_as_in_sats_figure_2(parser: JiebaParser) -> None:
-    (found,) = parser.parse(["蓦然回首情已远，身不由己在天边"])
-    assert isinstance(found, Parse)
-    assert found.words == ("蓦然回首", "情", "已远", "，", "身不由己", "在", "天边")
-    assert found.tags == ("ns", "n", "d", "x", "i", "p", "s")
+    (parse,) = parser.parse(["蓦然回首情已远，身不由己在天边"])
+    assert isinstance(parse, Parse)
+    assert parse.words == ("蓦然回首", "情", "已远", "，", "身不由己", "在", "天边")
+    assert parse.tags == ("ns", "n", "d", "x", "i", "p", "s")
 
 
 def test_answers_stand_in_the_order_of_the_sentences(parser: JiebaParser) -> None:
-    found = parser.parse(["我们喝茶", "", "花", "  "])
-    assert [isinstance(each, Refused) for each in found] == [False, True, False, True]
-    assert found[1] == Refused("empty")
+    answers = parser.parse(["我们喝茶", "", "花", "  "])
+    assert [isinstance(answer, Refused) for answer in answers] == [False, True, False, True]
+    assert answers[1] == Refused("empty")
 
 
 def test_white_space_is_no_word(parser: JiebaParser) -> None:
-    (found,) = parser.parse(["我 们 喝茶　吧"])
-    assert isinstance(found, Parse) and "".join(found.words) == "我们喝茶吧"
+    (parse,) = parser.parse(["我 们 喝茶　吧"])
+    assert isinstance(parse, Parse) and "".join(parse.words) == "我们喝茶吧"
 
 
 def test_given_words_are_tagged_and_never_parted(parser: JiebaParser) -> None:
-    (found,) = parser.parse([["我们", "天天喝茶"]])
-    assert found == Parse(("我们", "天天喝茶"), ("r", "x"))
+    (parse,) = parser.parse([["我们", "天天喝茶"]])
+    assert parse == Parse(("我们", "天天喝茶"), ("r", "x"))
 
 
 def test_nothing_is_said_on_standard_error(parser: JiebaParser, capfd: pytest.CaptureFixture[str]) -> None:

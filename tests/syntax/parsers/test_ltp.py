@@ -54,16 +54,16 @@ def legacy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def parser(neural: Path) -> LtpParser:
-    found = load(neural)
-    assert isinstance(found, LtpParser)
-    return found
+    loaded = load(neural)
+    assert isinstance(loaded, LtpParser)
+    return loaded
 
 
 @pytest.fixture(scope="module")
 def perceptrons(legacy: Path) -> LegacyLtpParser:
-    found = load(legacy)
-    assert isinstance(found, LegacyLtpParser)
-    return found
+    loaded = load(legacy)
+    assert isinstance(loaded, LegacyLtpParser)
+    return loaded
 
 
 @pytest.fixture
@@ -97,17 +97,17 @@ def test_heads_count_words_from_1_and_the_root_is_0(parser: LtpParser) -> None:
 
 def test_given_words_are_parsed_as_they_are(parser: LtpParser) -> None:
     assert parser.parse([parse.words for parse in KNOWN]) == KNOWN
-    (found,) = parser.parse([["小", "猫喝", "牛奶"]])
-    assert isinstance(found, Parse) and found.words == ("小", "猫喝", "牛奶")
-    assert len(found.tags) == len(found.heads) == len(found.labels) == 3
+    (parse,) = parser.parse([["小", "猫喝", "牛奶"]])
+    assert isinstance(parse, Parse) and parse.words == ("小", "猫喝", "牛奶")
+    assert len(parse.tags) == len(parse.heads) == len(parse.labels) == 3
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 14, 2000])
 def test_batches_change_no_answer_and_no_order(neural: Path, batch_tokens: int) -> None:
     mixed = [*TEXTS, "", *(parse.words for parse in reversed(KNOWN)), ["小 猫"], *TEXTS]
-    found = load(neural, batch_tokens=batch_tokens).parse(mixed)
+    answers = load(neural, batch_tokens=batch_tokens).parse(mixed)
     odd = Refused("tokens do not round-trip")
-    assert found == [*KNOWN, Refused("empty"), *reversed(KNOWN), odd, *KNOWN]
+    assert answers == [*KNOWN, Refused("empty"), *reversed(KNOWN), odd, *KNOWN]
 
 
 def test_an_answer_does_not_hang_on_what_was_parsed_before(parser: LtpParser) -> None:
@@ -138,12 +138,12 @@ def test_given_words_with_white_space_are_refused(parser: LtpParser, perceptrons
 
 def test_odd_characters_get_an_answer_or_a_reason(parser: LtpParser, perceptrons: LegacyLtpParser) -> None:
     for one in (parser, perceptrons):
-        for sentence, found in zip(ODD, one.parse(ODD), strict=True):
-            if isinstance(found, Parse):
-                assert "".join(found.words) == "".join("".join(sentence).split())
+        for sentence, answer in zip(ODD, one.parse(ODD), strict=True):
+            if isinstance(answer, Parse):
+                assert "".join(answer.words) == "".join("".join(sentence).split())
             else:
-                assert found.reason in {"empty", "tokens do not round-trip"}
-            assert one.parse([sentence]) == [found]
+                assert answer.reason in {"empty", "tokens do not round-trip"}
+            assert one.parse([sentence]) == [answer]
 
 
 def test_a_text_of_which_the_tokenizer_leaves_nothing_is_refused(parser: LtpParser) -> None:
@@ -153,8 +153,8 @@ def test_a_text_of_which_the_tokenizer_leaves_nothing_is_refused(parser: LtpPars
 
 def test_white_space_parts_words(parser: LtpParser, perceptrons: LegacyLtpParser) -> None:
     for one in (parser, perceptrons):
-        (found,) = one.parse([" 小猫\u3000喝\u2028牛奶 "])
-        assert isinstance(found, Parse) and found.words == ("小猫", "喝", "牛奶")
+        (parse,) = one.parse([" 小猫\u3000喝\u2028牛奶 "])
+        assert isinstance(parse, Parse) and parse.words == ("小猫", "喝", "牛奶")
 
 
 def test_several_roots_become_one_tree() -> None:
@@ -179,8 +179,8 @@ def test_several_roots_become_one_tree() -> None:
     class Encoded:
         encodings = (Encoding(),)
 
-    (found,) = LtpParser(Model(), "").parse(["雨停了"])
-    assert isinstance(found, Parse) and found.heads == (0, 1, 2) and found.labels == ("HED", "COO", "RAD")
+    (parse,) = LtpParser(Model(), "").parse(["雨停了"])
+    assert isinstance(parse, Parse) and parse.heads == (0, 1, 2) and parse.labels == ("HED", "COO", "RAD")
 
 
 def test_a_model_without_the_tree_gives_words_and_tags(copied: Path) -> None:
@@ -411,7 +411,7 @@ def test_the_signature_tells_models_apart(neural: Path, legacy: Path, copied: Pa
     torch.save({**torch.load(copied / "pytorch_model.bin", weights_only=True), "more": torch.zeros(1)}, copied / "x")
     (copied / "x").replace(copied / "pytorch_model.bin")
     signatures = {load(folder).signature for folder in (neural, legacy, copied)}
-    assert len(signatures) == 3 and all(each.startswith("ltp 4.2") for each in signatures)
+    assert len(signatures) == 3 and all(signature.startswith("ltp 4.2") for signature in signatures)
 
 
 def test_options_that_cannot_be_are_refused(neural: Path) -> None:

@@ -21,9 +21,9 @@ from espalier.syntax.parsers.penn_words import penn_words
     ],
 )
 def test_words_are_those_of_the_treebank(text: str, words: str) -> None:
-    found = penn_words(text)
-    assert found is not None
-    assert found[0] == tuple(words.split(" "))
+    split = penn_words(text)
+    assert split is not None
+    assert split[0] == tuple(words.split(" "))
 
 
 def test_it_is_known_where_white_space_was() -> None:
@@ -35,9 +35,9 @@ def test_it_is_known_where_white_space_was() -> None:
 
 @given(st.text(st.sampled_from("ab .,'\"`()-$\u2028\u200dé…“”"), max_size=30))
 def test_words_make_up_the_text_or_are_refused(text: str) -> None:
-    found = penn_words(text)
-    if found is not None:
-        words, spaces = found
+    split = penn_words(text)
+    if split is not None:
+        words, spaces = split
         assert len(words) == len(spaces)
         assert not any(set(word) & set(" \t\n") for word in words)
         quotes = str.maketrans({'"': "", "'": "", "`": ""})

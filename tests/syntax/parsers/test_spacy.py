@@ -80,15 +80,15 @@ def test_a_text_has_the_same_answer_as_its_words(english: Path) -> None:
 
 def test_chinese_words_are_jiebas_unless_characters_are_asked_for(chinese: Path) -> None:
     text = "他们 喜欢房子。"
-    (found,) = load(chinese).parse([text])
-    assert isinstance(found, Parse)
-    assert found.words == ("他们", "喜欢", "房子", "。")
-    (found,) = load(chinese, words="spacy").parse([text])
-    assert isinstance(found, Parse)
-    assert found.words == tuple("他们喜欢房子。")
-    (found,) = load(chinese).parse([["他", "们喜欢", "房子"]])
-    assert isinstance(found, Parse)
-    assert found.words == ("他", "们喜欢", "房子")
+    (answer,) = load(chinese).parse([text])
+    assert isinstance(answer, Parse)
+    assert answer.words == ("他们", "喜欢", "房子", "。")
+    (answer,) = load(chinese, words="spacy").parse([text])
+    assert isinstance(answer, Parse)
+    assert answer.words == tuple("他们喜欢房子。")
+    (answer,) = load(chinese).parse([["他", "们喜欢", "房子"]])
+    assert isinstance(answer, Parse)
+    assert answer.words == ("他", "们喜欢", "房子")
 
 
 def test_odd_characters_are_words_and_white_space_is_none(english: Path, chinese: Path) -> None:
@@ -111,7 +111,7 @@ def test_what_cannot_be_parsed_is_refused_with_its_reason(english: Path) -> None
         "word " * 5,
     ]
     answers = load(english, max_words=5).parse(sentences)
-    assert [each.reason if isinstance(each, Refused) else "" for each in answers] == [
+    assert [answer.reason if isinstance(answer, Refused) else "" for answer in answers] == [
         "empty", "empty", "empty", "tokens do not round-trip", "tokens do not round-trip", "tokens do not round-trip",
         "too long", "too long", "",
     ]  # fmt: skip
@@ -162,7 +162,7 @@ def test_batches_change_no_answer(english: Path) -> None:
         " ".join(("I do n't know . She sings " * 9).split()[: size % 60]) for size in range(50, 250)
     ]
     parser = load(english)
-    alone = [answer for each in sentences for answer in parser.parse([each])]
+    alone = [answer for sentence in sentences for answer in parser.parse([sentence])]
     assert parser.parse(sentences) == load(english, batch=7).parse(sentences) == alone
 
 

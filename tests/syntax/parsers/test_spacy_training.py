@@ -24,7 +24,7 @@ SMALL = SpacyTraining(
 
 def treebank() -> list[Parse]:
     """Who does what to whom, with or without an adverb, in one of two orders."""
-    found = []
+    parses = []
     for number, subject in enumerate(("dog", "cat", "girl", "boy", "bird", "man")):
         what = "box" if number < 3 else "car"
         for verb in ("sees", "calls", "helps", "sends"):
@@ -35,8 +35,8 @@ def treebank() -> list[Parse]:
             if number % 2:
                 words, tags = ("Often", *words), ("ADV", *tags)
                 heads, labels = (4, *(head and head + 1 for head in heads)), ("advmod", *labels)
-            found.append(Parse(words, tags, "", heads, labels))
-    return found
+            parses.append(Parse(words, tags, "", heads, labels))
+    return parses
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -45,17 +45,17 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_a_grammar_is_learnt_and_unseen_sentences_get_their_trees(tmp_path: Path) -> None:
     bank = treebank()
-    dev, train = bank[::5], [each for number, each in enumerate(bank) if number % 5]
+    dev, train = bank[::5], [parse for number, parse in enumerate(bank) if number % 5]
     config = SMALL.model_copy(update={"epochs": 30, "dropout": 0.0, "rate": 2e-2})
     notes: list[tuple[int, int, str]] = []
-    found = train_spacy(
-        train, dev, config, tmp_path / "model", tmp_path / "scratch", seed=1, watch=lambda *each: notes.append(each)
+    scores = train_spacy(
+        train, dev, config, tmp_path / "model", tmp_path / "scratch", seed=1, watch=lambda *note: notes.append(note)
     )
-    assert min(found["uas"], found["las"], found["tags"]) > 95
-    assert attachment(dev, load(tmp_path / "model")).items() <= found.items()
+    assert min(scores["uas"], scores["las"], scores["tags"]) > 95
+    assert attachment(dev, load(tmp_path / "model")).items() <= scores.items()
     total = notes[0][1]
     assert [done for done, _, _ in notes] == list(range(1, total + 1))
-    assert {each for _, each, _ in notes} == {total}
+    assert {steps for _, steps, _ in notes} == {total}
     assert notes[-1][2].startswith("epoch 30, ")
 
 
@@ -98,8 +98,8 @@ def test_a_killed_training_goes_on_to_the_same_model(tmp_path: Path) -> None:
     whole = train_spacy(
         *arguments, tmp_path / "whole", tmp_path / "whole scratch", seed=1, watch=lambda done, *_: steps.append(done)
     )
-    each = len(steps) // SMALL.epochs
-    for step in (each + 2, 2 * each + 2):  # in the second and in the third epoch
+    steps_an_epoch = len(steps) // SMALL.epochs
+    for step in (steps_an_epoch + 2, 2 * steps_an_epoch + 2):  # in the second and in the third epoch
         process = multiprocessing.get_context("fork").Process(
             target=_killed_at, args=(step, (*arguments, tmp_path / "model", tmp_path / "scratch"))
         )
@@ -111,7 +111,7 @@ def test_a_killed_training_goes_on_to_the_same_model(tmp_path: Path) -> None:
     again = train_spacy(
         *arguments, tmp_path / "model", tmp_path / "scratch", seed=1, watch=lambda done, *_: steps.append(done)
     )
-    assert steps == list(range(2 * each + 1, 3 * each + 1))
+    assert steps == list(range(2 * steps_an_epoch + 1, 3 * steps_an_epoch + 1))
     assert again == whole
     assert files(tmp_path / "model") == files(tmp_path / "whole")
     steps.clear()
@@ -141,8 +141,8 @@ def test_a_tree_that_is_not_projective_is_learnt_and_found_again(tmp_path: Path)
         ("det", "nsubj:pass", "aux:pass", "root", "case", "nmod"),
     )
     config = SMALL.model_copy(update={"epochs": 20, "dropout": 0.0, "rate": 2e-2})
-    found = train_spacy([crossed] * 20, [crossed], config, tmp_path / "model", tmp_path / "scratch", seed=1)
-    assert found["las"] == 100
+    scores = train_spacy([crossed] * 20, [crossed], config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    assert scores["las"] == 100
     assert load(tmp_path / "model").parse([crossed.words]) == [crossed]
 
 
@@ -160,8 +160,8 @@ def test_heads_that_are_all_on_one_side_are_learnt(tmp_path: Path) -> None:
 
 def test_a_treebank_without_heads_or_tags_is_refused(tmp_path: Path) -> None:
     bank = treebank()
-    untagged = [Parse(each.words, (), "", each.heads, each.labels) for each in bank]
-    bare = [Parse(each.words, each.tags) for each in bank]
+    untagged = [Parse(parse.words, (), "", parse.heads, parse.labels) for parse in bank]
+    bare = [Parse(parse.words, parse.tags) for parse in bank]
     for train, dev, what in ((untagged, bank, "training"), (bank, bare, "dev"), ([], bank, "training")):
         with pytest.raises(DataError, match=f"no {what} sentence has tags and heads"):
             train_spacy(train, dev, SMALL, tmp_path / "model", tmp_path / "scratch", seed=1)
@@ -182,9 +182,9 @@ class Fixed:
 def test_attachment_by_hand() -> None:
     words = ("a", "b", "c", "d")
     gold = Parse(words, ("A", "B", "C", "D"), "", (2, 0, 2, 3), ("k", "root", "l", "m"))
-    found = Parse(words, ("A", "B", "C", "X"), "", (2, 0, 4, 2), ("x", "root", "l", "m"))
+    answer = Parse(words, ("A", "B", "C", "X"), "", (2, 0, 4, 2), ("x", "root", "l", "m"))
     refused = Parse(("e",), ("E",), "", (0,), ("root",))
     # Of 5 words 2 have the right head, 1 the right relation as well, 3 the right tag.
-    assert attachment([gold, refused], Fixed(found, Refused("too long"))) == pytest.approx(
+    assert attachment([gold, refused], Fixed(answer, Refused("too long"))) == pytest.approx(
         {"uas": 40.0, "las": 20.0, "tags": 60.0}
     )

@@ -15,8 +15,8 @@ from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import apportion
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.text.features import folded
-from espalier.text.words import ascii_punctuation, estimate_words
+from espalier.text.normalize import folded, plain_marks
+from espalier.text.words import approximate_words
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"
@@ -97,7 +97,7 @@ def _rows(found: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined
 def _written(row: Pair, *, lower: bool, plain: bool) -> Pair | Quarantined:
     source, target = row.source, row.target
     if plain:
-        source, target = ascii_punctuation(source), ascii_punctuation(target)
+        source, target = plain_marks(source), plain_marks(target)
     if lower:
         source, target = source.lower(), target.lower()
     return pair_of(row.id, source, target, origin=row.origin, language=row.language, group=row.group)
@@ -109,7 +109,7 @@ def _unfit(row: Pair, ascii_only: bool, least: int | None, most: int | None) -> 
         return "not ASCII"
     if least is None and most is None:
         return None
-    words = [estimate_words(side) for side in sides]
+    words = [approximate_words(side) for side in sides]
     if least is not None and min(words) < least:
         return "too few words"
     return "too many words" if most is not None and max(words) > most else None

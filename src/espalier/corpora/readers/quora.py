@@ -17,7 +17,7 @@ from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.readers.wordpieces import WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
-from espalier.text.features import folded
+from espalier.text.normalize import folded
 
 _POS50K, _BIMPM, _DIFFUSEQ = "train.src.txt", "dev.tsv", "valid.jsonl"
 _CDNPG, _VOCABULARY = "quora/test.h5", "bert-base-uncased-vocab.txt"

@@ -12,12 +12,13 @@ from espalier.corpora.readers.files import json_of, single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import DataError
+from espalier.text.language import HAN
 from espalier.verse.text import TERMINALS, join_units
 
 #: Marks that a ci may have. Everything else that is not Han is the trace of a character that some conversion lost.
 MARKS = f"，、；：{TERMINALS}"
 
-_HAN = "々\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN = f"々{HAN}"
 _UNIT_END = re.compile(f"(?<=[{TERMINALS}])")
 
 #: Why a text is quarantined: the first of these that it contains.

@@ -98,12 +98,12 @@ class DialogueEncoding:
         return {"words": len(vocabulary.words)}
 
     def measures(self, split: DialogueData) -> Mapping[str, Any]:
-        """`steps`, the points of figure 6: by length, the mean depths of words in chains and trees."""
+        """`depths`, the points of figure 6: by sentence length, the mean depths of words in chains and trees."""
         children = split.columns["children"]
         rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
         points = depths_by_length(depths_of_tree(row.reshape(-1, ARITY)) for row in rows)
         return {
-            "steps": {
+            "depths": {
                 str(length): {name: round(value, 4) for name, value in point._asdict().items()}
                 for length, point in points.items()
             }

@@ -34,16 +34,16 @@ class BracketState:
 
 
 class Brackets:
-    """One tree in brackets; EOS after it, within `steps` tokens. The rules of labels are those of `WellFormed`.
+    """One tree in brackets; EOS after it, within `max_ids` tokens. The rules of labels are those of `WellFormed`.
 
     Args:
-        steps: the most tokens, the end counted; `beam_search` must be given no fewer.
+        max_ids: the most tokens, the end counted; `beam_search` must be given no fewer.
         template: whether the top levels equal each row's template, as in `KeptTemplate`.
         levels: the most levels of a template that are kept.
     """
 
-    def __init__(self, symbols: TreeSymbols, steps: int, template: bool, levels: int = 3) -> None:
-        self.steps, self.levels, self.template = steps, levels, template
+    def __init__(self, symbols: TreeSymbols, max_ids: int, template: bool, levels: int = 3) -> None:
+        self.max_ids, self.levels, self.template = max_ids, levels, template
         self.size, self.depth = symbols.bracketed_size, symbols.depth
         self.rules = NodeRules.of(symbols)
 
@@ -57,7 +57,7 @@ class Brackets:
         rules = self.rules.to(batch.device)
         none = torch.zeros(len(batch), 0, dtype=torch.long, device=batch.device)
         nodes = nodes_of(batch.template, self.depth) if self.template else none
-        kept = Kept.of(nodes, self.levels, rules).fit(self.steps, _UNIT, rules)
+        kept = Kept.of(nodes, self.levels, rules).fit(self.max_ids, _UNIT, rules)
         last = torch.full((len(batch),), BOS, device=batch.device)
         need = torch.nn.functional.pad(rules.need[FIRST:].view(-1, self.depth).T, (0, 0, 1, 0))
         return BracketState(0, last, torch.zeros_like(last), torch.zeros_like(last), kept, rules, need)
@@ -72,8 +72,8 @@ class Brackets:
         coming = kept.next(state.place)
         following = rules.level[coming]
         # Tokens to spare once what is open is closed, the kept nodes are written, and EOS is.
-        room = self.steps - state.time - 1 - level - _UNIT * kept.still(state.place)
-        fits = _UNIT * (1 + rules.least[level + 1]) <= room
+        room = self.max_ids - state.time - 1 - level - _UNIT * kept.still(state.place)
+        fits = _UNIT * (1 + rules.min_need[level + 1]) <= room
         opens = torch.where(free, rules.opens[node] & fits, following == level + 1)
 
         mask = torch.zeros(len(last), self.size, dtype=torch.bool, device=last.device)

@@ -32,7 +32,7 @@ class NodeRules:
         opens: (size,) bool: it may have children.
         must: (size,) bool: it may, and has to.
         need: (size,) int64: the least number of nodes below it; very many where it may stand in a template only.
-        least: (depth + 2,) int64: the least of `need` at each level; very many at 0 and below `depth`.
+        min_need: (depth + 2,) int64: the least of `need` at each level; very many at 0 and below `depth`.
         to_level: (depth + 1, size) bool: the symbols of each level and of those above it; in row 0 the specials.
         fewer: (depth + 2, size) bool: the symbols that need fewer nodes than the row's number.
     """
@@ -42,7 +42,7 @@ class NodeRules:
     opens: Tensor
     must: Tensor
     need: Tensor
-    least: Tensor
+    min_need: Tensor
     to_level: Tensor
     fewer: Tensor
 
@@ -72,10 +72,10 @@ class NodeRules:
         # One child that may end, or, where no label may, one after another down to the last level, where all may.
         below = torch.ones_like(level) if any_ends else depth - level
         need = torch.where(must, below, torch.where(opens | ends | last, 0, _NEVER))
-        least = torch.full((depth + 2,), _NEVER)
-        least[1:-1] = need[FIRST:].view(-1, depth).amin(0)
+        min_need = torch.full((depth + 2,), _NEVER)
+        min_need[1:-1] = need[FIRST:].view(-1, depth).amin(0)
         rows = torch.arange(depth + 2)[:, None]
-        return cls(depth, level, opens, must, need, least, level <= rows[:-1], need < rows)
+        return cls(depth, level, opens, must, need, min_need, level <= rows[:-1], need < rows)
 
     def to(self, device: torch.device | str) -> NodeRules:
         """The same rules on another device."""
@@ -134,20 +134,20 @@ class Kept:
         """(batch,) `place` one further on where `written`."""
         return (place + written).clamp(max=self.nodes.shape[1] - 1)
 
-    def fit(self, steps: int, unit: int, rules: NodeRules) -> Kept:
-        """Itself, if every row leads to a tree of at most `steps` tokens, `unit` for a node and one for the end.
+    def fit(self, max_ids: int, unit: int, rules: NodeRules) -> Kept:
+        """Itself, if every row leads to a tree of at most `max_ids` tokens, `unit` for a node and one for the end.
 
         Raises:
             ConfigError: it does not.
         """
         root = torch.where(self.depth == 0, rules.need[BOS], 0)
         tokens = unit * (self.rest[:, 0] + root) + 1
-        if bool((tokens > steps).any()):
-            row = int((tokens > steps).nonzero()[0])
+        if bool((tokens > max_ids).any()):
+            row = int((tokens > max_ids).nonzero()[0])
             raise ConfigError(
-                f"the shortest tree takes {int(tokens[row])} tokens, its end counted, where {steps} are allowed",
+                f"the shortest tree takes {int(tokens[row])} tokens, its end counted, where {max_ids} are allowed",
                 where=f"row {row + 1}",
-                remedy=f"allow {int(tokens.max())} steps, or give a smaller template",
+                remedy=f"allow {int(tokens.max())} ids, or give a smaller template",
             )
         return self
 
@@ -184,17 +184,17 @@ class TreeState:
 
 
 class WellFormed:
-    """Nodes in pre-order, symbols of `TreeSymbols`, that make one tree; EOS after it, within `steps` tokens.
+    """Nodes in pre-order, symbols of `TreeSymbols`, that make one tree; EOS after it, within `max_ids` tokens.
 
     A node has the children that its label was seen with: none, or some, unless it stands at the last level.
 
     Args:
-        steps: the most tokens, the end counted; `beam_search` must be given no fewer.
+        max_ids: the most tokens, the end counted; `beam_search` must be given no fewer.
         labels: whether labels matter; if not, levels alone do.
     """
 
-    def __init__(self, symbols: TreeSymbols, steps: int, labels: bool = True) -> None:
-        self.steps, self.rules = steps, NodeRules.of(symbols, labels)
+    def __init__(self, symbols: TreeSymbols, max_ids: int, labels: bool = True) -> None:
+        self.max_ids, self.rules = max_ids, NodeRules.of(symbols, labels)
 
     def start(self, batch: Any) -> TreeState:
         """Before the root.
@@ -206,7 +206,7 @@ class WellFormed:
 
     def _start(self, template: Tensor, levels: int) -> TreeState:
         rules = self.rules.to(template.device)
-        kept = Kept.of(template, levels, rules).fit(self.steps, 1, rules)
+        kept = Kept.of(template, levels, rules).fit(self.max_ids, 1, rules)
         last = torch.full((len(template),), BOS, device=template.device)
         return TreeState(0, last, torch.zeros_like(last), kept, rules)
 
@@ -218,10 +218,10 @@ class WellFormed:
         # Free nodes stand below the kept ones, and below the root; a child that must be is the only choice.
         above = torch.where(must, level, torch.maximum(kept.depth, level.clamp(max=1)))
         deepest = level + rules.opens[last]
-        room = (self.steps - state.time - 2 - kept.still(state.place)).clamp(-1, rules.depth)
+        room = (self.max_ids - state.time - 2 - kept.still(state.place)).clamp(-1, rules.depth)
         allowed = rules.to_level[deepest] & ~rules.to_level[above] & rules.fewer[room + 1]
         # Something always fits where a child must be, but in rows that a search has given up.
-        done = ~must | (rules.least[level + 1] > room)
+        done = ~must | (rules.min_need[level + 1] > room)
         return allowed.scatter_(1, kept.next(state.place)[:, None], done[:, None])
 
     def advance(self, tokens: Tensor, state: TreeState) -> TreeState:
@@ -239,15 +239,15 @@ class KeptTemplate(WellFormed):
     free. Where a template breaks the rules of labels, it is right.
     """
 
-    def __init__(self, symbols: TreeSymbols, steps: int, levels: int = 3) -> None:
-        super().__init__(symbols, steps)
+    def __init__(self, symbols: TreeSymbols, max_ids: int, levels: int = 3) -> None:
+        super().__init__(symbols, max_ids)
         self.levels = levels
 
     def start(self, batch: PairBatch) -> TreeState:
         """Before the root; `batch.template` is (batch, nodes) symbols.
 
         Raises:
-            ConfigError: a row's template needs more than `steps` tokens.
+            ConfigError: a row's template needs more than `max_ids` tokens.
             TreeError: a row's template is no tree.
         """
         return self._start(batch.template, self.levels)

@@ -58,9 +58,9 @@ def load(model: str | Path, *, max_words: int = 200, batch_tokens: int = 500) ->
     path, name = _located(model)
     if (path / TRAINED).is_file():
         path /= TRAINED
-    found = load_chart_parser(path)
+    chart_parser = load_chart_parser(path)
     weights = file_sha256(path / WEIGHTS if path.is_dir() else path)
-    return BeneparParser(found, f"benepar {version('benepar')}, {name} {weights[:8]}", max_words, batch_tokens)
+    return BeneparParser(chart_parser, f"benepar {version('benepar')}, {name} {weights[:8]}", max_words, batch_tokens)
 
 
 class BeneparParser:
@@ -91,8 +91,8 @@ class BeneparParser:
         "tokens do not round-trip" to the text or through the model's own tokenizer, and those in which the model
         finds no constituent ("no tree").
         """
-        answers: list[Any] = [self._input(each) for each in sentences]
-        places = [place for place, each in enumerate(answers) if isinstance(each, _Input)]
+        answers: list[Any] = [self._input(sentence) for sentence in sentences]
+        places = [place for place, answer in enumerate(answers) if isinstance(answer, _Input)]
         places.sort(key=lambda place: answers[place].tokens)
         with torch.inference_mode():
             parsed = self._parsed([answers[place] for place in places])
@@ -106,10 +106,10 @@ class BeneparParser:
                 return Refused("empty")
             if len(sentence) > LONGEST * self._max_words:
                 return Refused("too long")
-            found = penn_words(sentence)
-            if found is None:
+            split = penn_words(sentence)
+            if split is None:
                 return Refused("tokens do not round-trip")
-            words, spaces = found
+            words, spaces = split
         else:
             words = tuple(sentence)
             if any(not word or _SPACE.search(word) for word in words):
@@ -138,15 +138,15 @@ class BeneparParser:
         """The answers, in order; `inputs` are sorted by length."""
         model, rows = self._model, list[list[int]]()
         if model.char_encoder is not None and inputs:
-            words, rows = numbered(each.read for each in inputs)
+            words, rows = numbered(item.read for item in inputs)
             table = word_vectors(model.char_encoder, words, model.char_vocab)
-        for first, last in _batches([each.tokens for each in inputs], self._batch_tokens):
+        for first, last in _batches([item.tokens for item in inputs], self._batch_tokens):
             if rows:
-                ids, mask = (each.to(model.device) for each in padded(rows[first:last]))
-                found = annotate(model, F.embedding(ids, table), mask)
+                ids, mask = (tensor.to(model.device) for tensor in padded(rows[first:last]))
+                annotations = annotate(model, F.embedding(ids, table), mask)
             else:
-                found, mask = annotate_pretrained(model, [each.encoded for each in inputs[first:last]])
-            yield from self._answers(inputs[first:last], found, mask.sum(1) - 2)
+                annotations, mask = annotate_pretrained(model, [item.encoded for item in inputs[first:last]])
+            yield from self._answers(inputs[first:last], annotations, mask.sum(1) - 2)
 
     def _answers(
         self, inputs: Sequence[_Input], annotations: torch.Tensor, lengths: torch.Tensor
@@ -155,17 +155,17 @@ class BeneparParser:
         scores, start, width = score_spans(model, fenceposts(model, annotations))
         nodes = best_nodes(scores, start, width, lengths, model.decoder.force_root_constituent)
         spans: list[list[Span]] = [[] for _ in inputs]
-        for sentence, first, wide, label in zip(*(each.tolist() for each in nodes), strict=True):
+        for sentence, first, wide, label in zip(*(tensor.tolist() for tensor in nodes), strict=True):
             if label:
                 spans[sentence].append(Span(first, first + wide + 1, self._labels[label]))
         tags = model.f_tag(annotations).argmax(-1)[:, 1:].tolist() if model.f_tag is not None else None
-        for number, each in enumerate(inputs):
+        for number, item in enumerate(inputs):
             if not spans[number]:
                 yield Refused("no tree")
                 continue
-            size = len(each.words)
+            size = len(item.words)
             own = tuple(model.tag_from_index[tag] for tag in tags[number][:size]) if tags else ()
-            yield Parse(each.words, own, write_tree(tree_over(each.words, own, spans[number])))
+            yield Parse(item.words, own, write_tree(tree_over(item.words, own, spans[number])))
 
 
 def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:

@@ -53,8 +53,8 @@ def annotate(model: Any, content: Tensor, mask: Tensor) -> Tensor:
     """Annotations (B, N + 2, D) of the words' own vectors: (B, N + 2, D / 2), or (.., D) where there is no encoder."""
     if model.encoder is None:
         return content
-    found = model.encoder(model.add_timing(model.morpho_emb_dropout(content)), mask)
-    return torch.cat([found[..., 0::2], found[..., 1::2]], -1)
+    hidden = model.encoder(model.add_timing(model.morpho_emb_dropout(content)), mask)
+    return torch.cat([hidden[..., 0::2], hidden[..., 1::2]], -1)
 
 
 def fenceposts(model: Any, annotations: Tensor) -> Tensor:
@@ -73,12 +73,12 @@ def score_spans(model: Any, posts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     words = posts.shape[1] - 1
     start, last = torch.triu_indices(words, words, device=posts.device)
     hidden = F.linear(posts, first.weight)
-    found = hidden.index_select(1, last + 1)
-    found -= hidden.index_select(1, start)
-    found += first.bias
+    scores = hidden.index_select(1, last + 1)
+    scores -= hidden.index_select(1, start)
+    scores += first.bias
     for layer in rest:
-        found = F.relu_(found) if isinstance(layer, torch.nn.ReLU) else layer(found)
-    return found, start, last - start
+        scores = F.relu_(scores) if isinstance(layer, torch.nn.ReLU) else layer(scores)
+    return scores, start, last - start
 
 
 def best_nodes(
@@ -149,14 +149,14 @@ def margin_loss(model: Any, posts: Tensor, lengths: Tensor, gold: Nodes) -> Tens
         words = posts.shape[1] - 1
         labels = torch.zeros(len(lengths), words, words, dtype=torch.long, device=posts.device)
         labels[gold.sentence, gold.start, gold.width] = gold.label
-        found = best_nodes(scores, start, width, lengths, model.decoder.force_root_constituent, labels[:, start, width])
-        wrong = found.label != labels[found.sentence, found.start, found.width]
+        best = best_nodes(scores, start, width, lengths, model.decoder.force_root_constituent, labels[:, start, width])
+        wrong = best.label != labels[best.sentence, best.start, best.width]
         guessed = torch.zeros_like(labels)
-        guessed[found.sentence, found.start, found.width] = found.label
+        guessed[best.sentence, best.start, best.width] = best.label
         missed = guessed[gold.sentence, gold.start, gold.width] != gold.label
-        named = wrong & (found.label > 0)
+        named = wrong & (best.label > 0)
         sentence, first, wide, label = (
-            torch.cat([one[named], other[missed]]) for one, other in zip(found, gold, strict=True)
+            torch.cat([one[named], other[missed]]) for one, other in zip(best, gold, strict=True)
         )
         sign = torch.ones(len(label), device=posts.device)
         sign[int(named.sum()) :] = -1

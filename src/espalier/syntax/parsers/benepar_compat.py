@@ -119,8 +119,10 @@ def _tensors(path: Path) -> Any:
 
 
 def _fill(model: Any, state: Mapping[str, Tensor]) -> None:
-    found = model.load_state_dict({name: each for name, each in state.items() if not _STALE.match(name)}, strict=False)
+    keys = model.load_state_dict(
+        {name: tensor for name, tensor in state.items() if not _STALE.match(name)}, strict=False
+    )
     shared = "pretrained_model.shared.weight" in state
-    missing = [name for name in found.missing_keys if not (shared and _TIED.match(name))]
-    if missing or found.unexpected_keys:
-        raise ValueError(f"weights missing or too many: {', '.join([*missing, *found.unexpected_keys][:3])}")
+    missing = [name for name in keys.missing_keys if not (shared and _TIED.match(name))]
+    if missing or keys.unexpected_keys:
+        raise ValueError(f"weights missing or too many: {', '.join([*missing, *keys.unexpected_keys][:3])}")

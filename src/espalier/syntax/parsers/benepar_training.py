@@ -86,8 +86,8 @@ def train_benepar(
     Raises:
         DataError: no tree to train on, or none to choose an epoch by.
     """
-    learnt = [each for each in train if each.tree and len(each.words) <= config.max_words]
-    judged = [each for each in dev if each.tree]
+    learnt = [parse for parse in train if parse.tree and len(parse.words) <= config.max_words]
+    judged = [parse for parse in dev if parse.tree]
     if not learnt or not judged:
         raise DataError(
             f"no {'dev' if learnt else 'training'} sentence has a tree", file="treebank", remedy="check its reader"
@@ -108,20 +108,20 @@ def _model_and_examples(parses: Sequence[Parse], config: BeneparTraining) -> tup
         from benepar.parse_chart import ChartParser
         from benepar.ptb_unescape import ptb_unescape
 
-    read = [ptb_unescape(each.words) for each in parses]
-    spans = [spans_of(read_tree(each.tree)) for each in parses]
-    tags = _numbers(UNKNOWN, {tag for each in parses for tag in each.tags})
-    labels = _numbers("", {span.label for each in spans for span in each})
-    rooted = all(each and each[-1][:2] == (0, len(words)) for each, words in zip(spans, read, strict=True))
+    read = [ptb_unescape(parse.words) for parse in parses]
+    spans = [spans_of(read_tree(parse.tree)) for parse in parses]
+    tags = _numbers(UNKNOWN, {tag for parse in parses for tag in parse.tags})
+    labels = _numbers("", {span.label for nodes in spans for span in nodes})
+    rooted = all(nodes and nodes[-1][:2] == (0, len(words)) for nodes, words in zip(spans, read, strict=True))
     numbers = HParams(**config.hparams(tagged=len(tags) > 1, rooted=rooted))
     model = ChartParser(tags, labels, RetokenizerForCharLSTM.build_vocab(read), numbers)
     examples = [
         Example(
             words,
-            [tags[tag] for tag in each.tags],
+            [tags[tag] for tag in parse.tags],
             [(span.start, span.end - span.start - 1, labels[span.label]) for span in its],
         )
-        for each, words, its in zip(parses, read, spans, strict=True)
+        for parse, words, its in zip(parses, read, spans, strict=True)
     ]
     return model.to("cuda" if torch.cuda.is_available() else "cpu"), examples
 
@@ -142,7 +142,7 @@ def _trained(
     optimizer = torch.optim.Adam(model.parameters(), lr=config.rate, betas=(0.9, 0.98), eps=1e-9, fused=True)
     checkpoint = scratch / "checkpoint.pt"
     first, best = _resumed(checkpoint, model, optimizer)
-    lengths = np.array([len(each.read) for each in examples])
+    lengths = np.array([len(example.read) for example in examples])
     steps = -(-len(examples) // config.batch)
     done, total = first * steps, config.epochs * steps
     for epoch in range(first, config.epochs):
@@ -210,24 +210,26 @@ def _lowered(example: Example) -> Example:
 def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
     """benepar's loss of a batch: the margin loss a sentence, and the tagger's weighted cross-entropy a word."""
     device = model.device
-    words, rows = numbered(each.read for each in examples)
-    ids, mask = (each.to(device) for each in padded(rows))
+    words, rows = numbered(example.read for example in examples)
+    ids, mask = (tensor.to(device) for tensor in padded(rows))
     vectors = word_vectors(model.char_encoder, words, model.char_vocab)
     annotations = annotate(model, F.embedding(ids, vectors), mask)
-    gold = torch.tensor([(number, *node) for number, each in enumerate(examples) for node in each.nodes], device=device)
+    gold = torch.tensor(
+        [(number, *node) for number, example in enumerate(examples) for node in example.nodes], device=device
+    )
     loss = margin_loss(model, fenceposts(model, annotations), mask.sum(1) - 2, Nodes(*gold.T)) / len(examples)
     if model.f_tag is None:
         return loss
-    tags, _ = padded([[-100, *each.tags, -100] for each in examples], -100)
+    tags, _ = padded([[-100, *example.tags, -100] for example in examples], -100)
     scores = model.f_tag(annotations).flatten(0, 1)
     return loss + model.tag_loss_scale * F.cross_entropy(scores, tags.to(device).flatten(), ignore_index=-100)
 
 
 def bracket_f1(gold: Sequence[Parse], parser: Parser) -> float:
     """Labelled bracket F1 of a parser that is given the words, in percent; all brackets count."""
-    found = parser.parse([each.words for each in gold])
+    answers = parser.parse([parse.words for parse in gold])
     both = right = 0
-    for one, other in zip(gold, found, strict=True):
+    for one, other in zip(gold, answers, strict=True):
         ours, theirs = _brackets(one), _brackets(other) if isinstance(other, Parse) else Counter[Span]()
         both += ours.total() + theirs.total()
         right += (ours & theirs).total()

@@ -17,7 +17,9 @@ EDGES: Final = (_START_SENTENCE * 3, _STOP_SENTENCE * 3)
 def numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
     """The different words of sentences, and each sentence as their numbers, between its edges."""
     numbers: dict[str, int] = {}
-    rows = [[numbers.setdefault(word, len(numbers)) for word in (EDGES[0], *each, EDGES[1])] for each in sentences]
+    rows = [
+        [numbers.setdefault(word, len(numbers)) for word in (EDGES[0], *sentence, EDGES[1])] for sentence in sentences
+    ]
     return list(numbers), rows
 
 
@@ -25,9 +27,9 @@ def padded(rows: Sequence[Sequence[int]], value: int = 0) -> tuple[Tensor, Tenso
     """Rows of numbers as one tensor (rows, longest), and where they are real."""
     lengths = torch.tensor([len(row) for row in rows])
     mask = torch.arange(int(lengths.max())) < lengths[:, None]
-    found = torch.full(mask.shape, value)
-    found[mask] = torch.tensor([number for row in rows for number in row])
-    return found, mask
+    tensor = torch.full(mask.shape, value)
+    tensor[mask] = torch.tensor([number for row in rows for number in row])
+    return tensor, mask
 
 
 def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, int], limit: int = 2048) -> Tensor:
@@ -41,23 +43,27 @@ def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, in
         limit: the words that the LSTM reads at once.
     """
     device = encoder.emb.weight.device
-    order = sorted(range(len(words)), key=lambda each: len(words[each]))
-    found = []
+    order = sorted(range(len(words)), key=lambda index: len(words[index]))
+    vectors = []
     first = 0
     while first < len(order):
         size = len(words[order[first]])
         last = first + 1
         while last < min(len(order), first + limit) and len(words[order[last]]) == size:
             last += 1
-        ids = torch.tensor([_spelled(words[each], characters) for each in order[first:last]], device=device)
+        ids = torch.tensor([_spelled(words[index], characters) for index in order[first:last]], device=device)
         _, (hidden, _) = encoder.lstm(encoder.char_dropout(encoder.emb(ids.T)))
-        found.append(torch.cat([hidden[0], hidden[1]], -1))
+        vectors.append(torch.cat([hidden[0], hidden[1]], -1))
         first = last
     place = torch.empty(len(order), dtype=torch.long)
     place[torch.tensor(order, dtype=torch.long)] = torch.arange(len(order))
-    return torch.cat(found).index_select(0, place.to(device))
+    return torch.cat(vectors).index_select(0, place.to(device))
 
 
 def _spelled(word: str, characters: Mapping[str, int]) -> list[int]:
     unknown = characters[_UNKNOWN]
-    return [characters[_START_WORD], *(characters.get(each, unknown) for each in word), characters[_STOP_WORD]]
+    return [
+        characters[_START_WORD],
+        *(characters.get(character, unknown) for character in word),
+        characters[_STOP_WORD],
+    ]

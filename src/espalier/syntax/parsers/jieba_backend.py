@@ -47,8 +47,8 @@ class JiebaParser:
     def _tag(self, word: str) -> str:
         if tag := self._tagger.word_tag_tab.get(word):
             return str(tag)
-        found = self._tagger.lcut(word)
-        return str(found[0].flag) if len(found) == 1 else "x"
+        pairs = self._tagger.lcut(word)
+        return str(pairs[0].flag) if len(pairs) == 1 else "x"
 
 
 def cut_words(text: str) -> list[str]:
@@ -70,10 +70,10 @@ def _tokenizer() -> Any:
     """
     import jieba
 
-    found = jieba.Tokenizer()
-    found.FREQ, found.total = found.gen_pfdict(found.get_dict_file())
-    found.initialized = True
-    return found
+    tokenizer = jieba.Tokenizer()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer
 
 
 @cache
@@ -87,6 +87,6 @@ def _tagger() -> Any:
 def _extractor() -> Any:
     from jieba.analyse import TFIDF
 
-    found = TFIDF()
-    found.tokenizer = _tokenizer()
-    return found
+    extractor = TFIDF()
+    extractor.tokenizer = _tokenizer()
+    return extractor

@@ -72,9 +72,11 @@ class LtpParser:
         Refused are those that are "empty" or "too long", and those of which the "tokens do not round-trip": the
         model's tokenizer leaves nothing of the text or of a given word, or the words found are not the text.
         """
-        answers: list[Any] = [refusal(each) for each in sentences]
+        answers: list[Any] = [refusal(sentence) for sentence in sentences]
         for given in (False, True):
-            places = [n for n, each in enumerate(sentences) if answers[n] is None and isinstance(each, str) != given]
+            places = [
+                n for n, sentence in enumerate(sentences) if answers[n] is None and isinstance(sentence, str) != given
+            ]
             inputs = [sentences[n] if isinstance(sentences[n], str) else list(sentences[n]) for n in places]
             for place, answer in zip(places, self._answers(inputs, given), strict=True):
                 answers[place] = answer
@@ -94,8 +96,8 @@ class LtpParser:
             step = max(1, self._batch_tokens // size)
             for first in range(0, len(alike), step):
                 batch = alike[first : first + step]
-                found = self._parsed([inputs[n] for n in batch], given) if size <= LONGEST else repeat(_TOO_LONG)
-                for place, answer in zip(batch, found, strict=False):
+                parsed = self._parsed([inputs[n] for n in batch], given) if size <= LONGEST else repeat(_TOO_LONG)
+                for place, answer in zip(batch, parsed, strict=False):
                     answers[place] = answer
         return answers
 
@@ -105,23 +107,23 @@ class LtpParser:
             return []
         encodings = self._model.tokenizer(inputs, is_split_into_words=given, truncation=False, verbose=False).encodings
         return [
-            0 if len(set(encoding.word_ids) - {None}) < (len(each) if given else 1) else len(encoding.ids)
-            for each, encoding in zip(inputs, encodings, strict=True)
+            0 if len(set(encoding.word_ids) - {None}) < (len(item) if given else 1) else len(encoding.ids)
+            for item, encoding in zip(inputs, encodings, strict=True)
         ]
 
     def _parsed(self, batch: Sequence[Any], given: bool) -> Iterator[Parse | Refused]:
         tasks = [task for task in ("cws", "pos", "dep")[given:] if task in self._model.supported_tasks]
-        found = self._model.pipeline(batch, tasks=tasks)
+        output = self._model.pipeline(batch, tasks=tasks)
         for number, sentence in enumerate(batch):
-            words = sentence if given else ["".join(word.split()) for word in found.cws[number]]
+            words = sentence if given else ["".join(word.split()) for word in output.cws[number]]
             if not all(words) or "".join(words) != ("".join(sentence) if given else "".join(sentence.split())):
                 yield _NO_ROUND_TRIP
                 continue
-            tags = tuple(found.pos[number]) if found.pos else ()
-            if not found.dep:
+            tags = tuple(output.pos[number]) if output.pos else ()
+            if not output.dep:
                 yield Parse(tuple(words), tags)
                 continue
-            arcs = found.dep[number]
+            arcs = output.dep[number]
             tree, _ = attach_roots(Dependencies(tuple(words), tags, tuple(arcs["head"]), tuple(arcs["label"])), "COO")
             yield parse_with(tree)
 
@@ -139,7 +141,7 @@ class LegacyLtpParser:
         Refused are those that are "empty", and those of which the "tokens do not round-trip": white space within a
         given word, or half a surrogate pair.
         """
-        answers: list[Any] = [refusal(each) for each in sentences]
+        answers: list[Any] = [refusal(sentence) for sentence in sentences]
         places = [place for place, answer in enumerate(answers) if answer is None]
         words = [self._words(sentences[place]) for place in places]
         tagged = "pos" in self._model.supported_tasks and places
@@ -151,8 +153,8 @@ class LegacyLtpParser:
     def _words(self, sentence: Sentence) -> list[str]:
         if not isinstance(sentence, str):
             return list(sentence)
-        found = self._model.pipeline(sentence.split(), tasks=["cws"], parallelism=False).cws
-        return [word for piece in found for word in piece]
+        pieces = self._model.pipeline(sentence.split(), tasks=["cws"], parallelism=False).cws
+        return [word for piece in pieces for word in piece]
 
 
 def refusal(sentence: Sentence) -> Refused | None:

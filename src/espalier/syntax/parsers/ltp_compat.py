@@ -117,22 +117,22 @@ def load_legacy(folder: Path, config: Mapping[str, Any]) -> Any:
 
 
 def _fill(model: Any, state: Mapping[str, Any]) -> None:
-    found = model.load_state_dict(dict(state), strict=False)
-    if found.missing_keys:
-        raise ValueError(f"weights missing: {', '.join(found.missing_keys[:3])}")
+    keys = model.load_state_dict(dict(state), strict=False)
+    if keys.missing_keys:
+        raise ValueError(f"weights missing: {', '.join(keys.missing_keys[:3])}")
 
 
 def _targets(value: Any) -> Iterator[Any]:
     """All that the configuration would have called, at any depth."""
     waiting = [value]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            if _TARGET in each:
-                yield each[_TARGET]
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
+        item = waiting.pop()
+        if isinstance(item, dict):
+            if _TARGET in item:
+                yield item[_TARGET]
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
 
 
 def _refused(folder: Path, what: str) -> ArtifactError:

@@ -23,10 +23,10 @@ def penn_words(text: str) -> tuple[tuple[str, ...], list[bool]] | None:
     position = _SPACES.match(text).end()  # type: ignore[union-attr]
     for word in words:
         forms = (word, *_QUOTES.get(word, ()))
-        form = next((each for each in forms if text.startswith(each, position)), None)
-        if not form:
+        spelling = next((form for form in forms if text.startswith(form, position)), None)
+        if not spelling:
             return None
-        end = position + len(form)
+        end = position + len(spelling)
         position = _SPACES.match(text, end).end()  # type: ignore[union-attr]
         follows.append(position > end)
     return (words, follows) if position == len(text) else None

@@ -100,11 +100,11 @@ class SpacyParser:
         "tokens do not round-trip", and those for which spaCy's undoing of its projective trees ends in a cycle
         ("no tree").
         """
-        answers: list[Any] = [self._doc(each) for each in sentences]
-        places = [place for place, each in enumerate(answers) if not isinstance(each, Refused)]
+        answers: list[Any] = [self._doc(sentence) for sentence in sentences]
+        places = [place for place, answer in enumerate(answers) if not isinstance(answer, Refused)]
         places.sort(key=lambda place: len(answers[place]))
-        found = self._nlp.pipe((answers[place] for place in places), batch_size=self._batch)
-        for place, doc in zip(places, found, strict=True):
+        docs = self._nlp.pipe((answers[place] for place in places), batch_size=self._batch)
+        for place, doc in zip(places, docs, strict=True):
             answers[place] = self._answer(doc)
         return answers
 
@@ -177,8 +177,8 @@ def _located(model: str) -> tuple[Path, str]:
 
     folder = Path(model)
     if model and spacy.util.is_package(model):
-        found = version(model)
-        return Path(spacy.util.get_package_path(model)) / f"{model}-{found}", f"{model} {found}"
+        release = version(model)
+        return Path(spacy.util.get_package_path(model)) / f"{model}-{release}", f"{model} {release}"
     if not model or not (folder / CONFIG).is_file():
         ways = ["train one here (backend spacy with a treebank)", "give the path of one"]
         if model and not set(model) & set("/\\. "):

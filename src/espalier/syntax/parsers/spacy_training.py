@@ -73,8 +73,8 @@ def train_spacy(
     Raises:
         DataError: no tree to train on, or none to choose an epoch by.
     """
-    learnt = [each for each in train if each.heads and each.tags and len(each.words) <= config.max_words]
-    judged = [each for each in dev if each.heads and each.tags]
+    learnt = [parse for parse in train if parse.heads and parse.tags and len(parse.words) <= config.max_words]
+    judged = [parse for parse in dev if parse.heads and parse.tags]
     if not learnt or not judged:
         raise DataError(
             f"no {'dev' if learnt else 'training'} sentence has tags and heads",
@@ -101,7 +101,7 @@ def _train(
     optimizer = Adam(config.rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0, use_averages=False)
     checkpoint = scratch / "checkpoint.npz"
     first, best = _resumed(checkpoint, nlp, optimizer)
-    lengths = np.array([len(each.words) for each in train])
+    lengths = np.array([len(parse.words) for parse in train])
     epochs = [_batches(lengths, config.batch, seed_from(seed, "order", epoch)) for epoch in range(config.epochs)]
     done, total = sum(map(len, epochs[:first])), sum(map(len, epochs))
     for epoch in range(first, config.epochs):
@@ -116,9 +116,9 @@ def _train(
             read += words
             speed = read / (time.monotonic() - began)
             watch(done, total, f"epoch {epoch + 1}, {speed:.0f} words/s, loss {loss / words:.2f}{judged}")
-        found = attachment(dev, parser)
-        if found["las"] + found["tags"] > best.scores["las"] + best.scores["tags"]:
-            best = _Best(found, epoch + 1, [value.copy() for _, value in _parameters(nlp)])
+        scores = attachment(dev, parser)
+        if scores["las"] + scores["tags"] > best.scores["las"] + best.scores["tags"]:
+            best = _Best(scores, epoch + 1, [value.copy() for _, value in _parameters(nlp)])
         _save(checkpoint, nlp, optimizer, epoch + 1, best)
     nlp, _ = _pipeline_and_examples(train, config, seed)  # once more, since parsing dev has taught it words
     _put(nlp, best.weights)
@@ -156,15 +156,15 @@ def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed:
     for name, settings in config.components().items():
         nlp.add_pipe(name, config=settings)
     examples = []
-    for each in parses:
+    for parse in parses:
         gold = {
-            "tags": list(each.tags),
-            "heads": [head - 1 if head else number for number, head in enumerate(each.heads)],
-            "deps": [label if head else "ROOT" for label, head in zip(each.labels, each.heads, strict=True)],
+            "tags": list(parse.tags),
+            "heads": [head - 1 if head else number for number, head in enumerate(parse.heads)],
+            "deps": [label if head else "ROOT" for label, head in zip(parse.labels, parse.heads, strict=True)],
         }
-        examples.append(Example.from_dict(one_sentence(nlp.vocab, each.words), gold))
+        examples.append(Example.from_dict(one_sentence(nlp.vocab, parse.words), gold))
     # Where nearly all heads are on one side, a transition without relation would count as rare, and spaCy stop without.
-    sides = [head > number for each in parses for number, head in enumerate(each.heads, start=1) if head]
+    sides = [head > number for parse in parses for number, head in enumerate(parse.heads, start=1) if head]
     scarce = 1 + min(sum(sides), len(sides) - sum(sides)) // 2
     nlp.get_pipe("parser").cfg["min_action_freq"] = min(config.min_frequency, scarce)
     with warnings.catch_warnings():
@@ -280,7 +280,7 @@ def _own_randomness() -> Iterator[None]:
 def attachment(gold: Sequence[Parse], parser: Parser) -> dict[str, float]:
     """UAS, LAS and tag accuracy of a parser that is given the words, in percent; all words count."""
     heads = labels = tags = words = 0
-    for one, other in zip(gold, parser.parse([each.words for each in gold]), strict=True):
+    for one, other in zip(gold, parser.parse([parse.words for parse in gold]), strict=True):
         words += len(one.words)
         if isinstance(other, Refused):
             continue

@@ -1,0 +1,119 @@
+"""Finished trees of a tree beam: how each was derived, and which are a row's best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from espalier.decoding.tree_leaves import NONE, Leaves
+from espalier.syntax.ternary import EOB, Nodes
+
+Stop = Literal["sure", "paper"]
+Cut = Literal["", "depth", "words", "rounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeHypothesis:
+    """A finished tree.
+
+    Attributes:
+        tokens: a token for each node, the nodes by level and from left to right within each.
+        children: (n, K), as in `syntax.ternary`.
+        log_probability: of all choices made, in nats; leaves that a cap left open are not counted.
+        cut: the cap that stopped it; "" for a tree that ended of itself.
+    """
+
+    tokens: list[int]
+    children: Nodes
+    log_probability: float
+    cut: Cut
+
+
+class FinishedTrees:
+    """The trees that have ended.
+
+    A tree is identified by its last expansion. An expansion adds one group of children to the tree of the expansion
+    before it, so that following them back to the root gives the tree.
+    """
+
+    def __init__(self, beam: int, roots: Tensor) -> None:
+        self._beam = beam
+        self._best = roots.new_full((len(roots), beam), -torch.inf)  # scores of each row's best
+        self._before: list[Tensor] = []
+        self._codes: list[Tensor] = []
+        self._size = 0
+        self._ended: list[tuple[list[int], list[float], list[int]]] = []
+
+    def expand(self, before: Tensor, codes: Tensor) -> Tensor:
+        """Number the expansions that add the groups `codes` to the trees of the expansions `before`; one shape each.
+
+        A root is an expansion too: nothing, `NONE`, is before it, and its code is that of any group of the root.
+        """
+        self._before.append(before.flatten())
+        self._codes.append(codes.flatten())
+        self._size += codes.numel()
+        return torch.arange(self._size - codes.numel(), self._size, device=codes.device).view(codes.shape)
+
+    def add(self, rows: Tensor, scores: Tensor, expansions: Tensor) -> None:
+        """Add the trees of these expansions, (rows, n), except those whose score is -inf.
+
+        Args:
+            rows: (rows,) of the batch.
+            scores: (rows, n) log-probabilities.
+        """
+        row, place = (scores > -torch.inf).nonzero(as_tuple=True)
+        self._ended.append((rows[row].tolist(), scores[row, place].tolist(), expansions[row, place].tolist()))
+        self._best[rows] = torch.cat([self._best[rows], scores], dim=1).topk(self._beam, dim=1).values
+
+    def prune(self, rows: Tensor, scores: Tensor, stop: Stop) -> Tensor:
+        """Scores of open trees, (rows, n), with -inf for those that need not be expanded, as `stop` says.
+
+        Log-probabilities only fall, so that a tree that scores no better than the last of the row's best never enters
+        them.
+        """
+        bar = self._best[rows, -1:]
+        return scores.masked_fill(scores <= bar if stop == "sure" else bar > -torch.inf, -torch.inf)
+
+    def trees(self, leaves: Leaves, max_words: int) -> list[list[TreeHypothesis]]:
+        """Each row's best, the best first.
+
+        Args:
+            max_words: the cap of `tree_beam`.
+        """
+        rows: list[list[tuple[float, int]]] = [[] for _ in self._best]
+        for ended in self._ended:
+            for row, score, expansion in zip(*ended, strict=True):
+                rows[row].append((score, expansion))
+        before, codes = (torch.cat(parts).cpu().numpy() for parts in (self._before, self._codes))
+        parts = (leaves.opened.token, leaves.opened.groups, leaves.opened.below)
+        token, groups, below = (part.cpu().numpy() for part in parts)
+
+        def tree(score: float, expansion: int) -> TreeHypothesis:
+            chosen: dict[int, int] = {}  # the code of each leaf's group
+            while before[expansion] != NONE:
+                chosen[int(codes[expansion]) // leaves.local] = int(codes[expansion])
+                expansion = int(before[expansion])
+            root = int(codes[expansion]) // leaves.local
+            tokens, nodes, children = [int(token[root])], [(root, 1)], []
+            unopened, deep = False, False
+            for leaf, level in nodes:  # children are appended while the list is read
+                children.append([EOB] * groups.shape[2])
+                if leaf not in chosen:
+                    deep = deep or level == leaves.depth
+                    unopened = unopened or level < leaves.depth
+                    continue
+                at = divmod(chosen[leaf], leaves.local)
+                for slot, (word, number) in enumerate(zip(groups[at].tolist(), below[at].tolist(), strict=True)):
+                    if word != leaves.end:
+                        children[-1][slot] = len(tokens)
+                        tokens.append(word)
+                        nodes.append((number, level + 1))
+            stopped: Cut = "words" if len(tokens) >= max_words else "rounds"
+            cut: Cut = stopped if unopened else "depth" if deep else ""
+            return TreeHypothesis(tokens, np.array(children, np.int32), score, cut)
+
+        return [[tree(*pair) for pair in sorted(row, key=lambda pair: -pair[0])[: self._beam]] for row in rows]

@@ -1,0 +1,95 @@
+"""The two spaces of GuiG's rows: word pieces, and nodes with levels. Each reads ids in and scores them out."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.vocabulary import EOS, PAD
+from espalier.layers.linear import linear
+from espalier.layers.readout import readout_loss
+
+
+class PieceEmbedding(nn.Module):
+    """Word pieces; the output matrix is the embedding (Vaswani et al. 2017, section 3.4)."""
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__()
+        # Rows are scaled by sqrt(width) where they are read.
+        self.pieces = embedding(size, width, width**-0.5)
+
+    def forward(self, row: Tensor) -> Tensor:
+        """(batch, time) ids to (batch, time, width)."""
+        found: Tensor = self.pieces(row) * math.sqrt(self.pieces.embedding_dim)
+        return found
+
+    def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        """loss_txt of GuiG, section 3.2, summed over (rows, width) states."""
+        return readout_loss(x, self.pieces.weight, self._no_bias(), target, smoothing)
+
+    def log_probabilities(self, x: Tensor, sharpness: float = 1.0) -> Tensor:
+        """(rows, width) states to (rows, size)."""
+        return F.log_softmax(_sharpened(linear(x, self.pieces.weight, self._no_bias()), sharpness), dim=-1)
+
+    def _no_bias(self) -> Tensor:
+        return self.pieces.weight.new_zeros(len(self.pieces.weight))
+
+
+class TreeSymbolEmbedding(nn.Module):
+    """`TreeSymbols`: Emb(x) = Emb(p) + Emb(l), and two classifications, of the node and of its level (section 3.1)."""
+
+    def __init__(self, symbols: TreeSymbols, width: int, alpha: float, beta: float) -> None:
+        super().__init__()
+        self.alpha, self.beta = alpha, beta
+        self.nodes, self.levels = (embedding(each, width, width**-0.5) for each in (symbols.nodes, symbols.levels))
+        self.node_of: Tensor
+        self.level_of: Tensor
+        self.register_buffer("node_of", torch.from_numpy(symbols.node_of), persistent=False)
+        self.register_buffer("level_of", torch.from_numpy(symbols.level_of), persistent=False)
+
+    def forward(self, row: Tensor) -> Tensor:
+        """(batch, time) symbols to (batch, time, width)."""
+        found = self.nodes(self.node_of[row]) + self.levels(self.level_of[row])
+        scaled: Tensor = found * math.sqrt(self.nodes.embedding_dim)
+        return scaled
+
+    def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        """loss_syn of GuiG, section 3.1: alpha times the nodes' and beta times the levels', summed."""
+        nodes, levels = (
+            F.cross_entropy(logits, wanted[target], reduction="sum", label_smoothing=smoothing)
+            for logits, wanted in zip(self._logits(x), (self.node_of, self.level_of), strict=True)
+        )
+        return self.alpha * nodes + self.beta * levels
+
+    def log_probabilities(self, x: Tensor, sharpness: float = 1.0) -> Tensor:
+        """(rows, width) states to (rows, symbols): of a symbol's node and of its level, added.
+
+        The two are predicted independently. A special with a level, or a label with none, has a share too and is no
+        symbol, so that the symbols' probabilities sum to less than 1.
+        """
+        nodes, levels = (F.log_softmax(_sharpened(logits, sharpness), dim=-1) for logits in self._logits(x))
+        return nodes[:, self.node_of] + levels[:, self.level_of]
+
+    def levels_of(self, row: Tensor) -> Tensor:
+        """(batch, time) symbols to levels, from 1 at the root; 0 for specials."""
+        return (self.level_of[row] - EOS).clamp(min=0)
+
+    def _logits(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return (x @ self.nodes.weight.t()).float(), (x @ self.levels.weight.t()).float()
+
+
+def _sharpened(logits: Tensor, sharpness: float) -> Tensor:
+    return logits.float() if sharpness == 1.0 else logits.float() * sharpness
+
+
+def embedding(size: int, width: int, std: float) -> nn.Embedding:
+    """N(0, std), the padding row 0."""
+    made = nn.Embedding(size, width, padding_idx=PAD)
+    nn.init.normal_(made.weight, std=std)
+    with torch.no_grad():
+        made.weight[PAD].zero_()
+    return made

@@ -1,0 +1,50 @@
+"""Texts brought into one form: case and width folded, marks in ASCII, characters Simplified."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Any
+
+#: What `plain_marks` writes, and the characters that it replaces.
+PLAIN = {
+    "'": "\u2018\u2019\u201a\u201b\u2032\u00b4",  # single quotes, the apostrophe, the prime, the acute accent
+    '"': "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb",  # double quotes, the double prime, guillemets
+    "-": "\u2010\u2011\u2012\u2013\u2212",  # hyphens, the figure dash, the en dash, the minus sign
+    "--": "\u2014\u2015",  # the em dash, the horizontal bar
+    "...": "\u2026",
+    # What is not seen: soft hyphen, zero-width spaces and joiners, marks of direction, byte order mark.
+    "": "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff",
+}
+_PLAIN = str.maketrans({mark: ascii for ascii, marks in PLAIN.items() for mark in marks})
+
+
+def folded(text: str) -> str:
+    """A text without spaces, punctuation and control characters, case-folded and in Unicode's form NFKC.
+
+    Texts that differ in nothing else fold to the same. A text of nothing else is returned unchanged.
+    """
+    kept = "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if unicodedata.category(c)[0] not in "PZC")
+    return kept or text
+
+
+def plain_marks(text: str) -> str:
+    """A text with ASCII quotes, dashes and ellipses, and without invisible characters; see `PLAIN`."""
+    return text.translate(_PLAIN)
+
+
+def is_traditional(text: str) -> bool:
+    """Whether OpenCC's conversion from Traditional to Simplified characters (t2s) would change a text."""
+    return simplified(text) != text
+
+
+def simplified(text: str) -> str:
+    """A text with its Traditional characters converted to Simplified ones (OpenCC, t2s)."""
+    return str(_converter().convert(text))
+
+
+@cache
+def _converter() -> Any:
+    from opencc import OpenCC
+
+    return OpenCC("t2s")
