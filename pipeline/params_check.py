@@ -200,7 +200,7 @@ def _check_run(key: str, params: Params) -> None:
     except ConfigError as error:
         raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
     _refers(f"{path}.annotation", run.annotation, params.annotations)
-    if run.annotation == NONE and kind.needs_annotation(network):
+    if run.annotation == NONE and kind.needs_annotation(network, dataset.settings):
         raise ConfigError(
             f"texts of task {run.task} are scored by their parses",
             where=f"{path}.annotation",
