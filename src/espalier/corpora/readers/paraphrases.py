@@ -15,8 +15,8 @@ from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import apportion
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.text.normalize import folded, plain_marks
-from espalier.text.words import approximate_words
+from espalier.text.normalize import ascii_punctuation, folded
+from espalier.text.words import estimate_words
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"
@@ -98,7 +98,7 @@ def _rows(sources: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantin
 def _written(row: Pair, *, lower: bool, plain: bool) -> Pair | Quarantined:
     source, target = row.source, row.target
     if plain:
-        source, target = plain_marks(source), plain_marks(target)
+        source, target = ascii_punctuation(source), ascii_punctuation(target)
     if lower:
         source, target = source.lower(), target.lower()
     return pair_of(row.id, source, target, origin=row.origin, language=row.language, group=row.group)
@@ -110,7 +110,7 @@ def _unfit(row: Pair, ascii_only: bool, lower: int | None, upper: int | None) ->
         return "not ASCII"
     if lower is None and upper is None:
         return None
-    words = [approximate_words(side) for side in sides]
+    words = [estimate_words(side) for side in sides]
     if lower is not None and min(words) < lower:
         return "too few words"
     return "too many words" if upper is not None and max(words) > upper else None
