@@ -41,7 +41,7 @@ def run(key: str) -> None:
     printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
     baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
-    names = sorted({entry_.dataset for entry_ in (*runs.values(), *baselines.values())})
+    names = sorted({run_.dataset for run_ in runs.values()} | {row.dataset for row in baselines.values()})
     datasets = {name: read_json(layout.details("datasets", name)) for name in names}
     report = build(
         printed,

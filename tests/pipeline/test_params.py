@@ -87,15 +87,19 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("profile", "huge", r"params.yaml: profile: .*'nursery', 'small' or 'paper'"),
     ("corpora", [], r"params.yaml: corpora: .*dictionary"),
     ("corpora/tiny", 3, r"params.yaml: corpora\.tiny: "),
-    ("corpora/tiny/records", "prose", r"corpora\.tiny\.records: .*'verse'"),
+    (
+        "corpora/tiny/records",
+        "prose",
+        r"corpora\.tiny\.records: unknown records 'prose'; allowed: pairs, sentences, verse",
+    ),
     ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
     ("corpora/tiny/reader", "penn", r"corpora\.tiny\.records: the reader penn gives Sentence rows, not Verse"),
     (
         "corpora/lines/reader",
         "news_en",
-        r"corpora\.lines\.reader: news_en reads no sources; shelf, also_1 and also_2: none",
+        r"corpora\.lines\.shelf: reader news_en reads no files; none",
     ),
-    ("corpora/tiny/reader", "songci", r"corpora\.tiny\.shelf: songci reads sources, and none are named; a shelf"),
+    ("corpora/tiny/reader", "songci", r"corpora\.tiny\.shelf: reader songci reads files; name a shelf"),
     ("corpora/tiny/filters/min_units", "many", r"corpora\.tiny\.filters\.min_units: .*integer"),
     ("corpora/tiny/filters/max_units", 1, r"corpora\.tiny\.filters: min_units 2 is greater than max_units 1"),
     (

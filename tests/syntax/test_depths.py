@@ -11,16 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-<<<<<<<< HEAD:tests/metrics/test_path_length.py
-from espalier.metrics.path_length import (
-    MeanPathLengths,
-    PathLengths,
-    mean_path_lengths,
-    path_lengths_of_heads,
-    path_lengths_of_tree,
-)
-========
->>>>>>>> main:tests/syntax/test_depths.py
 from espalier.syntax.dependency import is_projective, mistake
 from espalier.syntax.depths import LengthDepths, MeanDepths, depths_by_length, depths_of_heads, depths_of_tree
 from espalier.syntax.ternary import EOB, Nodes, heads_of, ternary
@@ -64,11 +54,7 @@ def ancestors_and_itself(heads: tuple[int, ...], word: int) -> int:
 @pytest.mark.parametrize("size", [1, 2, 7, 200])
 def test_a_chain_and_the_deepest_tree_carry_half_of_one_more_than_the_words(size: int) -> None:
     for heads in (tuple(range(size)), (*range(2, size + 1), 0)):  # each word depends on the one before it, or after it
-<<<<<<<< HEAD:tests/metrics/test_path_length.py
-        assert path_lengths_of_heads(heads) == PathLengths(size, *[(size + 1) / 2] * 3)
-========
         assert depths_of_heads(heads) == MeanDepths(size, *[(size + 1) / 2] * 3)
->>>>>>>> main:tests/syntax/test_depths.py
 
 
 @pytest.mark.parametrize(
@@ -85,25 +71,15 @@ def test_a_chain_and_the_deepest_tree_carry_half_of_one_more_than_the_words(size
     ],
 )
 def test_worked_examples(heads: tuple[int, ...], in_ternary: float, in_dependency: float) -> None:
-<<<<<<<< HEAD:tests/metrics/test_path_length.py
-    hand = PathLengths(len(heads), (len(heads) + 1) / 2, in_ternary, in_dependency)
-    assert path_lengths_of_heads(heads) == hand
-    assert path_lengths_of_tree(ternary(heads).children) == hand
-========
     hand = MeanDepths(len(heads), (len(heads) + 1) / 2, in_ternary, in_dependency)
     assert depths_of_heads(heads) == hand
     assert depths_of_tree(ternary(heads).children) == hand
->>>>>>>> main:tests/syntax/test_depths.py
 
 
 def test_all_small_trees_against_counting_what_each_prediction_has_read() -> None:
     assert len(SMALL) == 1 + 2 + 7 + 30 + 143
     for heads in SMALL:
-<<<<<<<< HEAD:tests/metrics/test_path_length.py
-        found = path_lengths_of_heads(heads)
-========
         found = depths_of_heads(heads)
->>>>>>>> main:tests/syntax/test_depths.py
         size = len(heads)
         chain, tree = read_in_a_chain(size), read_in_a_tree(ternary(heads).children)
         assert (chain[0], tree[0], len(chain), len(tree)) == (0, 0, size + 1, 3 * size + 1)
@@ -115,21 +91,6 @@ def test_all_small_trees_against_counting_what_each_prediction_has_read() -> Non
 
 @given(ternary_trees())
 def test_a_ternary_tree_lies_between_its_dependency_tree_and_the_chain(nodes: Nodes) -> None:
-<<<<<<<< HEAD:tests/metrics/test_path_length.py
-    found = path_lengths_of_tree(nodes)
-    assert 1.0 <= found.dependency <= found.ternary <= found.chain
-    assert path_lengths_of_heads(heads_of(nodes)) == found
-
-
-def test_the_table_has_a_row_for_each_length_from_the_shortest() -> None:
-    sentences = [path_lengths_of_heads(heads) for heads in ((3, 3, 0, 3, 3), (0,), (0, 1, 1, 1, 1), (0,))]
-    assert mean_path_lengths(sentences) == {
-        1: MeanPathLengths(1.0, 1.0, 1.0, 2),
-        5: MeanPathLengths(3.0, pytest.approx((11 / 5 + 3) / 2), pytest.approx(9 / 5), 2),  # type: ignore[arg-type]
-    }
-    assert list(mean_path_lengths(sentences)) == [1, 5]
-    assert mean_path_lengths([]) == {}
-========
     found = depths_of_tree(nodes)
     assert 1.0 <= found.dependency <= found.ternary <= found.chain
     assert depths_of_heads(heads_of(nodes)) == found
@@ -143,20 +104,10 @@ def test_the_table_has_a_row_for_each_length_from_the_shortest() -> None:
     }
     assert list(depths_by_length(sentences)) == [1, 5]
     assert depths_by_length([]) == {}
->>>>>>>> main:tests/syntax/test_depths.py
 
 
 def test_what_is_no_sentences_tree_is_refused() -> None:
     with pytest.raises(EspalierError, match="not projective"):
-<<<<<<<< HEAD:tests/metrics/test_path_length.py
-        path_lengths_of_heads((3, 4, 0, 3))
-    with pytest.raises(EspalierError, match="2 roots"):
-        path_lengths_of_heads((0, 0))
-    with pytest.raises(EspalierError, match="second root"):
-        path_lengths_of_tree(np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32))
-    with pytest.raises(EspalierError, match="no tree"):
-        path_lengths_of_tree(np.zeros((0, 3), np.int32))
-========
         depths_of_heads((3, 4, 0, 3))
     with pytest.raises(EspalierError, match="2 roots"):
         depths_of_heads((0, 0))
@@ -164,4 +115,3 @@ def test_what_is_no_sentences_tree_is_refused() -> None:
         depths_of_tree(np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32))
     with pytest.raises(EspalierError, match="no tree"):
         depths_of_tree(np.zeros((0, 3), np.int32))
->>>>>>>> main:tests/syntax/test_depths.py
