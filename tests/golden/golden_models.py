@@ -15,6 +15,7 @@ from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.decoding.beam import beam_search
+from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
@@ -149,4 +150,21 @@ def decoding(_: Path) -> Any:
     return found
 
 
-COMPONENTS = {"models.songnet": songnet, "training": training, "decoding.verse": decoding}
+def ngram(_: Path) -> Any:
+    examples = data()
+    whole = examples.batch(np.arange(len(TEXTS)), View())
+    made = []
+    for order in (1, 3):
+        model = NGram.fit(NGramConfig(View(), order=order), VOC, [whole.target], VOC.text_size)
+        _, state = model.step(whole.inputs[:, 0], model.start(whole))
+        logs, _ = model.step(whole.inputs[:, 1], state)
+        made.append([model.token_losses(whole).sum(1).tolist(), logs[0, 3:9].tolist()])
+    return made
+
+
+COMPONENTS = {
+    "models.songnet": songnet,
+    "models.ngram": ngram,
+    "training": training,
+    "decoding.verse": decoding,
+}
