@@ -88,7 +88,7 @@ PARAMS = SimpleNamespace(
     reports=("x2tree",),
     models={
         key: SimpleNamespace(
-            paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "responder",
+            paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "rnn_seq2seq",
             network={"context": context},
         )
         for key, context in CONTEXTS.items()
