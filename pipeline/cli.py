@@ -8,15 +8,13 @@ import sys
 import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import EspalierError
 from pipeline import layout
-
-if TYPE_CHECKING:
-    from pipeline.commands.generate import Options, Request
 
 app = typer.Typer(
     help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
@@ -89,7 +87,7 @@ LocalOption = Annotated[
     int | None,
     typer.Option(help="Groups of children that are looked at for each leaf of a tree; else 6.", show_default=False),
 ]
-LeastOption = Annotated[int, typer.Option(help="The fewest words of a reply: the best are the shortest, mostly.")]
+MinWordsOption = Annotated[int, typer.Option(help="The fewest words of a reply: the best are the shortest, mostly.")]
 ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Below each reply the tree that it grew as.")]
 
 
@@ -149,11 +147,9 @@ def generate(
     A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune. Each line, and each
     of --n texts, draws its own chances from --seed and its number, so that equal lines are not given equal texts.
     """
-    from pipeline.commands.generate import Options, Request
-
-    asked = Request(format_, rhyme, tune) if format_ is not None or tune is not None else None
-    options = Options(model, language.value, n, seed, json, free, top_k, temperature, beam)
-    _write("generate", asked, file, profile, options)
+    given = None if format_ is None and tune is None else (format_, rhyme, tune)
+    options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free}
+    _write_verse("generate", given, file, profile, model, language, json, options)
 
 
 @app.command()
@@ -173,11 +169,9 @@ def polish(
     beam: BeamOption = 0,
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
-    from pipeline.commands.generate import Options, Request
-
-    asked = Request(template, rhyme, tune) if template is not None else None
-    options = Options(model, language.value, n, seed, json, False, top_k, temperature, beam)
-    _write("polish", asked, file, profile, options)
+    given = None if template is None else (template, rhyme, tune)
+    options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam}
+    _write_verse("polish", given, file, profile, model, language, json, options)
 
 
 @app.command()
@@ -205,12 +199,15 @@ def paraphrase(
     A line of --file is a sentence and, after a tab if wanted, its template. Where nothing says what guides it, the 3
     most frequent templates of the model's corpus do, a text each. Nothing is drawn: a call repeated writes the same.
     """
-    from pipeline.commands.paraphrase import Options, Request, requests_of, write
+    from espalier.inference.requests import PairRequest
+    from pipeline.commands.paraphrase import requests_of, write
 
-    requests = [Request(text)] if text is not None else []
-    requests += requests_of(file, requests)  # before entering another folder: --file is a path in this one
+    requests = requests_of(file, [] if text is None else [PairRequest(text)])  # --file is a path in this folder
     _enter(profile.value if profile else "nursery")
-    write(requests, Options(template, like, full, templates, model, expander, n, beam, show_tree, json))
+    write(
+        requests, model, expander, template=template, like=like, full=full, templates=templates, n=n, beam=beam,
+        show_tree=show_tree, json=json,
+    )  # fmt: skip
 
 
 @app.command()
@@ -222,18 +219,18 @@ def reply(
     n: RepliesOption = 1,
     beam: BeamsOption = None,
     local: LocalOption = None,
-    least: LeastOption = 1,
+    min_words: MinWordsOption = 1,
     file: Annotated[Path | None, typer.Option(help="One post a line, - for standard input.")] = None,
     show_tree: ShownTreeOption = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per reply.")] = False,
 ) -> None:
     """Answer a post. The best replies of a search come first; nothing is drawn: a call repeated writes the same."""
-    from pipeline.commands.reply import Options, posts_of, write
+    from espalier.inference.requests import Post
+    from pipeline.commands.reply import Options, requests_of, write
 
-    posts = [("post", post)] if post is not None else []
-    posts += posts_of(file, bool(posts))  # before entering another folder: --file is a path in this one
+    posts = requests_of(file, [] if post is None else [Post(post)])  # --file is a path in this folder
     _enter(profile.value if profile else "nursery")
-    write(posts, Options(model, language.value, n, beam, local, least, show_tree, json))
+    write(posts, Options(model, language.value, n, beam, local, min_words, show_tree), json=json)
 
 
 @app.command()
@@ -244,15 +241,15 @@ def chat(
     n: RepliesOption = 1,
     beam: BeamsOption = None,
     local: LocalOption = None,
-    least: LeastOption = 1,
+    min_words: MinWordsOption = 1,
     show_tree: ShownTreeOption = False,
 ) -> None:
     """Answer posts, one line after another, until their end; each by itself: the model reads one post at a time."""
-    from pipeline.commands.chat import chat as converse
     from pipeline.commands.reply import Options
+    from pipeline.commands.reply import chat as converse
 
     _enter(profile.value if profile else "nursery")
-    converse(Options(model, language.value, n, beam, local, least, show_tree, False))
+    converse(Options(model, language.value, n, beam, local, min_words, show_tree))
 
 
 @app.command()
@@ -264,14 +261,23 @@ def verify(profile: ProfileOption = None) -> None:
     check()
 
 
-def _write(command: str, asked: Request | None, file: Path | None, profile: Profile | None, options: Options) -> None:
-    """Texts for what the command line asks and for what a file asks."""
+def _write_verse(
+    method: str,
+    given: tuple[str | None, str | None, str | None] | None,
+    file: Path | None,
+    profile: Profile | None,
+    model: str | None,
+    language: Language,
+    json: bool,
+    options: dict[str, Any],
+) -> None:
+    """Texts for the format, rhyme letters and tune that are given, and for each line of a file."""
+    from espalier.inference.requests import VerseRequest
     from pipeline.commands.generate import requests_of, write
 
-    first = [asked] if asked else []
-    requests = first + requests_of(file, first)  # before entering another folder: --file is a path in this one
+    requests = requests_of(file, [] if given is None else [VerseRequest(*given)])  # --file is a path in this folder
     _enter(profile.value if profile else "nursery")
-    write(command, requests, options)
+    write(method, requests, model, language.value, json=json, **options)
 
 
 def _enter(profile: str | None) -> None:
@@ -288,9 +294,15 @@ def _command() -> str:
     return f"{sys.argv[1]} " if sys.argv[1] in known else ""
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    kind = "note" if issubclass(category, InferenceWarning) else "warning"
+    print(f"espalier: {kind}: {message}", file=sys.stderr)
+
+
 def main() -> NoReturn:
     """Run the command line. A user's mistake is one line and exit status 1."""
-    warnings.showwarning = lambda message, *_, **__: print(f"espalier: warning: {message}", file=sys.stderr)
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", InferenceWarning)
     try:
         if app(sys.argv[1:] or ["--help"], prog_name="espalier", standalone_mode=False) == INTERRUPTED:
             raise KeyboardInterrupt

@@ -1,146 +1,90 @@
-"""reply: the best answers to posts, by a model of dialogue. Nothing is drawn: the same call writes the same replies."""
+"""reply and chat: replies to posts, the best first."""
 
 from __future__ import annotations
 
-import json
+import io
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from espalier.inference.requests import Post
+from espalier.inference.results import Reply
 from espalier.io.errors import ConfigError
-from pipeline.commands.requests import lines_asked, require_text, writer_asked
-from pipeline.params import DialogueDataset, Params, load_params
-from pipeline.progress import say
+from espalier.text.language import Language
+from pipeline.commands.requests import answer, answer_all, as_options, read_requests, require_count
+from pipeline.params import load_params
+from pipeline.systems import open_system
 
 if TYPE_CHECKING:
-    from pipeline.commands.reply_search import Answer, Answerer
-
-#: What one call may ask for.
-MOST = 10_000
+    from espalier.inference.dialogue import ReplyWriter
 
 
 @dataclass(frozen=True)
 class Options:
-    """Which model answers, how it is searched, and how its replies are shown; None where the model's sort decides."""
+    """Which model replies, how it is searched, and how replies are shown."""
 
     model: str | None
-    language: str
+    language: Language
     n: int
     beam: int | None
     local: int | None
-    least: int
+    min_words: int
     show_tree: bool
-    json: bool
 
 
-def posts_of(file: Path | None, given: bool) -> list[tuple[str, str]]:
-    """A post a line, after what errors call it. Standard input where nothing else is given.
-
-    Raises:
-        ConfigError: nothing is asked for.
-        DataError: the file is missing, no text, or empty.
-    """
-    nothing = ConfigError("nothing to reply to", remedy="give a post, --file, or lines on standard input")
-    return [(name, line.strip()) for name, line in lines_asked(file, given, nothing=nothing, remedy="one post a line")]
+def requests_of(file: Path | None, given: Sequence[Post]) -> list[Post]:
+    """A post a line."""
+    return read_requests(file, given, lambda fields, name: Post(" ".join(fields), name), "one post a line")
 
 
-def write(posts: list[tuple[str, str]], options: Options) -> None:
-    """The best replies to each post, which stands after its name, in the order asked for, to standard output."""
-    if (asked := options.n * len(posts)) > MOST:
-        raise ConfigError(f"{asked:,} replies at once", where="--n", remedy=f"at most {MOST:,}")
-    params, key = model_for(options)
-    for name, post in posts:
-        require_text(post, options.language, name)
-    show(posts, opened(params, key, options), options)
+def write(posts: Sequence[Post], options: Options, *, json: bool) -> None:
+    """Print the best replies to each post."""
+    require_count(options.n * len(posts))
+    with as_options():
+        writer = _writer(options)
+        answer_all(writer, posts, _show(options), as_json=json)
 
 
-def model_for(options: Options) -> tuple[Params, str]:
-    """The trained model that is asked for: its profile's parameters, its key.
+def chat(options: Options) -> None:
+    """Answer the lines of standard input, or of a person at a terminal, one by one; a bad line is named."""
+    with as_options():
+        writer = _writer(options)
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")  # a line that is not UTF-8 is an error of that line alone
+    prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""
+    if prompt:
+        with suppress(ImportError):
+            import readline  # noqa: F401  # lines can be edited and come back
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            if post := input(prompt).strip():
+                answer(writer, [Post(post)], _show(options), as_json=False)
+    if prompt:
+        print()
 
-    Raises:
-        ConfigError: there is none, or the options cannot be.
-    """
-    sizes = {"--n": options.n, "--beam": options.beam, "--local": options.local, "--least": options.least}
-    for name, value in sizes.items():
-        if value is not None and value < 1:
-            raise ConfigError(f"{value} is too small", where=name, remedy="at least 1")
-    params = load_params()
-    return params, writer_asked(params, options.model, "reply", options.language, DialogueDataset, "replies")
 
-
-def opened(params: Params, key: str, options: Options) -> Answerer:
-    """The model, loaded.
-
-    Raises:
-        ConfigError: the options are none for it.
-    """
-    from pipeline.commands.reply_search import answerer
-
-    found = answerer(params, key, beam=options.beam, local=options.local, least=options.least)
-    if options.n > found.decoder.beam:
-        what = f"{options.n} replies of {found.decoder.beam} beams"
-        raise ConfigError(what, where="--n", remedy=f"--beam {options.n}, or more")
-    if options.show_tree and not found.grows:
-        what = f"model {key} writes chains, which have no tree"
+def _writer(options: Options) -> ReplyWriter:
+    system = open_system(load_params(), "reply", options.language, model=options.model)
+    writer: ReplyWriter = system.writer(  # type: ignore[assignment]
+        "reply", n=options.n, beam=options.beam, local=options.local, min_words=options.min_words
+    )
+    if options.show_tree and not writer.shows_trees:
+        what = f"model {system.name} writes chains, which have no tree"
         raise ConfigError(what, where="--show-tree", remedy="leave it out, or name a model of trees")
-    return found
+    return writer
 
 
-def show(posts: list[tuple[str, str]], model: Answerer, options: Options) -> None:
-    """Print the best replies to each post; nothing where one of the posts cannot be read."""
-    from pipeline.commands.reply_search import answers_to, read
+def _show(options: Options) -> Callable[[Post, Reply], str]:
+    """A page for each reply; where posts have several replies, an empty line parts them from the next post's."""
+    last: Post | None = None
 
-    before = ""
-    for answer in answers_to(read(posts, model), model, options.n):
-        if answer.reply.cut:
-            say(f"espalier: note: {answer.post.name}, reply {answer.rank}: {_stopped(answer, model)}")
-        if options.json:
-            print(json.dumps(_object(answer, model), ensure_ascii=False))
-        else:
-            if options.n > 1 and before not in ("", answer.post.name):
-                print()
-            print("\n".join([_text(answer, model), *[f"  {_tree(answer)}"] * options.show_tree]))
-        sys.stdout.flush()
-        before = answer.post.name
+    def show(post: Post, reply: Reply) -> str:
+        nonlocal last
+        parted = options.n > 1 and last is not None and last is not post
+        last = post
+        return "\n".join([*[""] * parted, reply.text, *[f"  {reply.tree}"] * options.show_tree])
 
-
-def _stopped(answer: Answer, model: Answerer) -> str:
-    caps = {
-        "words": f"cut at {model.decoder.words} words",
-        "depth": f"cut at {model.decoder.depth} levels",
-        "rounds": f"cut after {model.decoder.words} groups of words",
-    }
-    return caps[answer.reply.cut]
-
-
-def _object(answer: Answer, model: Answerer) -> dict[str, Any]:
-    from pipeline.dialogue.decode import heads_in
-
-    return {
-        "text": _text(answer, model),
-        "words": answer.reply.words,
-        "post": answer.post.text,
-        "post_words": answer.post.words,
-        "heads": list(heads_in(answer.reply)),
-        "tree": _tree(answer),
-        "cut": answer.reply.cut,
-        "score": round(answer.reply.log_probability, 4),
-        "model": model.key,
-    }
-
-
-def _text(answer: Answer, model: Answerer) -> str:
-    from espalier.text.words import join_words
-
-    return join_words(answer.reply.words, model.vocabulary.language)
-
-
-def _tree(answer: Answer) -> str:
-    """The reply's ternary tree as text; "" for a chain."""
-    from espalier.syntax.ternary import flatten, spell
-
-    if answer.reply.nodes is None:
-        return ""
-    words = dict(zip(flatten(answer.reply.nodes).tolist(), answer.reply.words, strict=True))
-    return spell(answer.reply.nodes, [words[node] for node in range(len(words))])
+    return show

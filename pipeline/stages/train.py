@@ -26,6 +26,7 @@ from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params import Model, entry, load_params
 from pipeline.progress import progress_bar, say
+from pipeline.systems import describe
 from pipeline.validation import validated
 
 if TYPE_CHECKING:
@@ -80,13 +81,15 @@ def run(key: str) -> None:
 
     from espalier.models.serialization import save_model
 
-    model = entry("model", load_params().models, key)
+    params = load_params()
+    model = entry("model", params.models, key)
     done = [_train_seed(key, model, seed) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
     with atomic_folder(layout.model(key)) as folder:
         for each in done:
             save_model(folder, model.arch, each.model, each.vocabulary, each.seed)
+        describe(folder, key, params)
         write_json(folder / "training.json", {f"seed{each.seed}": each.summary for each in done})
     _write_curve(layout.curve(model.paper, key), done)
     for each in done:

@@ -87,7 +87,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("profile", "huge", r"params.yaml: profile: .*'nursery', 'small' or 'paper'"),
     ("corpora", [], r"params.yaml: corpora: .*dictionary"),
     ("corpora/tiny", 3, r"params.yaml: corpora\.tiny: "),
-    ("corpora/tiny/records", "prose", r"corpora\.tiny\.records: unknown records 'prose'; allowed: pairs, sentences, verse"),
+    (
+        "corpora/tiny/records",
+        "prose",
+        r"corpora\.tiny\.records: unknown records 'prose'; allowed: pairs, sentences, verse",
+    ),
     ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
     ("corpora/tiny/reader", "penn", r"corpora\.tiny\.records: the reader penn gives Sentence rows, not Verse"),
     (

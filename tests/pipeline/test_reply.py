@@ -18,6 +18,7 @@ import yaml
 from espalier.decoding.dialogue import DialogueDecoder, replies
 from hypothesis import given
 from hypothesis import strategies as st
+from pipeline.commands.reply_search import known_parts
 
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.encode import canonicalize
@@ -28,7 +29,6 @@ from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.ternary import spell, ternary
-from pipeline.commands.reply_search import known_parts
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]

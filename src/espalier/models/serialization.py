@@ -15,6 +15,9 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.models.registry import architecture
 
+#: The version of `model.json` and of the weights beside it.
+FORMAT = 1
+
 
 class Saveable(Protocol):
     """What every vocabulary can do."""
@@ -27,7 +30,7 @@ class Saveable(Protocol):
 def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Saveable, seed: int) -> None:
     """Add the weights of one seed to a model's folder, beside the JSON of its shape and its vocabulary."""
     config: BaseModel = model.config  # type: ignore[assignment]
-    write_json(folder / "model.json", {"arch": arch, "config": config.model_dump(mode="json")})
+    write_json(folder / "model.json", {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
     vocabulary.save(folder / "vocabulary.json")
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     file = folder / f"seed{seed}.safetensors"
@@ -44,10 +47,16 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
         seed: whose weights; None means the first.
 
     Raises:
-        ArtifactError: no weights are there, or they are of another architecture than the JSON beside them says.
+        ArtifactError: a file is missing or of another version, or the weights are of another architecture than the JSON
+            beside them says.
     """
     shape = folder / "model.json"
     value = read_json(shape)
+    version = value.get("format") if isinstance(value, dict) else None
+    if version != FORMAT:
+        raise ArtifactError(
+            f"format {version}, where this version of Espalier reads {FORMAT}", where=shape, remedy="train it again"
+        )
     try:
         kind = architecture(value["arch"], where=str(shape))
         vocabulary = encoding(kind.encoding).vocabulary.load(folder / "vocabulary.json")

@@ -129,13 +129,7 @@ class ParaphraseTask:
         self, model: Any, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The `beam` best texts or trees of each pair."""
-        from espalier.decoding.beam import beam_search
-
-        return beam_search(
-            model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
-            length_power=decoder.length_power,
-            constraint=pair_constraint(decoder, model.config.view, model.vocabulary),
-        )  # fmt: skip
+        return search(model, batch, decoder, model.config.view)
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: PairDecoder
@@ -221,6 +215,20 @@ class ParaphraseTask:
             **{name: value for name, value in run.decoder.items() if name not in ("guide", "constraint")},
             "samples": run.samples if run.samples > 1 else None,
         }
+
+
+def search(model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView) -> list[list[Hypothesis]]:
+    """The `beam` best texts or trees of each pair.
+
+    Args:
+        view: how the batch was collated; a template that the model does not read may stand in it for the constraint.
+    """
+    from espalier.decoding.beam import beam_search
+
+    return beam_search(
+        model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
+        length_power=decoder.length_power, constraint=pair_constraint(decoder, view, model.vocabulary),
+    )  # fmt: skip
 
 
 def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:

@@ -1,0 +1,157 @@
+"""Which folders make up a system: the model, the parser and the expander that a profile's keys name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from espalier.inference.folder import save_system
+from espalier.inference.registry import SERVICES, service
+from espalier.io.errors import ConfigError
+from espalier.io.files import read_json
+from espalier.models.registry import architecture
+from pipeline import layout
+from pipeline.device import device
+from pipeline.params import Model, Params, entry
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+
+def describe(folder: Path, key: str, params: Params) -> None:
+    """Write into a trained model's folder what `espalier.load` needs besides the model.
+
+    Args:
+        folder: that becomes `models/<key>`, beside which it lies.
+    """
+    dataset = params.datasets.every[params.models[key].dataset]
+    templates = layout.ready(params.models[key].dataset) / "templates.json"
+    parser, expander = parser_of(params, dataset.corpus), expander_of(params, key)
+    save_system(
+        folder,
+        dataset.settings.model_dump(mode="json"),
+        parser=layout.parser(parser) if parser else None,
+        expander=layout.model(expander) if expander else None,
+        templates=read_json(templates) if templates.exists() else (),
+    )
+
+
+def open_system(
+    params: Params,
+    method: str,
+    language: str,
+    *,
+    model: str | None = None,
+    expander: str | None = None,
+    expands: bool = False,
+) -> System:
+    """A system that serves a method in a language, loaded.
+
+    Args:
+        model: its key; None means the default for the method and language.
+        expander: a model's key; None means the default for `expand` and the language.
+        expands: whether an expander is needed.
+
+    Raises:
+        ConfigError: there is none, it cannot do that, or one of its parts is not trained.
+    """
+    from espalier.inference.system import load
+
+    key = find_model(params, method, language, model, "--model")
+    parser = find_parser(params, _corpus(params, key)) if SERVICES[method].parses else None
+    second = find_model(params, "expand", language, expander, "--expander") if expands else None
+    for named in filter(None, (key, second)):
+        require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
+    return load(
+        layout.model(key),
+        parser=layout.parser(parser) if parser else None,
+        expander=layout.model(second) if second else None,
+        device=device(),
+    )
+
+
+def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
+    """The key that is given, else that of the default for a method and language ("generate.zh").
+
+    Args:
+        option: which gives it.
+
+    Raises:
+        ConfigError: there is no such model, or it cannot do that.
+    """
+    if given is None:
+        given = default_for(params, method, language)
+    if given is None:
+        fitting = [
+            key
+            for key, model in params.models.items()
+            if SERVICES[method].fits(*_reads(model)) and params.corpora[_corpus(params, key)].language == language
+        ]
+        raise ConfigError(
+            f"no model of profile {params.profile} is the default for {method}.{language}",
+            where=option,
+            remedy=f"name one: {', '.join(fitting)}" if fitting else "another --profile",
+        )
+    model = entry("model", params.models, given)
+    try:
+        service(method, given, *_reads(model))
+    except ConfigError as error:
+        raise ConfigError(error.what, where=option) from error
+    writes = params.corpora[_corpus(params, given)].language
+    if writes != language:
+        raise ConfigError(f"model {given} writes {writes}, not {language}", where=option, remedy=f"one of {language}")
+    return given
+
+
+def default_for(params: Params, method: str, language: str) -> str | None:
+    """The model that is marked as the default for a method and language."""
+    return next((key for key, model in params.models.items() if f"{method}.{language}" in model.default_for), None)
+
+
+def expander_of(params: Params, key: str) -> str | None:
+    """The default expander, if it learned from the same dataset as this model and is another one."""
+    expander = default_for(params, "expand", params.corpora[_corpus(params, key)].language)
+    same = expander is not None and params.models[expander].dataset == params.models[key].dataset
+    return expander if same and expander != key else None
+
+
+def parser_of(params: Params, corpus: str) -> str | None:
+    """The parser that parsed a corpus, else the one that learned from its trees."""
+    if (named := params.corpora[corpus].parser) != layout.NONE:
+        return named
+    return next((key for key, parser in params.parsers.items() if parser.treebank == corpus), None)
+
+
+def find_parser(params: Params, corpus: str) -> str:
+    """The parser of a corpus's texts.
+
+    Raises:
+        ConfigError: there is none, or it is not made yet.
+    """
+    key = parser_of(params, corpus)
+    if key is None:
+        raise ConfigError(
+            f"no parser for the texts of corpus {corpus}",
+            where="params.yaml: parsers",
+            remedy=f"train one on it (treebank: {corpus}), or name one as the corpus's parser",
+        )
+    require_folder(params, layout.parser(key), f"parser {key} is not made", f"train_parser@{key}")
+    return key
+
+
+def require_folder(params: Params, folder: Path, what: str, stage: str) -> None:
+    """Raise a ConfigError, which names the command that makes it, unless a folder exists."""
+    if not folder.is_dir():
+        place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
+        raise ConfigError(what, where=folder, remedy=f"dvc {place}repro {stage}, or another --profile")
+
+
+def _corpus(params: Params, key: str) -> str:
+    return params.datasets.every[params.models[key].dataset].corpus
+
+
+def _reads(model: Model) -> tuple[str, Any]:
+    """The encoding and the view of an entry."""
+    kind = architecture(model.arch)
+    network: Any = kind.config.model_validate(model.network)
+    return kind.encoding, network.view

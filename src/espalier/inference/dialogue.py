@@ -1,0 +1,235 @@
+"""Replies to posts (X2Tree and the chain models beside it). Nothing is drawn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from espalier.datasets.dialogue.data import ARITY, DialogueData
+from espalier.datasets.vocabulary import UNK, WordVocabulary
+from espalier.inference.requests import Post
+from espalier.inference.results import Reply
+from espalier.inference.texts import require_text
+from espalier.inference.writer import (
+    ArgumentError,
+    InferenceWarning,
+    Writer,
+    attempt,
+    batches,
+    parted,
+    require_range,
+)
+from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.syntax.ternary import EOB, flatten, spell
+from espalier.tasks.dialogue import NEVER, DialogueDecoder, DialogueTask
+from espalier.text.language import is_mark
+from espalier.text.words import join_words
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+    from espalier.tasks.dialogue import Reply as Hypothesis
+
+#: Beams of trees and of chains, and groups of children, where none are given.
+TREE_BEAM, CHAIN_BEAM, LOCAL = 6, 50, 6
+#: The most beams, and groups of children.
+MAX_BEAM = 1000
+#: Longer words are not split.
+MAX_CHARACTERS = 16
+
+
+@dataclass(frozen=True)
+class ReplyJob:
+    """A post that can be answered, and its words as the model reads them."""
+
+    request: Post
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReplyWriter(Writer[Post, ReplyJob, Reply]):
+    """Replies to posts.
+
+    Attributes:
+        n: replies to each post, the best of the search; fewer where hypotheses end in the same words.
+        beam: of the search; None means 6 for trees, 50 for chains.
+        local: of trees, the groups of children that are looked at for each leaf; None means 6.
+        min_words: the shortest reply.
+    """
+
+    system: System
+    n: int = 1
+    beam: int | None = None
+    local: int | None = None
+    min_words: int = 1
+
+    inputs: ClassVar[str] = "posts"
+
+    def __post_init__(self) -> None:
+        require_range("n", self.n, 1)
+        require_range("beam", self.beam, 1, MAX_BEAM)
+        require_range("local", self.local, 1, MAX_BEAM)
+        require_range("min_words", self.min_words, 1)
+        name, view = self.system.name, self.system.view
+        if self.trees and view.arity not in (1, ARITY):
+            what = f"model {name} grows trees of {view.arity} children a node, which have no order of words"
+            raise ConfigError(what, remedy=f"name one of {ARITY}")
+        if self.local is not None and not self.trees:
+            what = f"model {name} writes chains, which have no children"
+            raise ArgumentError(what, where="local", remedy="leave it out")
+        if (self.local or 0) > self.groups:
+            what = f"{self.local} groups of children, where there are {self.groups}"
+            raise ArgumentError(what, where="local", remedy=f"at most {self.groups}")
+        if self.min_words > self.max_words:
+            what = f"model {name} writes {self.max_words} words at most"
+            raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
+        if self.n > self.decoder.beam:
+            what, remedy = f"{self.n} replies of {self.decoder.beam} beams", f"a beam of {self.n}, or more"
+            raise ArgumentError(what, where="n", remedy=remedy)
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The model."""
+        return {"model": self.system.name}
+
+    @property
+    def trees(self) -> bool:
+        """Whether the model writes trees, be they chains (K = 1)."""
+        return bool(self.system.view.shape == "tree")
+
+    @property
+    def shows_trees(self) -> bool:
+        """Whether replies have trees to show."""
+        return self.trees and self.system.view.arity > 1
+
+    @property
+    def groups(self) -> int:
+        """The groups of children that a node can have: a child is a word, or none."""
+        return (int(self.system.vocabulary.text_size) - len(NEVER)) ** int(self.system.view.arity)
+
+    @property
+    def max_words(self) -> int:
+        """The longest reply."""
+        return min(int(self.system.settings.max_words), self.system.positions - 1)
+
+    @cached_property
+    def decoder(self) -> DialogueDecoder:
+        """The task's settings for these options."""
+        return DialogueDecoder(
+            beam=self.beam or (TREE_BEAM if self.trees else CHAIN_BEAM),
+            local=self.local or min(LOCAL, self.groups),
+            min_words=self.min_words,
+            max_words=self.max_words,
+        )
+
+    def request(self, value: str | Post, name: str) -> Post:
+        """A string is a post."""
+        return value if isinstance(value, Post) else Post(value, name)
+
+    # --- Reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, requests: Sequence[Post]) -> list[ReplyJob | EspalierError]:
+        """Posts in words; Traditional characters are read as Simplified ones."""
+        rows = attempt(requests, lambda post: (post, self._simplified(post)))
+        readable, _ = parted(rows)
+        parses = iter(self.system.parse([text for _, text in readable], [post.name for post, _ in readable]))
+        parsed = [row if isinstance(row, EspalierError) else (row[0], next(parses)) for row in rows]
+        return attempt(parsed, lambda row: self._job(*row))
+
+    def _simplified(self, post: Post) -> str:
+        require_text(post.text, self.system.language, post.name)
+        if self.system.language != "zh":
+            return post.text
+        from espalier.text.normalize import simplified
+
+        text = simplified(post.text)
+        if text != post.text:
+            what = f"{post.name}: Traditional characters are read as Simplified ones"
+            warnings.warn(what, InferenceWarning, stacklevel=2)
+        return text
+
+    def _job(self, post: Post, parse: Any) -> ReplyJob:
+        """Raises a DataError where a post is too long, or has no word that the model knows."""
+        if isinstance(parse, EspalierError):
+            raise parse
+        vocabulary, words, most = self.system.vocabulary, list(parse.words), self.system.positions - 1
+        if vocabulary.language == "zh":
+            words = [part for word in words for part in known_parts(word, vocabulary)]
+        if len(words) > most:
+            remedy = f"at most {most} words; give one sentence at a time"
+            raise DataError(f"{len(words)} words", file=post.name, remedy=remedy)
+        if all(is_mark(word) or vocabulary.id_of(word) == UNK for word in words):
+            few = shorten(" ".join(words), 40, placeholder=" ...")
+            what = f"model {self.system.name} knows none of its words ({few})"
+            raise DataError(what, file=post.name, remedy="word it otherwise")
+        return ReplyJob(post, tuple(words))
+
+    # --- Writing -----------------------------------------------------------------------------------------------------
+
+    def write(self, jobs: Sequence[ReplyJob]) -> Iterator[tuple[Post, Reply]]:
+        """The `n` best replies to each post."""
+        system, task = self.system, DialogueTask()
+        for part in batches(jobs, task.prefixes(self.decoder)):
+            data = _data(part, system.vocabulary)
+            batch = data.batch(np.arange(len(part)), system.view).to(system.device)
+            for job, hypotheses in zip(part, task.generate(system.model, batch, self.decoder, ()), strict=True):
+                for rank, hypothesis in enumerate(hypotheses[: self.n], start=1):
+                    if hypothesis.cut:
+                        what = f"{job.request.name}, reply {rank}: {self._cap(hypothesis.cut)}"
+                        warnings.warn(what, InferenceWarning, stacklevel=2)
+                    yield job.request, self._reply(job, hypothesis)
+
+    def _cap(self, cut: str) -> str:
+        return {
+            "words": f"cut at {self.decoder.max_words} words",
+            "depth": f"cut at {self.decoder.depth} levels",
+            "rounds": f"cut after {self.decoder.max_words} groups of words",
+        }[cut]
+
+    def _reply(self, job: ReplyJob, hypothesis: Hypothesis) -> Reply:
+        words = tuple(hypothesis.words)
+        text, score = join_words(words, self.system.language), hypothesis.log_probability
+        heads, tree = hypothesis.heads, _tree_text(hypothesis)
+        return Reply(text, words, job.request.text, job.words, heads, tree, hypothesis.cut, score)
+
+
+def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:
+    """The fewest known words that a Chinese word is made of; the word itself where there are none, or it is known.
+
+    Parsers differ in what one word is, and so do a corpus that came in words and a post that is parsed.
+    """
+    if len(word) > MAX_CHARACTERS:
+        return [word]
+    best: list[list[str] | None] = [None] * len(word) + [[]]  # of the rest of the word from each place on
+    for start in reversed(range(len(word))):
+        ways = [
+            [word[start:end], *rest]
+            for end in range(len(word), start, -1)
+            if (rest := best[end]) is not None and vocabulary.id_of(word[start:end]) != UNK
+        ]
+        best[start] = min(ways, key=len, default=None)
+    return best[0] or [word]
+
+
+def _tree_text(hypothesis: Hypothesis) -> str:
+    """The ternary tree in words; "" for a chain."""
+    if hypothesis.nodes is None:
+        return ""
+    words = dict(zip(flatten(hypothesis.nodes).tolist(), hypothesis.words, strict=True))
+    return spell(hypothesis.nodes, [words[node] for node in range(len(words))])
+
+
+def _data(jobs: Sequence[ReplyJob], vocabulary: WordVocabulary) -> DialogueData:
+    """The posts, each with a response of one word, which is not read."""
+    columns: dict[str, list[Any]] = {
+        "source": [vocabulary.encode(job.words) for job in jobs],
+        "target": [[UNK]] * len(jobs),
+        "order": [[0]] * len(jobs),
+        "children": [[EOB] * ARITY] * len(jobs),
+    }
+    return DialogueData.of([job.request.name for job in jobs], columns, vocabulary)

@@ -1,0 +1,84 @@
+"""Whole trees that fit a text and keep a template (GuiG, section 3.1). Nothing is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from espalier.datasets.pairs.data import COLUMNS, PairData, PairView
+from espalier.datasets.ragged import Ragged
+from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids
+from espalier.inference.requests import PairRequest
+from espalier.inference.results import Expansion
+from espalier.io.errors import ConfigError
+from espalier.tasks.paraphrase import PairDecoder, pair_constraint, search, tree_text
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+
+@dataclass(frozen=True)
+class Expander:
+    """A search for trees.
+
+    Attributes:
+        system: its model writes trees.
+        beam: of the search.
+        max_length: the most nodes of a tree, and word pieces of a text.
+    """
+
+    system: System
+    beam: int
+    max_length: int
+
+    @property
+    def decoder(self) -> PairDecoder:
+        """The task's settings."""
+        return PairDecoder(beam=self.beam, max_ids=max_ids(self.system, self.max_length), constraint="template")
+
+    @property
+    def view(self) -> PairView:
+        """What the model reads, and the template if it reads none: the constraint keeps all levels of the template."""
+        view: PairView = self.system.view
+        reads = dict.fromkeys((*view.reads, "template"))
+        return replace(view, reads=tuple(reads), template=self.system.vocabulary.trees.depth)
+
+    def require_room(self, template: str, where: str) -> None:
+        """Raise a ConfigError unless the shortest tree that keeps a template is short enough."""
+        empty = PairData([where], {name: Ragged.of([[]]) for name in COLUMNS}, self.system.vocabulary)
+        batch = empty.under(None, [template]).batch(np.array([0]), self.view)
+        try:
+            pair_constraint(self.decoder, self.view, self.system.vocabulary).start(batch)
+        except ConfigError as error:
+            raise ConfigError(error.what, where=f"{where} {template}", remedy="give a smaller template") from error
+
+    def best(self, jobs: Sequence[Guided]) -> list[tuple[str, float]]:
+        """For each job the best tree that keeps its template, and its log-probability."""
+        data = encoded([job.source for job, _ in jobs], self.system, self.max_length)
+        batch = data.under(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
+        rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view)
+        vocabulary = self.system.vocabulary
+        return [(tree_text(row[0].tokens, self.view, vocabulary), row[0].log_probability) for row in rows]
+
+
+class ExpansionWriter(PairWriter[Expansion]):
+    """Expands templates to whole trees that fit a text."""
+
+    @cached_property
+    def expander(self) -> Expander:
+        """The search."""
+        return Expander(self.system, self.beam, self.max_length)
+
+    def require_room(self, template: str, where: str) -> None:
+        """Raise a ConfigError unless a template leads to a tree that is short enough."""
+        self.expander.require_room(template, where)
+
+    def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Expansion]]:
+        """The best tree for each text under each of its templates."""
+        for part in self.guided(jobs):
+            for (job, template), (tree, score) in zip(part, self.expander.best(part), strict=True):
+                yield job.request, Expansion(tree, job.request.text, template, score)

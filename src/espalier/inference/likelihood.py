@@ -1,0 +1,89 @@
+"""How probable a model finds the targets of records, by the task's own measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from espalier.corpora.records import Record
+from espalier.datasets.batching import length_batches
+from espalier.datasets.registry import ENCODINGS
+from espalier.inference.results import Likelihood
+from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.syntax.parse import columns_of
+from espalier.tasks.registry import TASKS
+from espalier.tasks.task import Task
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+#: Tokens that are measured together. Their number changes the speed and, by rounding alone, the result.
+TOKENS = 8192
+
+
+def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
+    """The likelihood of each record's target.
+
+    Raises:
+        DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
+        ConfigError: no task reads the encoding.
+    """
+    import torch
+
+    if not records:
+        return []
+    kind, task = ENCODINGS[system.encoding], _task(system)
+    rows = [_record(kind.record, value, f"records[{place}]", system) for place, value in enumerate(records)]
+    try:
+        encoded = kind.encode(_parsed(rows, system), system.vocabulary, system.settings)
+    except ValueError as error:  # such as rhyme letters that are too few
+        raise DataError(f"a record that does not fit its own fields ({error})", file="records") from error
+    for row in encoded.quarantined:
+        raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
+    data = encoded.split
+    if (longest := data.longest(system.view)) > system.positions:
+        raise DataError(f"a row of {longest} ids", file="records", remedy=f"at most {system.positions}")
+    measured: dict[int, Likelihood] = {}
+    with torch.inference_mode():
+        for part in length_batches(data.sizes(system.view), budget=TOKENS):
+            batch = data.batch(part, system.view).to(system.device)
+            values = {name: column.tolist() for name, column in task.likelihood(system.model, batch).items()}
+            tokens = batch.real.sum(1).tolist()
+            for index, place in enumerate(part.tolist()):
+                counts = {name: column[index] for name, column in values.items() if name not in ("nll", "tokens")}
+                measured[place] = Likelihood(values["nll"][index], tokens[index], counts)
+    return [measured[place] for place in range(len(rows))]
+
+
+def _task(system: System) -> Task:
+    for task in TASKS.values():
+        if system.encoding in task.encodings:
+            return task
+    raise ConfigError(f"no task reads the encoding {system.encoding}", where="TASKS", remedy="register one")
+
+
+def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: System) -> Record:
+    """A record, under its own name; a mapping needs the fields that have no default."""
+    if isinstance(value, Record):
+        return replace(value, id=name)
+    given: dict[str, Any] = {"origin": "given", "language": system.language, **value, "id": name}
+    known = {field.name: field.default is MISSING for field in fields(kind)}
+    if lacking := [field for field, needed in known.items() if needed and field not in given]:
+        raise DataError(f"no {', '.join(lacking)}", file=name, remedy="give it as text")
+    if unknown := sorted({*given} - {*known}):
+        raise DataError(f"unknown field {', '.join(unknown)}", file=name, remedy=f"known: {', '.join(known)}")
+    return kind(**given)
+
+
+def _parsed(records: Sequence[Record], system: System) -> list[Record]:
+    """The records with the grammar of sides that have words as a column, and none in it."""
+    rows = list(records)
+    for side in type(rows[0]).sides:
+        lacking = [place for place, row in enumerate(rows) if getattr(row, f"{side}_words", None) == ""]
+        texts = [getattr(rows[place], side) for place in lacking]
+        for place, parse in zip(lacking, system.parse(texts, [rows[place].id for place in lacking]), strict=True):
+            if isinstance(parse, EspalierError):
+                raise parse
+            rows[place] = replace(rows[place], **columns_of(parse, side))
+    return rows

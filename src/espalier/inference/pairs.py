@@ -1,0 +1,204 @@
+"""Texts under templates, read: each text is parsed, each template is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from espalier.corpora.records import Pair
+from espalier.datasets.pairs.encode import PairEncoding
+from espalier.inference.requests import PairRequest
+from espalier.inference.templates import canonical
+from espalier.inference.texts import require_text
+from espalier.inference.writer import Result, Writer, argument, attempt, batches, parted, require_range
+from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.syntax.constituency import read_tree, write_tree
+from espalier.syntax.levels import cut, linearize
+from espalier.syntax.parse import Parse
+
+if TYPE_CHECKING:
+    from espalier.datasets.pairs.data import PairData
+    from espalier.datasets.pairs.tree_symbols import TreeSymbols
+    from espalier.inference.system import System
+
+#: How many of the most frequent templates are taken where none is given.
+TEMPLATES = 3
+#: The most beams of a search.
+MAX_BEAM = 256
+
+
+@dataclass(frozen=True)
+class PairJob:
+    """A request that can be answered.
+
+    Attributes:
+        source: the text with its parse, and the same as its target, which is not read.
+        templates: each is expanded by itself; or whole trees, which guide as they are.
+    """
+
+    request: PairRequest
+    source: Pair
+    templates: tuple[str, ...]
+
+
+#: A job under one of its templates.
+Guided = tuple[PairJob, str]
+
+
+@dataclass(frozen=True)
+class PairWriter(Writer[PairRequest, PairJob, Result]):
+    """Reads texts and templates.
+
+    Attributes:
+        templates: of texts that have none of their own: Penn strings, each of which guides; or how many of the most
+            frequent ones of the training data.
+        beam: of the search.
+    """
+
+    system: System
+    templates: Sequence[str] | int = TEMPLATES
+    beam: int = 8
+
+    inputs: ClassVar[str] = "texts"
+
+    def __post_init__(self) -> None:
+        require_range("beam", self.beam, 1, MAX_BEAM)
+        if isinstance(self.templates, int):
+            require_range("templates", self.templates, 1)
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The model."""
+        return {"model": self.system.name}
+
+    @property
+    def max_length(self) -> int:
+        """The word pieces of a text, and the nodes of a tree, that can be read at most."""
+        return max_length(self.system)
+
+    @property
+    def symbols(self) -> TreeSymbols:
+        """The labels and levels that the model knows."""
+        symbols: TreeSymbols = self.system.vocabulary.trees
+        return symbols
+
+    def require_room(self, template: str, where: str) -> None:
+        """Raise a ConfigError unless a template leads to a tree that is short enough."""
+
+    def request(self, value: str | PairRequest, name: str) -> PairRequest:
+        """A string is a text without a template of its own."""
+        return value if isinstance(value, PairRequest) else PairRequest(value, name=name)
+
+    # --- Reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, requests: Sequence[PairRequest]) -> list[PairJob | EspalierError]:
+        """Templates are checked before texts are parsed."""
+        alone = [request for request in requests if request.template is None]
+        shared = self.shared_templates() if alone else ()
+
+        def templates_of(request: PairRequest) -> tuple[PairRequest, tuple[str, ...]]:
+            self.require_readable(request.text, request.name)
+            return request, shared if request.template is None else (self.own_template(request),)
+
+        rows = attempt(requests, templates_of)
+        readable, _ = parted(rows)
+        parses = iter(self.parses([(request.name, request.text) for request, _ in readable]))
+        parsed = [row if isinstance(row, EspalierError) else (*row, next(parses)) for row in rows]
+        return attempt(parsed, lambda row: self._job(*row))
+
+    def shared_templates(self) -> tuple[str, ...]:
+        """The templates of texts that have none of their own.
+
+        Raises:
+            ArgumentError: one is no template, or there are fewer.
+        """
+        with argument("templates"):
+            if isinstance(self.templates, int):
+                known = self.system.templates
+                if self.templates > len(known):
+                    remedy = f"model {self.system.name} has {len(known)} of its training data"
+                    raise ConfigError(f"{self.templates} templates", remedy=remedy)
+                templates = known[: self.templates]
+            else:
+                templates = tuple(canonical(text, self.symbols, "templates") for text in self.templates)
+            for template in templates:
+                self.require_room(template, "templates")
+            return templates
+
+    def own_template(self, request: PairRequest) -> str:
+        """The template that a request has.
+
+        Raises:
+            EspalierError: it is none.
+        """
+        where = f"{request.name}, template"
+        template = canonical(request.template or "", self.symbols, where)
+        self.require_room(template, where)
+        return template
+
+    def require_readable(self, text: str, name: str) -> None:
+        """Raise a DataError unless a text may be one sentence that the model can read."""
+        require_text(text, self.system.language, name)
+        if (words := len(text.split())) > self.max_length:
+            remedy = f"at most {self.max_length} word pieces; give one sentence at a time"
+            raise DataError(f"{words} words", file=name, remedy=remedy)
+
+    def parses(self, texts: Sequence[tuple[str, str]]) -> list[Parse | EspalierError]:
+        """The parses of texts, each of which stands after its name.
+
+        Raises:
+            ConfigError: the parser gives no constituency trees.
+        """
+        parses = self.system.parse([text for _, text in texts], [name for name, _ in texts])
+        if any(isinstance(parse, Parse) and not parse.tree for parse in parses):
+            what = f"parser {self.system.parser_name} gives no constituency trees"
+            raise ConfigError(what, remedy="name one that does")
+        return parses
+
+    def _job(self, request: PairRequest, templates: tuple[str, ...], parse: Parse | EspalierError) -> PairJob:
+        if isinstance(parse, EspalierError):
+            raise parse
+        tree = cut(read_tree(parse.tree, words=False), self.symbols.depth)
+        if unknown := sorted({*linearize(tree)[0]} - {*self.symbols.labels}):
+            what = f"its parse has labels that the models do not know: {', '.join(unknown)}"
+            raise DataError(what, file=request.name, remedy="word it otherwise")
+        words, nodes = " ".join(parse.words), write_tree(tree)
+        source = Pair(
+            id=request.name, origin="given", language=self.system.language,
+            source=request.text, source_words=words, source_tree=nodes,
+            target=request.text, target_words=words, target_tree=nodes,
+        )  # fmt: skip
+        encoded([source], self.system, self.max_length)
+        return PairJob(request, source, templates)
+
+    def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
+        """Batches of jobs under one template each."""
+        return batches([(job, template) for job in jobs for template in job.templates], self.beam)
+
+
+def max_length(system: System) -> int:
+    """The word pieces of a text, and the nodes of a tree, that a model was trained on at most."""
+    return min(int(system.settings.max_length), system.positions - 2)
+
+
+def max_ids(system: System, length: int) -> int:
+    """The longest row that a model writes for so many word pieces or nodes, its end included."""
+    view = system.view
+    unit = 3 if view.writes == "tree" and view.form == "brackets" else 1
+    return min(unit * length + 1, system.positions)
+
+
+def encoded(sources: Sequence[Pair], system: System, length: int) -> PairData:
+    """Texts as a model reads them.
+
+    Raises:
+        DataError: one is longer than `length`.
+    """
+    settings: Any = system.settings.model_copy(update={"min_length": 1, "max_length": length})
+    rows = PairEncoding().encode(sources, system.vocabulary, settings)
+    for row in rows.quarantined:
+        what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"
+        raise DataError(what, file=row.id, remedy="give one sentence at a time")
+    data: PairData = rows.split
+    return data

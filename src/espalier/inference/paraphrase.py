@@ -1,0 +1,155 @@
+"""Texts under trees that are expanded from templates (GuiG, section 3.2). Nothing is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from espalier.inference.expansion import Expander
+from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids, max_length
+from espalier.inference.requests import PairRequest
+from espalier.inference.results import Paraphrase
+from espalier.inference.templates import top
+from espalier.inference.writer import ArgumentError, argument, require_range
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.syntax.constituency import read_tree
+from espalier.tasks.paraphrase import PairDecoder, search
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+
+@dataclass(frozen=True)
+class ParaphraseWriter(PairWriter[Paraphrase]):
+    """Writes paraphrases: a template is expanded to a tree, which guides the text.
+
+    Attributes:
+        n: texts for each template, the best of the search; fewer where hypotheses end in the same words.
+        like: a sentence; the top of its tree is the template of texts that have none of their own.
+        full: the whole tree of `like` guides, and nothing is expanded.
+    """
+
+    n: int = 1
+    like: str | None = None
+    full: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_range("n", self.n, 1)
+        if self.n > self.beam:
+            what, remedy = f"{self.n} texts of {self.beam} beams", f"a beam of {self.n}, or more"
+            raise ArgumentError(what, where="n", remedy=remedy)
+        if self.full and self.like is None:
+            raise ArgumentError("there is no whole tree to take", where="full", remedy="give a sentence to take it of")
+        if self.expander is not None:
+            with argument("expander"):
+                _require_same_trees(self.expander.system, self.system)
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The model, and the expander unless whole trees are given."""
+        return {**super().names, "expander": self.expander.system.name if self.expander else None}
+
+    @property
+    def max_length(self) -> int:
+        """The word pieces of a text, and the nodes of a tree, that both models can read."""
+        return max_length(self.system) if self.expander is None else self.expander.max_length
+
+    @cached_property
+    def expander(self) -> Expander | None:
+        """The search for trees; None where whole trees are given."""
+        if self.full:
+            return None
+        system = self.system.expander
+        with argument("expander"):
+            system.require("expand")
+        return Expander(system, self.beam, min(max_length(self.system), max_length(system)))
+
+    def require_room(self, template: str, where: str) -> None:
+        """Raise a ConfigError unless a template leads to a tree that is short enough."""
+        if self.expander is not None:
+            self.expander.require_room(template, where)
+
+    def own_template(self, request: PairRequest) -> str:
+        """The template that a request has.
+
+        Raises:
+            EspalierError: it is none, or would be expanded where nothing is.
+        """
+        if self.full:
+            remedy = "leave it out, or expand it: without full"
+            raise ConfigError("a template beside a whole tree", where=request.name, remedy=remedy)
+        return super().own_template(request)
+
+    def shared_templates(self) -> tuple[str, ...]:
+        """The templates of texts that have none of their own, or the whole tree.
+
+        Raises:
+            ArgumentError: one is no template.
+        """
+        if self.like is None:
+            return super().shared_templates()
+        with argument("like"):
+            self.require_readable(self.like, "like")
+            (parse,) = self.parses([("like", self.like)])
+            if isinstance(parse, EspalierError):
+                raise parse
+            levels = self.symbols.depth if self.full else self.system.view.template
+            template = top(parse.tree, self.symbols, levels, "like")
+            nodes = len(self.symbols.encode(read_tree(template, words=False)))
+            if nodes > self.max_length:
+                raise ConfigError(f"its tree has over {self.max_length} nodes", remedy="give a shorter sentence")
+            self.require_room(template, "like")
+            return (template,)
+
+    # --- Writing -----------------------------------------------------------------------------------------------------
+
+    def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
+        """The `n` best texts for each text under each of its templates."""
+        for part in self.guided(jobs):
+            trees = [tree for tree, _ in self.expander.best(part)] if self.expander else [tree for _, tree in part]
+            yield from self._written(part, trees)
+
+    def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
+        system, vocabulary = self.system, self.system.vocabulary
+        decoder = PairDecoder(beam=self.beam, max_ids=max_ids(system, self.max_length), min_ids=1)
+        data = encoded([job.source for job, _ in jobs], system, self.max_length).under(trees, None)
+        batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
+        rows = search(system.model, batch, decoder, system.view)
+        for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):
+            scores = dict[str, float]()
+            for hypothesis in hypotheses:  # word pieces can differ where words do not
+                scores.setdefault(vocabulary.decode_text(hypothesis.tokens), hypothesis.log_probability)
+            for text, score in list(scores.items())[: self.n]:
+                words = tuple(text.split())
+                printed = print_words(words, vocabulary.lower)
+                yield job.request, Paraphrase(printed, words, job.request.text, template, tree, score)
+
+
+def _require_same_trees(expander: System, writer: System) -> None:
+    """Raise a ConfigError unless each tree of `expander` is one that `writer` can read."""
+    own, other = expander.vocabulary.trees, writer.vocabulary.trees
+    names = f"{expander.name} and {writer.name} were trained with other"
+    remedy = "train both on one dataset, or on two that share a vocabulary (vocab_from)"
+    if unshared := sorted({*own.labels} ^ {*other.labels}):
+        more = f" and {len(unshared) - 5} more" if len(unshared) > 5 else ""
+        raise ConfigError(f"{names} labels: only one knows {', '.join(unshared[:5])}{more}", remedy=remedy)
+    if own.depth != other.depth:
+        raise ConfigError(f"{names} depths of trees: {own.depth} and {other.depth}", remedy=remedy)
+
+
+def print_words(words: Sequence[str], lower: bool) -> str:
+    """English words as people write them: marks and clitics at the word before.
+
+    Args:
+        lower: whether they are lower-cased; then "i" and the first letter become capitals.
+    """
+    from nltk.tokenize.treebank import TreebankWordDetokenizer
+
+    text = str(TreebankWordDetokenizer().detokenize(["I" if word == "i" and lower else word for word in words]))
+    start = next((place for place, character in enumerate(text) if character.isalnum()), 0)
+    return text[:start] + text[start : start + 1].upper() + text[start + 1 :] if lower else text

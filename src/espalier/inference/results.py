@@ -1,0 +1,112 @@
+"""What a system writes. These types import no torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Poem:
+    """A text in a format.
+
+    Attributes:
+        text: its units, joined by line feeds.
+        format: in canonical spelling; `espalier.verse.format.parse_format` reads it.
+        rhyme: one letter for each unit, "." for none.
+        tune: the tune's name, or "".
+        seed: of the call.
+        sample: which of the texts of this format, from 0.
+    """
+
+    text: str
+    format: str
+    rhyme: str
+    tune: str
+    seed: int
+    sample: int
+
+
+@dataclass(frozen=True)
+class Paraphrase:
+    """A text under a tree.
+
+    Attributes:
+        text: as people write it.
+        words: as the model wrote it.
+        source: the text that is paraphrased.
+        template: the top of the tree, which the caller or the training data gave; or the whole tree.
+        tree: the constituency tree that guided the text, a Penn string without words.
+        score: log-probability of the text, given the source and the tree.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    source: str
+    template: str
+    tree: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A whole tree that keeps a template.
+
+    Attributes:
+        tree: a Penn string without words.
+        source: the text that the tree was chosen for.
+        template: the top of the tree.
+        score: log-probability of the tree, given the source and the template.
+    """
+
+    tree: str
+    source: str
+    template: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply to a post.
+
+    Attributes:
+        text: the reply.
+        words: the same in words.
+        post: the post.
+        post_words: the post in words, as the model reads it.
+        heads: for each word the number of its head, from 1, 0 for the root; empty where a chain was written, and for a
+            tree whose root has a right child.
+        tree: the ternary tree, such as "吃(我,E,E)"; "" for a chain.
+        cut: the cap that stopped the search: "words", "depth", "rounds", or "" for none.
+        score: log-probability of the reply, given the post.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    post: str
+    post_words: tuple[str, ...]
+    heads: tuple[int, ...]
+    tree: str
+    cut: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """How probable a model finds a record's target.
+
+    Attributes:
+        nll: negative log-likelihood of the whole target, in nats.
+        tokens: the tokens of the target, its end included.
+        counts: what the task measures besides, such as `words`.
+    """
+
+    nll: float
+    tokens: int
+    counts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def perplexity(self) -> float:
+        """exp(nll / tokens)."""
+        return math.exp(self.nll / self.tokens)

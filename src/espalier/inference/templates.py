@@ -1,0 +1,91 @@
+"""Templates, checked against the trees that a model knows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from espalier.inference.writer import InferenceWarning
+from espalier.io.errors import ConfigError
+from espalier.syntax.constituency import read_tree, write_tree
+from espalier.syntax.levels import cut, linearize
+from espalier.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from espalier.datasets.pairs.tree_symbols import TreeSymbols
+
+#: How a template is written.
+EXAMPLE = "(S (NP) (VP) (.))"
+
+
+def canonical(text: str, symbols: TreeSymbols, where: str) -> str:
+    """The canonical string of a template.
+
+    The decoder keeps whole levels of a template, and a phrase without children may have any. So a template is cut
+    above the level where one phrase has no children and another has, with a warning.
+
+    Args:
+        where: what errors call the template.
+
+    Raises:
+        TreeError: it is no tree.
+        ConfigError: it is a single node, has more levels than the model knows, or has unknown labels.
+    """
+    tree = read_tree(text, file=where, words=False)
+    labels, levels = linearize(tree)
+    if len(labels) == 1:
+        raise ConfigError(f"the single node {labels[0]} says nothing", where=where, remedy=f"write it as {EXAMPLE}")
+    if (deepest := max(levels)) > symbols.depth:
+        raise ConfigError(
+            f"a template of {deepest} levels", where=where, remedy=f"the models know at most {symbols.depth}"
+        )
+    require_known(labels, symbols, where)
+    kept = _kept_levels(tree, symbols)
+    if kept < deepest:
+        warnings.warn(
+            f"{where}: only the top {kept} levels guide: there, a phrase has no children",
+            InferenceWarning,
+            stacklevel=2,
+        )
+    return write_tree(cut(tree, kept))
+
+
+def _kept_levels(tree: Tree, symbols: TreeSymbols) -> int:
+    """The levels of a template down to the first phrase without children."""
+    labels, levels = linearize(tree)
+    phrases = {
+        label
+        for label, opens, ends in zip(symbols.labels, symbols.opens, symbols.ends, strict=True)
+        if opens and not ends
+    }
+    nodes = zip(labels, levels, [*levels[1:], 0], strict=True)
+    return min((level for label, level, after in nodes if label in phrases and after <= level), default=max(levels))
+
+
+def require_known(labels: Iterable[str], symbols: TreeSymbols, where: str) -> None:
+    """Raise a ConfigError unless the model knows these labels; it names the nearest known ones."""
+    unknown = sorted({*labels} - {*symbols.labels})
+    if not unknown:
+        return
+    near = [
+        f"{label}: {' or '.join(get_close_matches(label.upper(), symbols.labels, 2, 0.0))}" for label in unknown[:5]
+    ]
+    more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+    raise ConfigError(
+        f"unknown label{'s' * (len(unknown) > 1)} {', '.join(unknown[:5])}{more}",
+        where=where,
+        remedy=f"the nearest known are {', '.join(near)}",
+    )
+
+
+def top(tree: str, symbols: TreeSymbols, levels: int, where: str) -> str:
+    """The top levels of a parse, `symbols.depth` at most.
+
+    Raises:
+        ConfigError: it has labels there that the model does not know.
+    """
+    kept = cut(read_tree(tree, words=False), min(levels, symbols.depth))
+    require_known(linearize(kept)[0], symbols, where)
+    return write_tree(kept)

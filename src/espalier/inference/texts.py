@@ -1,0 +1,24 @@
+"""Whether a text can be read by a model of a language."""
+
+from __future__ import annotations
+
+from espalier.io.errors import DataError
+from espalier.text.language import Language, has_words, language_name, mostly
+
+
+def require_text(text: str, language: Language, name: str) -> None:
+    """Raise a DataError unless a text has words, most of them of this language.
+
+    Args:
+        name: what errors call the text.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError("not UTF-8", file=name) from error
+    called = language_name(language)
+    if not has_words(text):
+        raise DataError("no words", file=name, remedy=f"give {'an' if language == 'en' else 'a'} {called} sentence")
+    if not mostly(text, language):
+        unit = "words" if language == "zh" else "letters"
+        raise DataError(f"most of its {unit} are not {called}", file=name, remedy=f"the model reads {called} alone")

@@ -1,0 +1,173 @@
+"""Verse in formats that people write (SongNet)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from espalier.datasets.verse.data import VerseData
+from espalier.datasets.verse.encode import title_of
+from espalier.datasets.verse.frames import Frame, frame_of
+from espalier.inference.requests import VerseRequest
+from espalier.inference.results import Poem
+from espalier.inference.writer import (
+    ArgumentError,
+    InferenceWarning,
+    Writer,
+    attempt,
+    batches,
+    require_range,
+)
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.hashing import seed_from
+from espalier.tasks.verse import VerseDecoder, VerseTask, text_of
+from espalier.verse.format import Format, parse_format
+from espalier.verse.tunes import tune
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+
+@dataclass(frozen=True)
+class VerseJob:
+    """A request that can be answered.
+
+    Attributes:
+        row: its place among all requests; what is drawn for it depends on this.
+    """
+
+    request: VerseRequest
+    row: int
+    format: Format
+    frame: Frame
+
+
+@dataclass(frozen=True)
+class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
+    """Fills formats.
+
+    Attributes:
+        n: texts for each format.
+        seed: equal seeds write equal texts; each format and each of its texts draws its own chances.
+        free: predict separators and marks too, instead of copying them.
+        top_k: draw from the k most probable words.
+        temperature: of the draws; above 1 rarer words are drawn more often.
+        beam: search with so many beams instead of drawing; 0 draws.
+    """
+
+    system: System
+    n: int = 1
+    seed: int = 1
+    free: bool = False
+    top_k: int = 32
+    temperature: float = 1.0
+    beam: int = 0
+
+    inputs: ClassVar[str] = "formats"
+
+    def __post_init__(self) -> None:
+        require_range("n", self.n, 1)
+        require_range("top_k", self.top_k, 1)
+        require_range("beam", self.beam, 0)
+        if not self.temperature > 0:
+            raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy="above 0")
+        if self.beam and self.n > 1:
+            raise ArgumentError(f"{self.n} texts of one search", where="n", remedy="a search finds the best one alone")
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The model."""
+        return {"model": self.system.name}
+
+    @property
+    def decoder(self) -> VerseDecoder:
+        """The task's settings for these options."""
+        return VerseDecoder(
+            mode="free" if self.free else "frame",
+            marks=not self.free,
+            rhyme=not self.free,
+            method="beam" if self.beam else "top_k",
+            top_k=self.top_k,
+            temperature=self.temperature,
+            beam=self.beam or 1,
+        )
+
+    def request(self, value: str | VerseRequest, name: str) -> VerseRequest:
+        """A string is a format."""
+        return value if isinstance(value, VerseRequest) else VerseRequest(value, name=name)
+
+    def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
+        """Formats as frames that the model has symbols and positions for."""
+        if any(request.tune for request in requests) and not self.system.view.title:
+            warnings.warn(
+                f"model {self.system.name} does not read the names of tunes; a tune gives its format alone",
+                InferenceWarning,
+                stacklevel=2,
+            )
+        return attempt(enumerate(requests), self._job)
+
+    def _job(self, numbered: tuple[int, VerseRequest]) -> VerseJob:
+        row, request = numbered
+        try:
+            format_ = self.format_of(request)
+            frame = frame_of(format_, self.system.vocabulary)
+            if (tokens := len(frame) + self.decoder.extra_tokens) > self.system.positions:
+                remedy = f"this model writes at most {self.system.positions}"
+                raise ConfigError(f"a format of {tokens} tokens", where="format", remedy=remedy)
+        except ConfigError as error:
+            if not request.name:
+                raise
+            raise ConfigError(error.what, where=f"{request.name}, {error.where}", remedy=error.remedy) from error
+        return VerseJob(request, row, format_, frame)
+
+    def format_of(self, request: VerseRequest) -> Format:
+        """The format of a request; the tune's own where none is written.
+
+        Raises:
+            ConfigError: it is not one.
+        """
+        text, rhyme = request.format, request.rhyme
+        if text is None and request.tune is not None:
+            named = tune(request.tune)
+            text, rhyme = named.pattern, rhyme or named.rhyme
+        return parse_format(text or "", self.system.language, rhyme)
+
+    def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:
+        """`n` texts for each format."""
+        system, decoder, task = self.system, self.decoder, VerseTask()
+        titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
+        formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
+        data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
+        draws = [(place, sample) for place in range(len(jobs)) for sample in range(self.n)]
+        for part in batches(draws, task.prefixes(decoder)):
+            batch = data.batch(np.array([place for place, _ in part]), system.view).to(system.device)
+            seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
+            rows = task.generate(system.model, batch, decoder, seeds)
+            for (place, sample), hypotheses in zip(part, rows, strict=True):
+                job, ids = jobs[place], hypotheses[0].tokens if hypotheses else []
+                text = text_of(ids, system.vocabulary, None if self.free else job.format)
+                asked = job.request
+                yield asked, Poem(text, formats[place], job.format.rhyme, asked.tune or "", self.seed, sample)
+
+
+class PolishWriter(VerseWriter):
+    """Fills the blanks of formats that keep some words (SongNet, table 6)."""
+
+    inputs: ClassVar[str] = "templates"
+
+    def format_of(self, request: VerseRequest) -> Format:
+        """The format of a request that has blanks.
+
+        Raises:
+            ConfigError: it has none, or is no format.
+        """
+        text = request.format
+        if text and not set("_#＿＃") & set(text):
+            raise ConfigError(
+                f"'{text[:40]}' has no blanks", where="template", remedy="write _ for each word to find, # for a rhyme"
+            )
+        return super().format_of(request)

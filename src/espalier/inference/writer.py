@@ -1,0 +1,124 @@
+"""How requests become results: all are read first, each by itself, then those that can be read are answered."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Generic, TypeVar
+
+from espalier.io.errors import ConfigError, EspalierError
+
+T = TypeVar("T")
+R = TypeVar("R")
+Request = TypeVar("Request")
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+#: Prefixes that are searched together. Their number changes the speed and, by rounding alone, the scores.
+PREFIXES = 256
+
+
+class InferenceWarning(UserWarning):
+    """A request that is answered otherwise than the caller may expect."""
+
+
+class ArgumentError(ConfigError):
+    """An argument of a call that cannot be. `where` is the argument's name."""
+
+
+class Writer(ABC, Generic[Request, Job, Result]):
+    """Answers requests by one system under fixed options.
+
+    Attributes:
+        inputs: the name of the list of inputs, for errors: "formats".
+    """
+
+    inputs: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def names(self) -> dict[str, str | None]:
+        """The models that write: {"model": "guig_tg", "expander": "guig_se"}."""
+
+    @abstractmethod
+    def request(self, value: Any, name: str) -> Request:
+        """The request that a caller's input stands for.
+
+        Args:
+            value: a string, or a request.
+            name: what errors call it, unless it is a request.
+        """
+
+    @abstractmethod
+    def read(self, requests: Sequence[Request]) -> list[Job | EspalierError]:
+        """For each request a job, or the error that says why it cannot be answered.
+
+        Raises:
+            EspalierError: no request could be answered.
+        """
+
+    @abstractmethod
+    def write(self, jobs: Sequence[Job]) -> Iterator[tuple[Request, Result]]:
+        """The results of all jobs in their order, each after its request. Batches are made inside."""
+
+    def answers(self, inputs: Sequence[Any]) -> list[Result]:
+        """The results for all inputs.
+
+        Raises:
+            EspalierError: the first input that cannot be answered.
+        """
+        requests = [self.request(value, f"{self.inputs}[{place}]") for place, value in enumerate(inputs)]
+        jobs, errors = parted(self.read(requests))
+        if errors:
+            raise errors[0]
+        return [result for _, result in self.write(jobs)]
+
+
+def attempt(rows: Iterable[T | EspalierError], function: Callable[[T], R]) -> list[R | EspalierError]:
+    """`function` of each row; in place of a row that it refuses stands its error, and an error stays."""
+    return [row if isinstance(row, EspalierError) else _tried(function, row) for row in rows]
+
+
+def _tried(function: Callable[[T], R], row: T) -> R | EspalierError:
+    try:
+        return function(row)
+    except EspalierError as error:
+        return error
+
+
+def parted(rows: Iterable[T | EspalierError]) -> tuple[list[T], list[EspalierError]]:
+    """What could be read, and the errors; both in order."""
+    kept, errors = list[T](), list[EspalierError]()
+    for row in rows:
+        if isinstance(row, EspalierError):
+            errors.append(row)
+        else:
+            kept.append(row)
+    return kept, errors
+
+
+def batches(jobs: Sequence[T], prefixes: int) -> Iterator[Sequence[T]]:
+    """Runs of jobs that are searched together, if a job has so many prefixes."""
+    size = max(1, PREFIXES // prefixes)
+    for start in range(0, len(jobs), size):
+        yield jobs[start : start + size]
+
+
+def require_range(name: str, value: float | None, least: float, most: float | None = None) -> None:
+    """Raise an ArgumentError unless `least` <= value <= `most`; None is not checked."""
+    if value is None:
+        return
+    if not value >= least:
+        raise ArgumentError(f"{value} is too small", where=name, remedy=f"at least {least}")
+    if most is not None and value > most:
+        raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {most:,}")
+
+
+@contextmanager
+def argument(name: str) -> Iterator[None]:
+    """An error inside becomes an ArgumentError of that argument."""
+    try:
+        yield
+    except EspalierError as error:
+        raise ArgumentError(error.what, where=name, remedy=error.remedy) from error

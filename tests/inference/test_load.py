@@ -1,0 +1,188 @@
+"""espalier.load: which folders it reads, and how it refuses the others in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny_models import PAIRS, TEXT, Words, build, pair_vocabulary
+
+import espalier
+from espalier.inference.folder import read_system, save_system
+from espalier.inference.registry import SERVICES, Service
+from espalier.io.errors import ArtifactError, ConfigError, EspalierError
+
+
+@pytest.fixture
+def folder(models: Path, tmp_path: Path) -> Path:
+    """A copy of a model of verse, to spoil."""
+    return Path(shutil.copytree(models / "verse", tmp_path / "verse"))
+
+
+def spoil(file: Path, **changes: Any) -> None:
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), **changes}), encoding="utf-8")
+
+
+def refused(folder: Path, **options: Any) -> str:
+    with pytest.raises(EspalierError) as caught:
+        espalier.load(folder, device="cpu", **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_importing_espalier_imports_nothing_heavy() -> None:
+    heavy = "[name for name in ('torch', 'numpy', 'pandas', 'pydantic', 'pyarrow', 'rich') if name in sys.modules]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import espalier, sys; print({heavy})"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_the_lowest_seed_is_taken_unless_another_is_given(models: Path) -> None:
+    def weights(seed: int | None) -> torch.Tensor:
+        return next(espalier.load(models / "verse", seed=seed, device="cpu").model.parameters())
+
+    assert torch.equal(weights(None), weights(3)) and not torch.equal(weights(3), weights(11))
+    assert "no weights of seed 4" in refused(models / "verse", seed=4)
+
+
+def test_a_loaded_model_is_in_evaluation_mode_and_named_as_its_folder(models: Path) -> None:
+    system = espalier.load(str(models / "verse"), device="cpu")
+    assert system.name == "verse" and not system.model.training and system.language == "zh"
+    assert system.device == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["model.json", "vocabulary.json", "system.json"])
+def test_a_missing_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    assert f"verse/{name}: no such file" in refused(folder)
+
+
+def test_missing_weights_and_a_missing_folder_are_named(folder: Path) -> None:
+    for file in folder.glob("*.safetensors"):
+        file.unlink()
+    assert "verse: no weights; train the model" in refused(folder)
+    assert "nosuch: no such folder; give the folder of a trained model" in refused(folder / "nosuch")
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_version_is_named(folder: Path, version: object) -> None:
+    spoil(folder / "model.json", format=version)
+    assert f"model.json: format {version}, where this version of Espalier reads 1; train it again" in refused(folder)
+
+
+def test_weights_of_another_shape_are_named(folder: Path) -> None:
+    config = json.loads((folder / "model.json").read_text(encoding="utf-8"))["config"]
+    spoil(folder / "model.json", config={**config, "inner": 32})
+    assert "seed3.safetensors: weights of another architecture: " in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("model.json", {"arch": "moon"}, "model.json: unknown arch 'moon'; allowed: "),
+        ("model.json", {"config": {"width": 0}}, "model.json: not the shape of a model"),
+        ("system.json", {"settings": None}, "system.json: not what training writes"),
+        ("system.json", {"settings": {}}, "system.json: settings.units: Field required; train the model again"),
+        ("system.json", {"settings": {"unit": 3}}, "system.json: settings."),
+        ("vocabulary.json", {"words": None}, "vocabulary.json: not a vocabulary"),
+    ],
+)
+def test_a_file_with_other_content_is_named(folder: Path, file: str, changes: dict[str, Any], message: str) -> None:
+    spoil(folder / file, **changes)
+    assert message in refused(folder)
+
+
+def test_a_damaged_list_of_templates_is_named(models: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(models / "writer", tmp_path / "writer"))
+    (copy / "templates.json").write_text('[{"count": 3}]', encoding="utf-8")
+    assert "templates.json: not what training writes (KeyError('template'))" in refused(copy)
+
+
+def test_parts_are_found_beside_the_model_wherever_the_folders_are_moved(tmp_path: Path) -> None:
+    models, parsers = tmp_path / "here/models", tmp_path / "here/parsers"
+    (models / "writer").mkdir(parents=True)
+    save_system(models / "writer", {}, parser=parsers / "own", expander=models / "expander")
+    written = json.loads((models / "writer/system.json").read_text(encoding="utf-8"))
+    assert (written["parser"], written["expander"]) == ("../../parsers/own", "../expander")
+    (tmp_path / "here").rename(tmp_path / "there")
+    found = read_system(tmp_path / "there/models/writer")
+    assert found.parser == tmp_path / "there/parsers/own"
+    assert found.expander == tmp_path / "there/models/expander"
+
+
+def test_an_explicit_expander_and_parser_come_before_those_of_the_folder(models: Path) -> None:
+    system = espalier.load(models / "writer", parser=Words(), device="cpu")
+    assert system.expander.name == "expander"
+    other = espalier.load(models / "writer", parser=Words(), expander=models / "other_depth", device="cpu")
+    assert other.expander.name == "other_depth"
+    given = espalier.load(models / "writer", parser=Words(), expander=system.expander, device="cpu")
+    assert given.expander is system.expander
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "message"),
+    [
+        ("verse", "paraphrase", "model verse serves generate and polish; paraphrase needs a model of pairs that writes "
+         "text and reads target_tree"),
+        ("verse", "reply", "model verse serves generate and polish; reply needs a model of dialogue"),
+        ("unguided", "paraphrase", "model unguided serves likelihood alone; paraphrase needs a model of pairs that"),
+        ("expander", "paraphrase", "model expander serves expand; paraphrase needs"),
+        ("writer", "expand", "model writer serves paraphrase; expand needs a model of pairs that writes trees"),
+        ("tree", "generate", "model tree serves reply; generate needs a model of verse"),
+    ],
+)  # fmt: skip
+def test_a_method_that_the_model_cannot_serve_says_what_it_needs(
+    models: Path, name: str, method: str, message: str
+) -> None:
+    system = espalier.load(models / name, device="cpu")
+    with pytest.raises(ConfigError) as caught:
+        getattr(system, method)(["x"])
+    assert str(caught.value).startswith(message)
+
+
+def test_a_service_from_outside_needs_no_edit(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Echo:
+        def __init__(self, system: Any, times: int = 1) -> None:
+            self.name, self.times = system.name, times
+
+        def answers(self, inputs: list[str]) -> list[str]:
+            return [f"{self.name}: {text * self.times}" for text in inputs]
+
+    monkeypatch.setitem(SERVICES, "echo", Service("verse", "a model of verse", Echo))
+    assert espalier.load(models / "verse", device="cpu").answer("echo", ["a"], times=2) == ["verse: aa"]
+    with pytest.raises(ConfigError, match="model tree serves reply; echo needs a model of verse"):
+        espalier.load(models / "tree", device="cpu").answer("echo", ["a"])
+    with pytest.raises(ConfigError, match="unknown service 'moon'; allowed: echo, expand"):
+        espalier.load(models / "tree", device="cpu").answer("moon", ["a"])
+
+
+def test_a_model_without_a_parser_says_so_when_it_needs_one(models: Path) -> None:
+    for name, method, text, options in (
+        ("writer", "paraphrase", "the cook peels an onion.", {"templates": ["(S (NP) (VP))"]}),
+        ("tree", "reply", "今天", {}),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            getattr(espalier.load(models / name, device="cpu"), method)([text], **options)
+        assert str(caught.value) == f"model {name} has no parser; give one: load(folder, parser=...)"
+
+
+def test_a_parser_s_folder_that_is_not_there_is_named(models: Path, tmp_path: Path) -> None:
+    system = espalier.load(models / "tree", parser=tmp_path / "own", device="cpu")
+    with pytest.raises(ArtifactError, match=r"own/parser\.json: no such file"):
+        system.reply(["今天"])
+
+
+def test_pairs_without_trees_load_and_measure(tmp_path: Path) -> None:
+    vocabulary = pair_vocabulary(trees=False)
+    folder = build(tmp_path / "plain", "guig", {**PAIRS, "encoders": [TEXT]}, vocabulary)
+    save_system(folder, {"trees": False, "min_length": 1})
+    system = espalier.load(folder, parser=Words(), device="cpu")
+    (found,) = system.likelihood([{"source": "i sleep .", "target": "now , i sleep ."}])
+    assert found.tokens > 3 and found.nll > 0

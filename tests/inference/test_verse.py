@@ -1,0 +1,154 @@
+"""Verse in formats, through the library."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import espalier
+from espalier.inference.requests import VerseRequest
+from espalier.inference.system import System
+from espalier.inference.writer import ArgumentError, InferenceWarning, parted
+from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.verse.rhyme import group_name
+
+
+@pytest.fixture(scope="module")
+def verse(models: Path) -> System:
+    return espalier.load(models / "verse", device="cpu")
+
+
+def test_each_format_is_filled_n_times_in_order(verse: System) -> None:
+    poems = verse.generate(["3,4。", "2。2。"], n=2, seed=5)
+    assert [(poem.format, poem.sample, poem.seed) for poem in poems] == [
+        ("3，4。", 0, 5), ("3，4。", 1, 5), ("2。2。", 0, 5), ("2。2。", 1, 5),
+    ]  # fmt: skip
+    for poem in poems[:2]:
+        assert len(poem.text) == 9 and (poem.text[3], poem.text[8]) == ("，", "。")
+    assert [len(unit) for unit in poems[2].text.split("\n")] == [3, 3]
+
+
+def test_a_text_depends_on_its_place_and_seed_and_not_on_its_batch(
+    verse: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formats = ["3,4。", "5。", "3,4。"]
+    poems = verse.generate(formats, seed=2)
+    assert poems == verse.generate(formats, seed=2) != verse.generate(formats, seed=3)
+    assert poems[:1] == verse.generate(formats[:1], seed=2) and poems[0].text != poems[2].text
+    monkeypatch.setattr("espalier.inference.writer.PREFIXES", 1)
+    assert poems == verse.generate(formats, seed=2)
+
+
+def test_a_request_gives_rhyme_letters_and_a_tune(verse: System) -> None:
+    with pytest.warns(InferenceWarning, match="model verse does not read the names of tunes"):
+        (poem,) = verse.generate([VerseRequest(None, None, "卜算子")])
+    assert (poem.format, poem.rhyme, poem.tune) == ("5，5。7，5。5，5。7，5。", "AAAA", "卜算子")
+    (poem,) = verse.generate([VerseRequest("2。2。", "A.")])
+    assert poem.rhyme == "A."
+
+
+def test_units_of_one_letter_rhyme_where_separators_are_copied(verse: System) -> None:
+    for poem in verse.generate(["3。3。"], n=4):
+        first, second = (group_name(unit[-2], "zh") for unit in poem.text.split("\n"))
+        assert first == second
+
+
+def test_polish_keeps_words_known_or_not_and_wants_blanks(verse: System) -> None:
+    (poem,) = verse.polish(["_龘山_。"])
+    assert poem.text[1:3] == "龘山" and "_" not in poem.text
+    with pytest.raises(ConfigError, match=r"templates\[0\], template: '5。' has no blanks; write _ for each word"):
+        verse.polish(["5。"])
+
+
+def test_a_search_finds_the_same_text_whatever_the_seed(verse: System) -> None:
+    assert verse.generate(["3。"], beam=3, seed=1)[0].text == verse.generate(["3。"], beam=3, seed=2)[0].text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 0}, "n: 0 is too small; at least 1"),
+        ({"top_k": 0}, "top_k: 0 is too small"),
+        ({"beam": -1}, "beam: -1 is too small; at least 0"),
+        ({"temperature": 0.0}, "temperature: 0.0 is no temperature; above 0"),
+        ({"temperature": math.nan}, "temperature: nan is no temperature"),
+        ({"beam": 2, "n": 2}, "n: 2 texts of one search"),
+    ],
+)
+def test_an_option_that_cannot_be_is_one_line(verse: System, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        verse.generate(["3。"], **options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("format_", "message"),
+    [
+        ("", "formats[1], format: the format is empty"),
+        ("3。" * 9, "formats[1], format: 9 units; this model knows at most 8"),
+        ("20。", "formats[1], format: a unit of 17 words"),
+        ("10。" * 7, "formats[1], format: a format of 85 tokens; this model writes at most 64"),
+    ],
+)
+def test_a_bad_format_is_named_by_its_place(verse: System, format_: str, message: str) -> None:
+    with pytest.raises(EspalierError) as caught:
+        verse.generate(["3。", format_])
+    assert str(caught.value).startswith(message)
+
+
+def test_a_writer_names_bad_formats_and_answers_the_good_ones_as_if_nothing_were_wrong(verse: System) -> None:
+    writer = verse.writer("generate", seed=4)
+    requests = [VerseRequest(text, name=f"row {row}") for row, text in enumerate(["3。", "3,,", "4。"], start=1)]
+    jobs, errors = parted(writer.read(requests))
+    assert [str(error).split(":")[0] for error in errors] == ["row 2, format"]
+    results = [poem for _, poem in writer.write(jobs)]
+    whole = verse.generate(["3。", "5。", "4。"], seed=4)
+    assert results == [whole[0], whole[2]]
+
+
+def test_likelihood_is_that_of_the_model_s_loss(verse: System) -> None:
+    import numpy as np
+
+    from espalier.corpora.records import Verse
+    from espalier.datasets.verse.encode import VerseEncoding
+
+    poems = [{"target": "灯人山。\n天在船。", "author": "", "tune": "", "rhyme": "AA"},
+             {"target": "明天，好。", "author": "", "tune": "", "rhyme": "."}]  # fmt: skip
+    found = verse.likelihood(poems)
+    records = [Verse(id=str(row), origin="", language="zh", **poem) for row, poem in enumerate(poems)]
+    split = VerseEncoding().encode(records, verse.vocabulary, verse.settings).split
+    for row, likelihood in enumerate(found):
+        loss = verse.model.loss(split.batch(np.array([row]), verse.view))
+        assert likelihood.nll == pytest.approx(loss.total.item(), rel=1e-5)
+        assert likelihood.tokens == int(loss.targets) and likelihood.counts["words"] == (6, 3)[row]
+        assert likelihood.perplexity == pytest.approx(math.exp(loss.total.item() / int(loss.targets)), rel=1e-5)
+    assert verse.likelihood([records[1]])[0].nll == pytest.approx(found[1].nll, rel=1e-5)
+    assert verse.likelihood([]) == []
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"target": "灯。"}, "records[0]: no author, tune, rhyme"),
+        (
+            {"target": "灯。", "author": "", "tune": "", "rhyme": "A", "moon": ""},
+            "records[0]: unknown field moon; known",
+        ),
+        ({"target": "灯。", "author": "", "tune": "", "rhyme": "AB"}, "records: a record that does not fit its own"),
+        ({"target": "灯。\n" * 8 + "灯。", "author": "", "tune": "", "rhyme": "." * 9}, "records[0]: over 8 units"),
+    ],
+)
+def test_a_record_that_cannot_be_measured_is_named(verse: System, record: dict[str, str], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        verse.likelihood([record])
+    assert str(caught.value).startswith(message)
+
+
+def test_nothing_is_warned_of_without_a_tune(verse: System) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        verse.generate(["3。"])

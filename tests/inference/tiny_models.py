@@ -1,0 +1,75 @@
+"""Tiny models that were never trained, and a parser that knows a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import EOS
+from espalier.models.registry import ARCHITECTURES
+from espalier.models.serialization import save_model
+from espalier.syntax.constituency import read_tree, tags, words, write_tree
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import Refused
+
+TREES = {
+    "the cook peels an onion .": "(S (NP (DT the) (NN cook)) (VP (VBZ peels) (NP (DT an) (NN onion))) (. .))",
+    "now , i sleep .": "(S (ADVP (RB now)) (, ,) (NP (PRP i)) (VP (VBP sleep)) (. .))",
+}
+TEMPLATES = ["(S (NP (DT) (NN)) (VP (VBZ) (NP)) (.))", "(S (ADVP (RB)) (,) (NP (PRP)) (VP (VBP)) (.))"]
+CHINESE = [*"灯人山前明天在船头真好你我也吗了伞带，。？", "今天", "天气", "喜欢"]
+PAIRS: dict[str, Any] = {"layers": 1, "heads": 2, "width": 16, "inner": 16, "head_width": 8, "positions": 32}
+TEXT = {"reads": ["source"], "layers": 1, "heads": 2, "cross_heads": 1}
+TREE = {"reads": ["target_tree"], "layers": 1, "heads": 2, "cross_heads": 1}
+DIALOGUE = {"width": 8, "word": 6, "readout": 8, "positions": 13}
+
+
+class Words:
+    """Splits at spaces and before full stops; knows the trees of `TREES`; refuses "zzz"."""
+
+    signature = "words"
+
+    def parse(self, sentences: Sequence[Any]) -> list[Parse | Refused]:
+        return [self._one(str(sentence)) for sentence in sentences]
+
+    def _one(self, text: str) -> Parse | Refused:
+        if "zzz" in text:
+            return Refused("no tree")
+        if not text.isascii():
+            return Parse(tuple("".join(text.split())))
+        spaced = " ".join(text.replace(".", " .").replace(",", " ,").split())
+        leaves = " ".join(f"(NN {word})" for word in spaced.split())
+        tree = read_tree(TREES.get(spaced, f"(S (NP {leaves}))"))
+        return Parse(words(tree), tags(tree), write_tree(tree))
+
+
+def build(folder: Path, arch: str, network: dict[str, Any], vocabulary: Any, *, seeds: Sequence[int] = (1,)) -> Path:
+    """A model's folder without `system.json`."""
+    kind = ARCHITECTURES[arch]
+    folder.mkdir(parents=True)
+    for seed in seeds:
+        torch.manual_seed(seed)
+        model: Any = kind.build(kind.config.model_validate(network), vocabulary)
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                parameter.normal_(std=0.5 if arch in ("x2tree", "responder") else 0.3)
+                if arch in ("x2tree", "responder") and name.endswith("bias") and "readout" in name:
+                    parameter[EOS] = 1.5
+        save_model(folder, arch, model, vocabulary, seed)
+    return folder
+
+
+def pair_vocabulary(depth: int = 8, more_labels: Sequence[str] = (), trees: bool = True) -> PairVocabulary:
+    parsed = [read_tree(tree) for tree in TREES.values()]
+    symbols = TreeSymbols.build(parsed, depth)
+    more = tuple(more_labels)
+    symbols = replace(symbols, labels=symbols.labels + more, opens=symbols.opens + (True,) * len(more),
+                      ends=symbols.ends + (False,) * len(more))  # fmt: skip
+    texts = [*TREES, "abcdefghijklmnopqrstuvwxyz"]
+    return PairVocabulary.build(texts, symbols if trees else None, "en", pieces=90, lower=True)
