@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from espalier.inference.results import Poem
 from espalier.verse.format import parse_format
-from pipeline.commands.generate import Text, _page
+from pipeline.commands.generate import page_of
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ from pipeline.commands.generate import Text, _page
 def test_the_page_shows_the_sound_of_the_place_that_rhymes(
     written: str, rhyme: str | None, text: str, columns: list[str]
 ) -> None:
-    page = _page(Text(text, parse_format(written, "zh", rhyme), "", 0), seed=1)
+    format_ = parse_format(written, "zh", rhyme)
+    page = page_of(Poem(text, str(format_), format_.rhyme, "", seed=1, sample=0), "zh")
     lines = page.splitlines()[1:]
     assert [line.strip()[len(unit) :].strip() for line, unit in zip(lines, text.split("\n"), strict=True)] == columns
