@@ -12,6 +12,7 @@ from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table
+from espalier.metrics.parsing import HEADLINE
 from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
@@ -43,7 +44,8 @@ def run(key: str) -> None:
         parser = save_parser(folder, parser_entry.backend, model, parser_entry.options)
         if trained:
             details = scored(parser, read_treebank(parser_entry.treebank, "test"))
-            numbers = {name: value for name, value in details["scores"].items() if value is not None}
+            values = {name: details["scores"].get(metric) for name, metric in HEADLINE.items()}
+            numbers = {name: value for name, value in values.items() if value is not None}
             write_json(folder / "scores.json", numbers)
     write_metrics("parsers", key, numbers, {"signature": parser.signature, **details})
     shutil.rmtree(scratch, ignore_errors=True)

@@ -65,7 +65,7 @@ def test_kept_and_quarantined_add_up_and_a_second_pass_drops_nothing(texts: list
 
 
 def test_an_empty_corpus_says_that_it_is_empty() -> None:
-    with pytest.raises(DataError, match="mine: the corpus is empty: no rows came in"):
+    with pytest.raises(DataError, match="mine: the corpus is empty: no rows were read"):
         require(0, 0, Filters(), corpus="mine")
     with pytest.raises(DataError, match="mine: the corpus is empty: all 7 rows were quarantined"):
         require(0, 7, Filters(), corpus="mine")
@@ -203,7 +203,20 @@ def test_every_rule_is_of_some_kind() -> None:
     from espalier.corpora.filters import RULES
 
     assert set(Filters.model_fields) == {"deduplicate", "max_bad_fraction", *set().union(*RULES.values())}
-    assert [Filters().check(kind) for kind in RULES] == [None] * 3
+    assert [Filters().check(kind) for kind in RULES] == [None] * 4
+
+
+def test_a_record_type_from_outside_has_the_rules_of_its_base() -> None:
+    class Letter(Pair):
+        """A pair of another kind."""
+
+    class Note(Record):
+        """A text of another kind."""
+
+    Filters(without_identical=True, deduplicate="source").check(Letter)
+    Filters(max_words=3).check(Note)
+    with pytest.raises(ConfigError, match="no rule for note rows"):
+        Filters(without_identical=True).check(Note)
 
 
 @given(

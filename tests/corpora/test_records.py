@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, table_of, words_of
+from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, table_of, values_of, words_of
 
 TEXT = st.text(max_size=12)
 VERSES = st.builds(
@@ -30,6 +30,23 @@ def test_columns_in_another_order_or_too_many_do_not_matter() -> None:
     row = Quarantined(id="a", stage="filter", reason="too few units", text="灯。")
     table = table_of([row], Quarantined)[["text", "reason", "stage", "id"]].assign(extra="x")
     assert records_of(table, Quarantined) == [row]
+
+
+def test_a_group_has_a_column_only_if_a_row_fills_it() -> None:
+    bare = Sentence(id="a", origin="mine", language="en", target="the lamp")
+    grouped = Sentence(id="b", origin="mine", language="en", target="glows", group="d1")
+    assert "group" not in table_of([bare], Sentence) and "group" not in values_of(bare)
+    table = table_of([bare, grouped], Sentence)
+    assert list(table["group"]) == ["", "d1"] and values_of(grouped)["group"] == "d1"
+    assert records_of(table, Sentence) == [bare, grouped]
+    assert records_of(table_of([bare], Sentence), Sentence) == [bare]
+    assert "group" in table_of([], Pair)  # pairs have always had the column
+
+
+def test_a_parser_fills_sentences_and_pairs() -> None:
+    assert [kind.parsed for kind in (Verse, Sentence, Pair)] == [False, True, True]
+    for kind in (Sentence, Pair):
+        assert {f"{side}_tree" for side in kind.sides} <= set(table_of([], kind).columns)
 
 
 def row(text: str, words: str = "", language: str = "en") -> Sentence:

@@ -97,7 +97,7 @@ def test_names_that_must_train_do() -> None:
         ({"kind": "title", "seed": 1, **SIZES, "dev_titles": 56}, "61 titles are to be held out, but there are 60"),
         (
             {"kind": "title", "seed": 1, **SIZES, "dev_size": 900, "attempts": 50},
-            "no draw in 50 has 5 titles of about 900",
+            "none of 50 samples has 5 titles of about 900",
         ),
     ],
 )
@@ -309,3 +309,26 @@ def test_an_origin_of_large_groups_leaves_its_places_to_the_others() -> None:
     series = split_of(table, split(kind="group", seed=4, dev=10, test=16, stratify="origin"))
     held = table[series != "train"]
     assert Counter(series) == {"train": 74, "dev": 10, "test": 16} and set(held["origin"]) == {"small"}
+
+
+@pytest.mark.parametrize("how", [*SPLITS[1:], split(kind="published", dev=["a"], test=[])], ids=lambda how: how.kind)
+def test_a_split_that_parts_a_group_is_refused(how: Split) -> None:
+    parted = TABLE.assign(group="").assign(id=[f"{'ab'[row % 2]}-{row}" for row in range(len(TABLE))])
+    assert set(split_of(parted, how)) >= {"train", "dev"}
+    parted.loc[:, "group"] = "one"
+    with pytest.raises(ConfigError, match=r"mine\.split: group 'one' is in \w+ and in \w+; split by kind: group"):
+        split_of(parted, how, where="mine.split")
+
+
+def test_verse_and_sentences_with_a_group_stay_together() -> None:
+    grouped = TABLE.assign(group=TABLE["tune"], target="")
+    chosen = split_of(grouped, split(kind="group", seed=1, dev=60, test=60, sides=False))
+    sizes = Counter(chosen)
+    assert 40 < sizes["dev"] <= 60 and 40 < sizes["test"] <= 60
+    assert grouped.assign(split=chosen).groupby("group")["split"].nunique().max() == 1
+
+
+@pytest.mark.parametrize("how", SPLITS[2:], ids=lambda how: how.kind)
+def test_a_split_by_a_column_that_the_records_lack_is_one_line(how: Split) -> None:
+    with pytest.raises(ConfigError, match=r"mine\.split: the records have no (author|tune); choose another kind"):
+        split_of(TABLE[["id"]], how, where="mine.split")

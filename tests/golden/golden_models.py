@@ -15,9 +15,7 @@ from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.decoding.beam import beam_search
-from espalier.layers.attention import Attention, padding_bias
-from espalier.layers.readout import readout_loss
-from espalier.layers.residual import FeedForward, Residual
+from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
@@ -52,25 +50,6 @@ def data(titles: bool = True) -> VerseData:
         targets=[target_of(text, VOC) for text, _ in TEXTS],
         titles=[VOC.encode("石舟令"[: 1 + n % 3] if titles else "") for n in range(len(TEXTS))],
     )
-
-
-def layers(_: Path) -> Any:
-    x, memory = wave(2, 3, 8), wave(2, 4, 8, phase=1)
-    real = torch.tensor([[True] * 4, [True, True, False, False]])
-    attention = waved(Attention(8, 2))
-    weight, bias, rows = (wave(9, 8).requires_grad_(), wave(9).requires_grad_(), wave(5, 8, phase=2).requires_grad_())
-    loss = readout_loss(rows, weight, bias, torch.tensor([0, 3, 8, 3, 1]), 0.1)
-    loss.backward()
-    gradients = [float(part.grad.abs().sum()) for part in (weight, bias, rows) if part.grad is not None]
-    feed = {name: waved(FeedForward(8, 6, name)) for name in ("gelu", "gelu_tanh")}
-    with torch.no_grad():
-        found = [
-            attention(x, causal=True)[:, -1],
-            attention(x, memory, bias=padding_bias(real))[:, 0],
-            *(waved(Residual(8, norm, 0.0, 1e-12))(x, feed["gelu"])[0, 0] for norm in ("post", "pre")),
-            feed["gelu_tanh"](x)[0, 0],
-        ]
-    return [loss.item(), gradients, [part.flatten()[::3].tolist() for part in found]]
 
 
 def songnet(_: Path) -> Any:
@@ -171,4 +150,21 @@ def decoding(_: Path) -> Any:
     return found
 
 
-COMPONENTS = {"layers": layers, "models.songnet": songnet, "training": training, "decoding.verse": decoding}
+def ngram(_: Path) -> Any:
+    examples = data()
+    whole = examples.batch(np.arange(len(TEXTS)), View())
+    made = []
+    for order in (1, 3):
+        model = NGram.fit(NGramConfig(View(), order=order), VOC, [whole.target], VOC.text_size)
+        _, state = model.step(whole.inputs[:, 0], model.start(whole))
+        logs, _ = model.step(whole.inputs[:, 1], state)
+        made.append([model.token_losses(whole).sum(1).tolist(), logs[0, 3:9].tolist()])
+    return made
+
+
+COMPONENTS = {
+    "models.songnet": songnet,
+    "models.ngram": ngram,
+    "training": training,
+    "decoding.verse": decoding,
+}

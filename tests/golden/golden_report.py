@@ -66,7 +66,7 @@ def report(folder: Path) -> Any:
         reference="灯影绿，一枝桥。\n夜山高。",
     )
     metrics = {
-        "scores": {"ppl_released": 21.25, "format_f1": 98.5, "format_released_f1": 99.125},
+        "scores": {"ppl_released": 21.25, "format_f1": 98.5, "format_released_f1": 99.125, "rhyme": 40.5},
         "intervals": {"ppl_released": None, "format_f1": [97.25, 99.5]},
         "signatures": {"format_f1": "format|delta:0"},
     }
@@ -74,9 +74,10 @@ def report(folder: Path) -> Any:
         key="made_free", model="made", profile="nursery", settings={"protocol": "free", "k": 32}, metrics=metrics,
         samples=[sample],
     )  # fmt: skip
+    further = RunResult(key="made_further", model="made", profile="nursery", title="Unnamed", metrics=metrics)
     curve = Curve(model="made", profile="nursery", points=[(10, 5.0, None), (20, 4.5, 4.75), (30, 4.25, 4.5)])
     corpus = CorpusResult(key="made", profile="nursery", counts={"train": 9, "dev": 1}, quarantined={"too short": 2})
-    made = build(load_printed(printed), [run], [curve], [corpus])
+    made = build(load_printed(printed), [run, further], [curve], [corpus])
     # Drawings are matplotlib's, to the letter's outline.
     page = re.sub(r"<svg.*?</svg>", "<svg/>", render_html(made), flags=re.DOTALL)
     return [page, render_markdown(made)]

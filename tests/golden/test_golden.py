@@ -52,8 +52,9 @@ def versions() -> dict[str, int]:
         else:
             yield path, value
 
-    text = (FOLDER.parents[1] / "versions.yaml").read_text(encoding="utf-8")
-    return dict(flat(yaml.safe_load(text), ""))
+    tree = yaml.safe_load((FOLDER.parents[1] / "versions.yaml").read_text(encoding="utf-8"))
+    tree["models"] = {name: parts["model"] for name, parts in tree["models"].items()}  # layers have values of their own
+    return dict(flat(tree, ""))
 
 
 def recorded() -> dict[str, dict[str, Any]]:

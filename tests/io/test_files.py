@@ -119,8 +119,8 @@ def test_a_lock_that_is_held_ends_in_one_line(tmp_path: Path) -> None:
     with (
         exclusive(tmp_path / "deep/a.lock"),
         pytest.raises(ArtifactError, match=r"a\.lock: another process"),
-        exclusive(tmp_path / "deep/a.lock", patience=0.05),
+        exclusive(tmp_path / "deep/a.lock", timeout=0.05),
     ):
         pass
-    with exclusive(tmp_path / "deep/a.lock", patience=0.05):
+    with exclusive(tmp_path / "deep/a.lock", timeout=0.05):
         pass

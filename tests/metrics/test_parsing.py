@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from espalier.metrics import attachment, brackets
-from espalier.metrics.parsing import parsing_scores
+from espalier.metrics.parsing import HEADLINE, parsing_scores
 from espalier.syntax.parse import Parse
 
 TREE = "(S (NP (PRP I)) (VP (VBP sleep)))"
@@ -14,6 +14,7 @@ def test_gold_trees_ask_for_brackets_and_gold_heads_for_attachment() -> None:
     found = parsing_scores([gold], [gold], resamples=0)
     assert list(found) == [*brackets.KEYS, *attachment.KEYS]
     assert found["bracket_f1"].value == found["uas"].value == found["las"].value == 100
+    assert set(HEADLINE.values()) <= set(found) and all(len(name) <= 8 for name in HEADLINE)
     heads_alone = Parse(gold.words, gold.tags, "", gold.heads, gold.labels)
     assert list(parsing_scores([heads_alone], [heads_alone], resamples=0)) == [*attachment.KEYS]
     tree_alone = Parse(gold.words, gold.tags, TREE)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from pydantic import ValidationError
 from torch import Tensor
 
+from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, DialogueView
+from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
 from espalier.io.errors import ConfigError
-from espalier.syntax.ternary import EOB, heads_of
-from espalier.tasks.dialogue import DialogueDecoder, Reply, replies
+from espalier.metrics.dialogue import dialogue_statistics
+from espalier.metrics.metric import family_scores
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.rnn_seq2seq import RNNSeq2Seq
+from espalier.models.x2tree import X2Tree
+from espalier.syntax.ternary import EOB, heads_of, ternary
+from espalier.tasks.dialogue import DialogueDecoder, DialogueScoring, DialogueTask, Reply, replies
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")
 DATA = DialogueData.of(
@@ -267,3 +277,206 @@ def test_a_setting_that_cannot_be_is_refused(changes: dict[str, Any], message: s
 def test_the_defaults_are_the_paper_s() -> None:
     decoder = DialogueDecoder()
     assert (decoder.beam, decoder.local, decoder.order) == (6, 6, "any")
+
+
+# --- The task: from records to a table, and from a table to statistics ------------------------------------------------
+
+TASK = DialogueTask()
+ENCODING = DialogueEncoding()
+#: Three posts; the first and the fourth pair share one.
+PAIRS = [
+    ("山 桥", "灯 雨", "0 1"),
+    ("灯", "石", "0"),
+    ("雨 雨", "山 桥 灯", "2 0 2"),
+    ("山 桥", "灯 石 雨 山", "3 3 0 3"),
+]
+POSTS = ["山 桥", "灯", "雨 雨"]
+
+
+def ready() -> Ready:
+    records = [
+        Pair(id=f"p{n}", origin="test", language="zh", source=post.replace(" ", ""), source_words=post,
+             target=reply.replace(" ", ""), target_words=reply, target_heads=heads)
+        for n, (post, reply, heads) in enumerate(PAIRS)
+    ]  # fmt: skip
+    encoded = ENCODING.encode(records, VOC, DialogueSettings())
+    assert list(encoded.places) == [0, 1, 2, 3]
+    return Ready(records, encoded.split)
+
+
+def inputs_of(samples: int = 1, **decoder: Any) -> Inputs:
+    (inputs,) = TASK.inputs(ready(), None, DialogueDecoder(**decoder), Asked(samples), 1)
+    return inputs
+
+
+def test_pairs_of_one_post_share_a_prompt() -> None:
+    inputs = inputs_of(samples=3)
+    assert inputs.prompts.tolist() == [0, 1, 2] and inputs.kept == 3 and inputs.data.ids == ["p0", "p1", "p2", "p3"]
+    assert [[row["id"] for row in rows] for rows in inputs.rows] == [["p0", "p3"], ["p1"], ["p2"]]
+    assert [[row["source"] for row in rows] for rows in inputs.rows] == [[POSTS[0]] * 2, [POSTS[1]], [POSTS[2]]]
+    assert inputs.rows[0][1] == {
+        "id": "p3", "cluster": "p0", "sample": 0, "source": "山 桥", "reference": "灯 石 雨 山"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "prompts"),
+    [({"posts": 1}, [0]), ({"skip": 1}, [1, 2]), ({"skip": 1, "posts": 1}, [1]), ({"posts": 9}, [0, 1, 2])],
+)
+def test_posts_are_counted_and_skipped_not_pairs(settings: dict[str, int], prompts: list[int]) -> None:
+    assert inputs_of(**settings).prompts.tolist() == prompts
+
+
+def test_to_skip_all_posts_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^decoder\.skip: 3 of 3 posts are skipped; lower it$"):
+        inputs_of(skip=3)
+
+
+def test_columns_are_words_heads_and_the_cap() -> None:
+    tree = ternary((2, 0, 2))
+    reply = Reply(["山", "桥", "灯"], -1.5, tree.children, "depth")
+    decoder = DialogueDecoder()
+    assert TASK.columns(reply, {}, None, decoder) == {
+        "text": "山 桥 灯", "heads": "2 0 2", "cut": "depth", "score": -1.5
+    }  # fmt: skip
+    assert TASK.columns(Reply(["山"], -1.0, None, ""), {}, None, decoder)["heads"] == ""
+    two_roots = np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32)
+    assert TASK.columns(Reply(["山", "桥"], -1.0, two_roots, ""), {}, None, decoder)["heads"] == ""
+    empty = TASK.columns(None, {}, None, decoder)
+    assert (empty["text"], empty["heads"], empty["cut"]) == ("", "", "") and np.isnan(empty["score"])
+
+
+SMALL: dict[str, Any] = {"width": 6, "word": 5, "readout": 4}
+
+
+def seeded(kind: Any, config: Any) -> Any:
+    torch.manual_seed(4)
+    model = kind(config, VOC).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.6)
+    return model
+
+
+def test_likelihoods_of_chains_are_those_of_reading_each_reference_step_by_step() -> None:
+    model, data = seeded(RNNSeq2Seq, RNNSeq2SeqConfig(**SMALL)), ready().data
+    with torch.inference_mode():
+        columns = TASK.likelihood(model, data.batch(np.arange(4), model.config.view))
+        assert tuple(columns) == TASK.likelihood_columns and columns["words"].tolist() == [2, 1, 3, 4]
+        for row in range(4):
+            alone = data.batch(np.array([row]), model.config.view)
+            state, nats = model.start(alone), 0.0
+            for token, target in zip(alone.inputs[0], alone.target[0], strict=True):
+                logs, state = model.step(token[None], state)
+                nats -= float(logs[0, target])
+            assert float(columns["nll"][row]) == pytest.approx(nats, rel=1e-5)
+
+
+def test_likelihoods_of_trees_are_those_of_growing_each_reference_node_by_node() -> None:
+    model, data = seeded(X2Tree, X2TreeConfig(**SMALL)), ready().data
+    with torch.inference_mode():
+        columns = TASK.likelihood(model, data.batch(np.arange(4), model.config.view))
+        assert columns["words"].tolist() == [2, 1, 3, 4]
+        for row, (_, reply, heads) in enumerate(PAIRS):
+            state = model.start(data.batch(np.array([row]), model.config.view))
+            tree = ternary(tuple(map(int, heads.split())))
+            ids = [VOC.encode(reply.split())[word] for word in tree.words]
+
+            def below(node: int, handed: Tensor | None, state: Any, tree: Any, ids: list[int]) -> float:
+                nodes, earlier, nats = model.nodes(torch.tensor([ids[node]]), handed, state), list[int](), 0.0
+                for k, child in enumerate(tree.children[node].tolist()):
+                    logs = model.child(k, nodes, torch.tensor([earlier], dtype=torch.long))
+                    earlier.append(EOS if child == EOB else ids[child])
+                    nats -= float(logs[0, earlier[-1]])
+                for k, child in enumerate(tree.children[node].tolist()):
+                    nats += 0.0 if child == EOB else below(child, nodes.handed[:, k], state, tree, ids)
+                return nats
+
+            nats = below(0, None, state, tree, ids) - float(model.roots(state)[0, ids[0]])
+            assert float(columns["nll"][row]) == pytest.approx(nats, rel=1e-5)
+
+
+def outputs(writes: str, samples: int = 2, judge: Any = None) -> Outputs:
+    """Two seeds; the best reply to a post is the reference of its first pair, the next is "灯" and cut or missing."""
+    best = dict(zip(POSTS, [PAIRS[0], PAIRS[1], PAIRS[2]], strict=True))
+    rows: list[dict[str, Any]] = [
+        {"id": f"p{n}", "cluster": f"p{POSTS.index(post)}", "seed": seed, "sample": sample, "source": post,
+         "reference": reply, "text": "灯" if sample else best[post][1], "heads": "" if sample else best[post][2],
+         "cut": "words" if sample and n == 1 else "", "score": np.nan if sample and n == 2 else -1.0,
+         "nll": 2.0 + n, "words": len(reply.split())}
+        for seed in (1, 2) for n, (post, reply, _) in enumerate(PAIRS) for sample in range(samples)
+    ]  # fmt: skip
+    return Outputs(pd.DataFrame(rows), "zh", judge=judge, facts={"writes": writes})
+
+
+@pytest.mark.parametrize("writes", ["tree", "chain"])
+def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
+    made = outputs(writes)
+    (block,) = TASK.statistics(made, DialogueScoring())
+    table = made.table[made.table["sample"] == 0].reset_index(drop=True)
+    assert block.rows.equals(table[["id", "cluster", "seed", "sample"]]) and len(block.rows) == 8
+    for family, values in block.families.items():
+        assert len(values) == 8 and (values[:4] == values[4:]).all(), family
+    assert block.families[f"perplexity:{writes}"][:4, 0].tolist() == [2.0, 3.0, 4.0, 5.0]
+    names = {metric.name for family in block.families for metric in TASK.metrics(family)}
+    assert {*TASK.headline(made).values()} <= names
+    assert TASK.counts(made) == {"posts": 3, "missing": 2, "cut": 2}
+
+
+def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
+    made = outputs("chain")
+    (block,) = TASK.statistics(made, DialogueScoring())
+    replies_to = {"山 桥": ["灯 雨", "灯"], "灯": ["石", "灯"], "雨 雨": ["山 桥 灯", "灯"]}
+    expected = dialogue_statistics(
+        [post for post, *_ in PAIRS],
+        [reply for _, reply, _ in PAIRS],
+        [replies_to[post] for post, *_ in PAIRS],
+        writes="chain",
+        likelihood=([2.0, 3.0, 4.0, 5.0], [2, 1, 3, 4]),
+    )
+    assert block.families.keys() == expected.keys()
+    for family, values in expected.items():
+        assert block.families[family].tolist() == [*values.tolist(), *values.tolist()]
+
+
+def test_the_judge_of_the_grammar_is_asked_for_the_best_replies() -> None:
+    asked: list[list[str]] = []
+    made = outputs("chain", judge=lambda words: asked.append(words) or len(words) > 1)
+    (block,) = TASK.statistics(made, DialogueScoring())
+    assert asked == [["灯", "雨"], ["石"], ["山", "桥", "灯"], ["灯", "雨"]] * 2
+    metric = next(m for family in block.families for m in TASK.metrics(family) if m.name == "grammatical")
+    family = next(family for family in block.families if metric in TASK.metrics(family))
+    scores = family_scores({family: block.families[family]}, TASK.metrics, seed=1, resamples=2)
+    assert scores["grammatical"].value == pytest.approx(100 * 2 / 3)  # of the three posts
+
+
+def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
+    decoder = DialogueDecoder(beam=4)
+    for network in (RNNSeq2SeqConfig(), X2TreeConfig(), X2TreeConfig(arity=1)):
+        TASK.check(decoder, network, None, 4)
+        assert not TASK.needs_annotation(network)
+    with pytest.raises(ConfigError, match=r"^samples: 5 replies of 4 beams; at most 4$"):
+        TASK.check(decoder, X2TreeConfig(), None, 5)
+    binary: Any = SimpleNamespace(view=DialogueView("tree", 2))
+    line = r"^model: trees of 2 children a node have no order of words; a model with arity 3, or 1$"
+    with pytest.raises(ConfigError, match=line):
+        TASK.check(decoder, binary, None, 1)
+
+
+def test_facts_and_settings_tell_trees_from_chains() -> None:
+    def told(network: Any) -> tuple[str, dict[str, Any]]:
+        run = SimpleNamespace(decoder={"beam": 5, "local": 3, "order": "first", "max_words": 9}, samples=2)
+        facts = TASK.facts(SimpleNamespace(config=network))
+        return facts["writes"], TASK.settings(run, network)
+
+    assert told(X2TreeConfig(context="attention")) == (
+        "tree",
+        {"protocol": "tree beam", "K": 3, "context": "attention", "beam": 5, "local": 3, "order": "first",
+         "max_words": 9, "replies": 2},
+    )  # fmt: skip
+    assert told(RNNSeq2SeqConfig(context="initial")) == (
+        "chain",
+        {"protocol": "chain beam", "K": None, "context": "initial", "beam": 5, "max_words": 9, "replies": 2},
+    )
+    writes, settings = told(X2TreeConfig(arity=1, context="attention"))
+    assert (writes, settings["protocol"], settings["K"]) == ("chain", "tree beam", 1)

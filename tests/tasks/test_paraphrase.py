@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from pydantic import ValidationError
 from torch import Tensor
 
+from espalier.corpora.records import Pair
 from espalier.datasets.pairs.data import PairBatch, PairData, PairView
+from espalier.datasets.pairs.encode import PairEncoding, PairSettings
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.io.errors import ConfigError
+from espalier.decoding.beam import Hypothesis
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.models.guig import GuiG
+from espalier.models.guig_config import GuiGConfig
+from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
-from espalier.tasks.paraphrase import PairDecoder, pair_constraint, tree_text
+from espalier.tasks.paraphrase import PairDecoder, PairScoring, ParaphraseTask, pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
 SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
@@ -181,3 +190,210 @@ def test_the_defaults_are_the_paper_s() -> None:
     decoder = PairDecoder()
     assert (decoder.beam, decoder.length_power, decoder.guide, decoder.constraint) == (8, 0.0, "target", "none")
     assert decoder.max_ids == 52  # 50 and both ends
+
+
+# --- The task: from records to a table, and from a table to statistics ------------------------------------------------
+
+TASK = ParaphraseTask()
+ENCODING = PairEncoding()
+#: The first and the third share a sentence.
+PAIRS = [("a lamp", TREES[1], "low lamp", TREES[2]), ("glows", TREES[2], "a low lamp", TREES[0]),
+           ("low lamp", TREES[0], "glows low", TREES[1])]  # fmt: skip
+TEMPLATES = [{"template": "(S (NP) (VP))", "count": 2}, {"template": "(SINV (VP))", "count": 1}]
+
+
+def ready() -> Ready:
+    records = [
+        Pair(
+            id=f"p{n}", origin="test", language="en", source=source, source_tree=tree, target=target, target_tree=other
+        )
+        for n, (source, tree, target, other) in enumerate(PAIRS)
+    ]
+    encoded = ENCODING.encode(records, VOC, PairSettings(depth=4, min_length=1))
+    assert list(encoded.places) == [0, 1, 2]
+    return Ready(records, encoded.split, {"templates": TEMPLATES})
+
+
+def model_of(view: PairView) -> Any:
+    return SimpleNamespace(config=SimpleNamespace(view=view), vocabulary=VOC)
+
+
+GUIDED = PairView(("source", "target_tree"))
+
+
+def inputs_of(view: PairView, asked: Asked | None = None, seed: int = 1, **decoder: Any) -> list[Inputs]:
+    return TASK.inputs(ready(), model_of(view), PairDecoder(**decoder), asked or Asked(), seed)
+
+
+def trees_of(inputs: Inputs, name: str, view: PairView) -> list[str]:
+    ragged = inputs.data.row(name, replace(view, form="levels"))
+    return [write_tree(SYMBOLS.decode(ragged.flat[i:j].tolist())) for i, j in pairwise(ragged.offsets)]
+
+
+def test_each_pair_is_a_prompt_under_the_tree_of_its_target() -> None:
+    (inputs,) = inputs_of(GUIDED)
+    assert inputs.prompts.tolist() == [0, 1, 2] and inputs.kept == 1 and inputs.data.ids == ["p0", "p1", "p2"]
+    assert [row for (row,) in inputs.rows][1] == {
+        "id": "p1", "cluster": "p1", "sample": 0, "source": "glows", "reference": "a low lamp",
+        "source_tree": TREES[2], "reference_tree": TREES[0], "guide": TREES[0], "template": "",
+    }  # fmt: skip
+    assert inputs.rows[0][0]["cluster"] == inputs.rows[2][0]["cluster"] != inputs.rows[1][0]["cluster"]
+    assert trees_of(inputs, "target_tree", GUIDED) == [TREES[2], TREES[0], TREES[1]]
+
+
+def test_a_template_alone_is_a_guide() -> None:
+    (inputs,) = inputs_of(replace(GUIDED, template=2), guide="template")
+    tops = ["(SINV (VP) (NP))", "(S (NP) (VP))", "(S (NP) (VP))"]
+    assert [row["guide"] for (row,) in inputs.rows] == tops == trees_of(inputs, "target_tree", GUIDED)
+
+
+def test_what_another_run_wrote_is_a_guide_and_a_bare_template_where_it_wrote_no_tree() -> None:
+    table = pd.DataFrame(
+        [
+            {"id": name, "seed": seed, "sample": sample, "tree": tree}
+            for seed, sample, trees in ((1, 0, [TREES[1], ""]), (2, 0, [TREES[0], TREES[0]]), (1, 1, [TREES[2]]))
+            for name, tree in zip(("p0", "p1"), trees, strict=False)
+        ]
+    )
+    view, bare = replace(GUIDED, template=1), ["(SINV)", "(S)", "(S)"]
+
+    def guides(samples: int, seed: int) -> list[list[str]]:
+        runs = inputs_of(view, Asked(samples, guidance=table), seed, guide="run")
+        assert [trees_of(inputs, "target_tree", view) for inputs in runs] == [
+            [row["guide"] for (row,) in inputs.rows] for inputs in runs
+        ]
+        return [[row["guide"] for (row,) in inputs.rows] for inputs in runs]
+
+    assert guides(2, 1) == [[TREES[1], bare[1], bare[2]], [TREES[2], bare[1], bare[2]]]
+    assert guides(1, 2) == [[TREES[0], TREES[0], bare[2]]]
+    assert guides(1, 9) == [[TREES[1], bare[1], bare[2]]]  # a seed that the other run lacks: its first one
+    with pytest.raises(DataError, match=r"no run guides this one.*name one as the run's guidance"):
+        inputs_of(view, guide="run")
+
+
+def test_frequent_templates_are_taken_one_a_sample() -> None:
+    runs = inputs_of(view(), Asked(samples=2), template="frequent")
+    assert [row["template"] for inputs in runs for (row,) in inputs.rows] == [
+        each["template"] for each in TEMPLATES for _ in range(3)
+    ]
+    assert [row["sample"] for inputs in runs for (row,) in inputs.rows] == [0] * 3 + [1] * 3
+    for inputs, template in zip(runs, TEMPLATES, strict=True):
+        assert trees_of(inputs, "template", view()) == [template["template"]] * 3
+        assert trees_of(inputs, "target_tree", view()) == [tree for *_, tree in PAIRS]
+    with pytest.raises(DataError, match=r"templates\.json.*2 templates.*ask for fewer samples"):
+        inputs_of(view(), Asked(samples=3), template="frequent")
+
+
+def test_an_expander_s_template_is_the_top_of_the_target_s_tree() -> None:
+    (inputs,) = inputs_of(view())
+    assert [(row["guide"], row["template"]) for (row,) in inputs.rows] == [
+        ("", "(SINV (VP) (NP))"), ("", "(S (NP) (VP))"), ("", "(S (NP) (VP))"),
+    ]  # fmt: skip
+
+
+def test_so_many_rows_are_spread_over_the_split() -> None:
+    (inputs,) = inputs_of(GUIDED, rows=1)
+    assert inputs.data.ids == ["p0"] and inputs.prompts.tolist() == [0]
+    assert inputs_of(GUIDED, rows=9)[0].data.ids == ["p0", "p1", "p2"]
+
+
+def test_columns_are_texts_or_trees_and_empty_where_there_is_no_hypothesis() -> None:
+    text, tree = Hypothesis(TEXTS[0], -1.5, -9.0), Hypothesis(PARSES[1], -2.5, -9.0)
+    decoder = PairDecoder()
+    assert TASK.columns(text, {}, model_of(GUIDED), decoder) == {"text": "a lamp", "tree": "", "score": -1.5}
+    assert TASK.columns(tree, {}, model_of(view()), decoder) == {"text": "", "tree": TREES[1], "score": -2.5}
+    for seen in (GUIDED, view()):
+        empty = TASK.columns(None, {}, model_of(seen), decoder)
+        assert (empty["text"], empty["tree"]) == ("", "") and np.isnan(empty["score"])
+
+
+@pytest.mark.parametrize("writes", ["text", "tree"])
+def test_likelihoods_are_those_of_reading_each_reference_step_by_step(writes: Any) -> None:
+    torch.manual_seed(3)
+    encoder: dict[str, Any] = {"reads": ["source", "target_tree"] if writes == "text" else ["template"], "layers": 1}
+    config = GuiGConfig.model_validate(
+        {"encoders": [encoder], "writes": writes, "layers": 1, "heads": 2, "width": 8, "inner": 10, "positions": 40}
+    )
+    model, data = GuiG(config, VOC).eval(), ready().data
+    with torch.inference_mode():
+        columns = TASK.likelihood(model, data.batch(np.arange(3), config.view))
+        assert tuple(columns) == TASK.likelihood_columns
+        for row in range(3):
+            alone = data.batch(np.array([row]), config.view)
+            state, nats = model.start(alone), 0.0
+            for token, target in zip(alone.inputs[0], alone.target[0], strict=True):
+                logs, state = model.step(token[None], state)
+                nats -= float(logs[0, target])
+            assert float(columns["nll"][row]) == pytest.approx(nats, rel=1e-5)
+            assert int(columns["tokens"][row]) == alone.target.shape[1]
+
+
+def outputs(writes: str, **changes: Any) -> Outputs:
+    rows = [
+        {"id": f"p{n}", "cluster": "p0" if n != 1 else "p1", "seed": seed, "sample": 0, "source": source,
+         "reference": target, "source_tree": tree, "reference_tree": other, "guide": "", "template": "",
+         "text": source if writes == "text" else "", "tree": tree if n else "", "nll": 3.0 + n, "tokens": 4}
+        for seed in (1, 2) for n, (source, tree, target, other) in enumerate(PAIRS)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    parses = table[["id", "seed", "sample"]].assign(target_tree=table["source_tree"], reason=["", "no parse", ""] * 2)
+    return Outputs(table, "en", annotations=parses, facts={"writes": writes} | changes)
+
+
+@pytest.mark.parametrize("writes", ["text", "tree"])
+def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
+    made = outputs(writes)
+    (block,) = TASK.statistics(made, PairScoring())
+    assert block.rows.equals(made.table[["id", "cluster", "seed", "sample"]])
+    for family, values in block.families.items():
+        assert len(values) == 6 and (values[:3] == values[3:]).all(), family
+    names = {metric.name for family in block.families for metric in TASK.metrics(family)}
+    assert {*TASK.headline(made).values()} <= names
+    assert TASK.counts(made) == ({"not parsed": 2} if writes == "text" else {"no tree": 2})
+    if writes == "text":
+        assert block.families["perplexity"][:3, 0].tolist() == [3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("rows", [slice(0, 5), slice(None, None, -1), None])
+def test_parses_of_other_texts_are_refused(rows: slice | None) -> None:
+    made = outputs("text")
+    assert made.annotations is not None
+    parses = made.annotations.iloc[rows].reset_index(drop=True) if rows else None
+    with pytest.raises(ArtifactError, match=r"the parses are not those of the run's texts; annotate again"):
+        TASK.statistics(replace(made, annotations=parses), PairScoring())
+
+
+def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
+    text, tree = GuiGConfig(positions=52), SCPNConfig(positions=52, writes="tree")
+    TASK.check(PairDecoder(max_ids=52), text, None, 1)
+    TASK.check(PairDecoder(max_ids=52, constraint="tree"), tree, None, 1)
+    with pytest.raises(ConfigError, match=r"^decoder\.max_ids: 53 ids, of a model that has 52 positions; at most 52$"):
+        TASK.check(PairDecoder(max_ids=53), text, None, 1)
+    with pytest.raises(ConfigError, match=r"^decoder\.constraint: template is for trees; none, for texts$"):
+        TASK.check(PairDecoder(constraint="template"), text, None, 1)
+    assert TASK.needs_annotation(text) and not TASK.needs_annotation(tree)
+
+
+def settings_of(network: Any, guidance: str = "none", samples: int = 1, **decoder: Any) -> dict[str, Any]:
+    return TASK.settings(SimpleNamespace(decoder=decoder, samples=samples, guidance=guidance), network)
+
+
+@pytest.mark.parametrize(
+    ("network", "decoder", "protocol"),
+    [
+        (GuiGConfig(), {}, "target parse"),
+        (GuiGConfig(), {"guide": "template"}, "bare template"),
+        (GuiGConfig(), {"guide": "run"}, "expanded parse"),
+        (SCPNConfig(writes="tree"), {}, "unconstrained"),
+        (SCPNConfig(writes="tree"), {"constraint": "tree"}, "well-formed"),
+        (SCPNConfig(writes="tree"), {"constraint": "template"}, "template kept"),
+        (SimpleNamespace(view=PairView(("source",))), {}, ""),
+    ],
+)
+def test_the_protocol_says_what_guides_a_text_or_constrains_a_tree(
+    network: Any, decoder: dict[str, Any], protocol: str
+) -> None:
+    assert settings_of(network, **decoder, beam=4) == {
+        "protocol": protocol, "guidance": None, "beam": 4, "samples": None
+    }  # fmt: skip
+    assert settings_of(network, "guig/expanded", 3, **decoder)["guidance"] == "guig/expanded"

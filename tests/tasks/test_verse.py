@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from espalier.corpora.records import Verse
 from espalier.datasets.verse.data import VerseBatch, VerseData
+from espalier.datasets.verse.encode import VerseEncoding, VerseSettings
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.constraints.frame import InFrame, InRhyme
+from espalier.io.errors import ConfigError
 from espalier.metrics.verse_format import unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
-from espalier.tasks.verse import VerseDecoder, text_of, verse_constraint
+from espalier.tasks.task import Asked, Outputs, Ready
+from espalier.tasks.verse import VerseDecoder, VerseScoring, VerseTask, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
@@ -308,3 +315,125 @@ def test_english_tokens_are_joined_by_spaces() -> None:
 def test_a_decoder_that_cannot_be_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         VerseDecoder(**change)
+
+
+# --- The task: from records to a table, and from a table to statistics ------------------------------------------------
+
+TASK = VerseTask()
+ENCODING = VerseEncoding()
+POEMS = [("灯山，桥雨。\n山石！", "A."), ("雨。", "A"), ("“桥”、灯！！\n石。", "AB")]
+
+
+def ready() -> Ready:
+    records = [
+        Verse(id=f"p{n}", origin="test", language="zh", target=text, author="甲", tune="石桥令", rhyme=rhyme)
+        for n, (text, rhyme) in enumerate(POEMS)
+    ]
+    encoded = ENCODING.encode(records, ZH, VerseSettings(units=6, length=24, max_tokens=80))
+    assert list(encoded.places) == [0, 1, 2]
+    return Ready(records, encoded.split)
+
+
+def test_each_format_is_a_prompt_for_each_sample() -> None:
+    (inputs,) = TASK.inputs(ready(), MODELS["zh"], FRAME, Asked(samples=2, seed=7), seed=1)
+    assert inputs.prompts.tolist() == [0, 0, 1, 1, 2, 2] and inputs.kept == 1
+    rows = [row for (row,) in inputs.rows]
+    assert [(row["id"], row["sample"]) for row in rows] == [(f"p{n}", k) for n in range(3) for k in range(2)]
+    assert all(row["cluster"] == row["id"] and row["tune"] == "石桥令" for row in rows)
+    assert rows[0]["format"] == "2，2。2！" and rows[0]["reference"] == POEMS[0][0] and rows[0]["rhyme"] == "A."
+
+
+def test_a_column_keeps_marks_that_the_model_does_not_know() -> None:
+    (inputs,) = TASK.inputs(ready(), MODELS["zh"], FRAME, Asked(), seed=1)
+    batch = inputs.data.batch(inputs.prompts, MODELS["zh"].config.view)
+    for (row,), hypotheses in zip(inputs.rows, TASK.generate(MODELS["zh"], batch, FRAME, [1, 2, 3]), strict=True):
+        text = TASK.columns(hypotheses[0], row, MODELS["zh"], FRAME)["text"]
+        assert [is_mark(sign) and sign for sign in text] == [is_mark(sign) and sign for sign in row["reference"]]
+    assert TASK.columns(None, row, MODELS["zh"], FRAME) == TASK.columns(None, row, MODELS["zh"], VerseDecoder())
+    assert TASK.columns(None, row, MODELS["zh"], FRAME) == {"text": ""}
+
+
+def test_a_search_keeps_its_beams_and_a_draw_is_one_prefix() -> None:
+    assert TASK.prefixes(VerseDecoder(method="beam", beam=7)) == 7 and TASK.prefixes(VerseDecoder(beam=7)) == 1
+
+
+def test_likelihoods_are_those_of_reading_each_reference_step_by_step() -> None:
+    model, data = MODELS["zh"], ready().data
+    batch = data.batch(np.arange(3), model.config.view)
+    with torch.inference_mode():
+        columns = {name: values.tolist() for name, values in TASK.likelihood(model, batch).items()}
+        assert tuple(columns) == TASK.likelihood_columns
+        for row in range(3):
+            alone = data.batch(np.array([row]), model.config.view)
+            state, nats = model.start(alone), []
+            for token, target in zip(alone.inputs[0], alone.target[0], strict=True):
+                logs, state = model.step(token[None], state)
+                nats.append(-float(logs[0, target]))
+            words = [not (i in (SEP, EOS) or i in ZH.mark_ids) for i in alone.target[0].tolist()]
+            assert columns["nll"][row] == pytest.approx(sum(nats), rel=1e-5)
+            assert columns["word_nll"][row] == pytest.approx(sum(np.array(nats)[words]), rel=1e-5)
+            assert (columns["tokens"][row], columns["words"][row]) == (len(nats), sum(words))
+
+
+def outputs() -> Outputs:
+    rows: list[dict[str, Any]] = [
+        {"id": f"p{n}", "cluster": f"p{n}", "seed": seed, "sample": sample, "rhyme": POEMS[n][1],
+         "reference": POEMS[n][0], "text": POEMS[n][0] if sample else "", "nll": 2.0 * n + seed, "tokens": 4,
+         "word_nll": 1.0, "words": 2}
+        for seed in (1, 2) for n in range(2) for sample in range(2)
+    ]  # fmt: skip
+    dev = pd.DataFrame([{**row, "id": "d", "cluster": "d", "sample": 0, "nll": 8.0} for row in rows[:1]])
+    return Outputs(pd.DataFrame(rows), "zh", seed=3, dev=dev)
+
+
+def test_statistics_have_a_row_for_each_text_and_a_block_for_the_dev_split() -> None:
+    made = outputs()
+    test, dev = TASK.statistics(made, VerseScoring(rules="songci"))
+    assert all(len(values) == len(test.rows) == 8 for values in test.families.values())
+    assert test.rows.equals(made.table[["id", "cluster", "seed", "sample"]])
+    assert test.families["perplexity"][:, 0].tolist() == made.table["nll"].tolist()
+    format_ = test.families["format:songci"]
+    assert all((format_[row] == format_[row % 4]).all() for row in range(8)) and (format_[0] != format_[1]).any()
+    assert list(dev.families) == ["perplexity:dev"] and dev.rows["id"].tolist() == ["d"]
+    assert dev.families["perplexity:dev"][:, :2].tolist() == [[8.0, 4.0]]
+    assert len(TASK.statistics(replace(made, dev=None), VerseScoring(rules="songci"))) == 1
+
+
+def test_the_headline_names_metrics_of_the_statistics() -> None:
+    made = outputs()
+    blocks = TASK.statistics(made, VerseScoring(rules="songci"))
+    names = {metric.name for block in blocks for family in block.families for metric in TASK.metrics(family)}
+    assert {*TASK.headline(made).values()} <= names and TASK.counts(made) == {}
+
+
+def test_verse_needs_rules_and_no_parses() -> None:
+    with pytest.raises(ValidationError, match="rules"):
+        VerseScoring.model_validate({})
+    with pytest.raises(ValidationError, match="songci"):
+        VerseScoring.model_validate({"rules": "haiku"})
+    assert not TASK.needs_annotation(SongNetConfig())
+
+
+def test_a_text_must_fit_the_positions_of_the_model() -> None:
+    network, dataset = SongNetConfig(positions=88), VerseSettings(units=6, length=24, max_tokens=80)
+    TASK.check(VerseDecoder(slack=8), network, dataset, 1)
+    TASK.check(VerseDecoder(mode="frame", slack=99), network, dataset, 1)
+    line = (
+        r"^decoder\.slack: 80 tokens and a slack of 9, for 88 positions; "
+        r"lower it, or raise the model's network\.positions$"
+    )
+    with pytest.raises(ConfigError, match=line):
+        TASK.check(VerseDecoder(slack=9), network, dataset, 1)
+
+
+def test_settings_are_those_that_the_method_uses() -> None:
+    def settings(samples: int = 1, **decoder: Any) -> dict[str, Any]:
+        return TASK.settings(SimpleNamespace(decoder=decoder, samples=samples), SongNetConfig())
+
+    assert settings() == {
+        "protocol": "free", "decoder": "top-k", "k": 32, "beam": None, "constraints": [], "samples": None
+    }  # fmt: skip
+    assert settings(3, mode="frame", marks=True, rhyme=True, method="beam", beam=4) == {
+        "protocol": "frame", "decoder": "beam", "k": None, "beam": 4, "constraints": ["marks", "rhyme"], "samples": 3
+    }  # fmt: skip
+    assert next(iter(settings())) == "protocol"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.text.normalize import PLAIN, folded, is_traditional, plain_marks, simplified
+from espalier.text.normalize import ASCII, ascii_punctuation, folded, is_traditional, simplified
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_folding_again_changes_nothing_and_leaves_something(text: str) -> None:
 
 def test_marks_become_those_of_ascii_and_letters_stay() -> None:
     text = "\ufeff\u2018It\u2019s\u2019 \u201clit\u201d \u2013 or\u2014no\u2026 5\u22122\u2033, caf\u00e9\u200b"
-    assert plain_marks(text) == "'It's' \"lit\" - or--no... 5-2\", caf\u00e9"
-    assert plain_marks("``It's -- lit...''") == "``It's -- lit...''"
+    assert ascii_punctuation(text) == "'It's' \"lit\" - or--no... 5-2\", caf\u00e9"
+    assert ascii_punctuation("``It's -- lit...''") == "``It's -- lit...''"
 
 
 def test_no_mark_is_written_in_two_ways_or_as_more_than_ascii() -> None:
-    marks = "".join(PLAIN.values())
+    marks = "".join(ASCII.values())
     assert len(set(marks)) == len(marks) and not any(mark.isascii() for mark in marks)
-    assert all(plain.isascii() for plain in PLAIN)
+    assert all(plain.isascii() for plain in ASCII)
 
 
 def test_traditional_characters_are_seen() -> None:

@@ -1,4 +1,4 @@
-"""Words joined, counted and repeated."""
+"""Words joined to text, the estimate of their number, and runs of one word."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.syntax.parsers.penn_words import penn_words
-from espalier.text.words import approximate_words, join_words, longest_run
+from espalier.text.words import estimate_words, join_words, longest_run
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_joining_loses_nothing_but_spaces(words: list[str]) -> None:
     ],
 )
 def test_words_are_counted_as_the_penn_treebank_parts_them(text: str, count: int) -> None:
-    assert approximate_words(text) == count
+    assert estimate_words(text) == count
     parted = penn_words(text)
     assert parted is not None and len(parted[0]) == count
 

@@ -1,4 +1,4 @@
-"""Filters: counted rules that say which rows a corpus keeps. What they drop has a reason and is kept aside."""
+"""Filters: rules that say which rows a corpus keeps. Every row that they drop is quarantined with a reason."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _TEXT: Final = {
     "min_words", "max_words", "max_repeat", "max_levels", "min_label_count", "without_empty", "ascii_only",
     "without_traditional",
 }  # fmt: skip
-#: The rules of each kind of record, besides `deduplicate` and `max_bad_fraction`.
-RULES: Final[dict[type[Record], set[str]]] = {Verse: _VERSE, Sentence: _TEXT, Pair: {*_TEXT, "without_identical"}}
+#: The rules for each type of record and its subtypes, besides `deduplicate` and `max_bad_fraction`.
+RULES: Final[dict[type[Record], set[str]]] = {
+    Verse: _VERSE, Sentence: _TEXT, Pair: {*_TEXT, "without_identical"}, Record: _TEXT,
+}  # fmt: skip
 
 
 class Filters(BaseModel):
-    """The rules of one corpus; a rule that is None, empty or false is off. `RULES` has those of each kind of record.
+    """The rules of one corpus; a rule that is None, empty or false is off. `RULES` lists those of each type of record.
 
-    Of sentences and pairs every side must meet every rule. Words are those that a parser found, or else what stands
-    between spaces, in Chinese each character.
+    Every side of a sentence or a pair must pass every rule. Words are as in `espalier.corpora.records.words_of`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,81 +42,84 @@ class Filters(BaseModel):
     max_units: int | None = Field(default=None, ge=1)
     min_tokens: int | None = Field(default=None, ge=1, description="tokens of a whole text, marks included")
     max_tokens: int | None = Field(default=None, ge=1)
-    authors: tuple[str, ...] = Field(default=(), description="keep these alone")
-    without_authors: tuple[str, ...] = Field(default=(), description="keep all but these")
-    without_empty: bool = Field(default=False, description="no side of spaces alone")
+    authors: tuple[str, ...] = Field(default=(), description="keep only these")
+    without_authors: tuple[str, ...] = Field(default=(), description="drop these")
+    without_empty: bool = Field(default=False, description="no side is empty or white space")
     ascii_only: bool = False
-    without_traditional: bool = Field(default=False, description="nothing that OpenCC's t2s would change")
+    without_traditional: bool = Field(default=False, description="no character that OpenCC's t2s changes")
     min_words: int | None = Field(default=None, ge=1)
     max_words: int | None = Field(default=None, ge=1)
-    max_repeat: int | None = Field(default=None, ge=1, description="most times that a word may stand in a row")
-    without_identical: bool = Field(default=False, description="no pair whose sides are `folded` to the same")
+    max_repeat: int | None = Field(default=None, ge=1, description="longest run of one word")
+    without_identical: bool = Field(default=False, description="no pair whose sides are equal when `folded`")
     max_levels: int | None = Field(default=None, ge=1, description="of a tree, from its root to its parts of speech")
     min_label_count: int | None = Field(
-        default=None, ge=1, description="every label of its trees stands as often in all rows that meet the rules above"
+        default=None,
+        ge=1,
+        description="every label of a row's trees occurs at least so often in all rows that pass the rules above",
     )
     deduplicate: bool | Literal["source", "target", "either"] = Field(
         default=False,
-        description="of equal texts, keep the first: equal in their letters (verse) or when `folded`; of pairs "
-        "both sides, or the one named, or either of them with either of an earlier pair",
+        description="keep the first of equal texts: equal in their letters (verse) or when `folded`. For pairs: both "
+        "sides are equal, or the side that is named, or either side",
     )
-    max_bad_fraction: float = Field(default=1.0, ge=0, le=1, description="more quarantined than this is an error")
+    max_bad_fraction: float = Field(default=1.0, ge=0, le=1, description="a larger quarantined fraction is an error")
 
     @model_validator(mode="after")
     def _possible(self) -> Filters:
         for name in ("units", "tokens", "words"):
-            least, most = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
-            if least is not None and most is not None and least > most:
-                raise ValueError(f"min_{name} {least} is greater than max_{name} {most}")
+            lower, upper = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
+            if lower is not None and upper is not None and lower > upper:
+                raise ValueError(f"min_{name} {lower} is greater than max_{name} {upper}")
         if both := sorted({*self.authors} & {*self.without_authors}):
             raise ValueError(f"{', '.join(both)} both in authors and in without_authors")
         return self
 
     def check(self, kind: type[Record], *, where: str = "filters") -> None:
-        """See that every rule that is on can judge rows of this kind.
+        """Check that every rule that is on applies to rows of this type.
 
         Raises:
-            ConfigError: one cannot. `where` is the filters' own path.
+            ConfigError: one does not. `where` is the path of the filters in params.yaml.
         """
-        judged = {"deduplicate", "max_bad_fraction", *RULES[kind]}
+        rules = next(RULES[base] for base in kind.__mro__ if base in RULES)
+        allowed = {"deduplicate", "max_bad_fraction", *rules}
         wrong = [name for name, field in type(self).model_fields.items()
-                 if name not in judged and getattr(self, name) != field.default]  # fmt: skip
+                 if name not in allowed and getattr(self, name) != field.default]  # fmt: skip
         if wrong:
             raise ConfigError(
                 f"no rule for {kind.__name__.lower()} rows", where=f"{where}.{wrong[0]}",
-                remedy=f"allowed: {', '.join(sorted(judged))}",
+                remedy=f"allowed: {', '.join(sorted(allowed))}",
             )  # fmt: skip
-        if isinstance(self.deduplicate, str) and kind is not Pair:
+        if isinstance(self.deduplicate, str) and not issubclass(kind, Pair):
             raise ConfigError("only pairs have two sides", where=f"{where}.deduplicate", remedy="true or false")
 
 
 def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Quarantined]]:
-    """Part the rows, all of one kind, into those that pass and those that do not, both in the order given.
+    """Divide rows of one type into those that pass and those that do not, both in the order given.
 
-    A row that breaks several rules gets the first one's reason. The order is, for verse: author, units, tokens,
-    duplicate; for sentences and pairs: empty side, not ASCII, Traditional characters, words, repeated word, identical
-    sides, levels, infrequent label, duplicate.
+    The reason of a row is the first rule that it fails. The order is, for verse: author, units, tokens, duplicate; for
+    sentences and pairs: empty side, not ASCII, Traditional characters, words, repeated word, identical sides, levels,
+    infrequent label, duplicate.
 
     Raises:
-        ConfigError: a rule that is on is not for rows of this kind.
-        DataError: a rule of trees, and a row without them.
+        ConfigError: a rule that is on does not apply to rows of this type.
+        DataError: a rule needs trees, and a row has none.
     """
     rows = list(rows)
     for kind in {type(row): None for row in rows}:
         filters.check(kind)
-    reasons = [_broken(row, filters) for row in rows]
+    reasons = [_reason(row, filters) for row in rows]
     if filters.min_label_count is not None:
         counts: Counter[str] = Counter()
         labels = [_labels(row) if reason is None else [] for row, reason in zip(rows, reasons, strict=True)]
-        for found in labels:
-            counts.update(found)
+        for row_labels in labels:
+            counts.update(row_labels)
         rare = {label for label, count in counts.items() if count < filters.min_label_count}
         reasons = [
-            reason if reason is not None or rare.isdisjoint(found) else "infrequent label"
-            for reason, found in zip(reasons, labels, strict=True)
+            reason if reason is not None or rare.isdisjoint(row_labels) else "infrequent label"
+            for reason, row_labels in zip(reasons, labels, strict=True)
         ]
     kept: list[_Row] = []
-    aside: list[Quarantined] = []
+    quarantined: list[Quarantined] = []
     seen: set[tuple[str, ...]] = set()
     for row, reason in zip(rows, reasons, strict=True):
         if reason is None and filters.deduplicate:
@@ -127,17 +131,16 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
             kept.append(row)
         else:
             text = "\t".join(getattr(row, side) for side in row.sides)
-            aside.append(Quarantined(id=row.id, stage="filter", reason=reason, text=text))
-    return kept, aside
+            quarantined.append(Quarantined(id=row.id, stage="filter", reason=reason, text=text))
+    return kept, quarantined
 
 
 def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> None:
-    """Fail where too little is left: nothing at all, or less than `max_bad_fraction` allows.
+    """Check that rows are left, and that no larger fraction than `max_bad_fraction` was quarantined.
 
     Args:
-        kept: rows that stay.
-        quarantined: rows put aside since the raw data, whichever stage did it.
-        filters: whose `max_bad_fraction` counts.
+        kept: number of rows that are left.
+        quarantined: number of rows that any stage quarantined.
         corpus: its name, for the message.
 
     Raises:
@@ -145,7 +148,7 @@ def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> No
     """
     total = kept + quarantined
     if not kept:
-        why = f"all {total:,} rows were quarantined" if total else "no rows came in"
+        why = f"all {total:,} rows were quarantined" if total else "no rows were read"
         raise DataError(
             f"the corpus is empty: {why}",
             file=corpus,
@@ -160,12 +163,12 @@ def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> No
         )
 
 
-def _broken(row: Record, filters: Filters) -> str | None:
-    """The reason why a row does not pass by itself, or None."""
-    return _broken_verse(row, filters) if isinstance(row, Verse) else _broken_text(row, filters)
+def _reason(row: Record, filters: Filters) -> str | None:
+    """Why a row does not pass the rules that need no other row; None if it passes."""
+    return _verse_reason(row, filters) if isinstance(row, Verse) else _text_reason(row, filters)
 
 
-def _broken_verse(row: Verse, filters: Filters) -> str | None:
+def _verse_reason(row: Verse, filters: Filters) -> str | None:
     if filters.authors and row.author not in filters.authors:
         return "another author"
     if row.author in filters.without_authors:
@@ -178,7 +181,7 @@ def _broken_verse(row: Verse, filters: Filters) -> str | None:
     )
 
 
-def _broken_text(row: Record, filters: Filters) -> str | None:
+def _text_reason(row: Record, filters: Filters) -> str | None:
     texts = [getattr(row, side) for side in row.sides]
     words = [words_of(row, side) for side in row.sides]
     if filters.without_empty and not all(text.strip() for text in texts):
@@ -194,16 +197,16 @@ def _broken_text(row: Record, filters: Filters) -> str | None:
         return "repeated word"
     if filters.without_identical and len({folded(text) for text in texts}) == 1:
         return "identical sides"
-    most = filters.max_levels
-    if most is not None and any(levels_of(tree) > most for tree in _trees(row, "max_levels")):
+    levels = filters.max_levels
+    if levels is not None and any(levels_of(tree) > levels for tree in _trees(row, "max_levels")):
         return "too many levels"
     return None
 
 
-def _outside(count: int, least: int | None, most: int | None, name: str) -> str | None:
-    if least is not None and count < least:
+def _outside(count: int, lower: int | None, upper: int | None, name: str) -> str | None:
+    if lower is not None and count < lower:
         return f"too few {name}"
-    return f"too many {name}" if most is not None and count > most else None
+    return f"too many {name}" if upper is not None and count > upper else None
 
 
 def _labels(row: Record) -> list[str]:
@@ -218,9 +221,9 @@ def _trees(row: Record, rule: str) -> list[str]:
 
 
 def _keys(row: Record, how: bool | str) -> Sequence[tuple[str, ...]]:
-    """What a kept row leaves behind, any of which makes a later row its duplicate."""
+    """Keys of a row. A later row that shares one of them is a duplicate."""
     if isinstance(row, Verse):
-        # A text of marks alone has no letters; it is itself.
+        # A text without letters is compared as it is.
         return [(letters_of(row.target) or row.target,)]
     keys = {side: folded(getattr(row, side)) for side in row.sides}
     if how is True:

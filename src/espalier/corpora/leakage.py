@@ -1,4 +1,4 @@
-"""Leakage: how many examples of one split are also, in part or whole, in another."""
+"""Leakage: how many examples of one split also occur, in whole or in part, in another."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from espalier.corpora.records import Record, Verse
 from espalier.text.language import Language, tokens_of
 from espalier.verse.text import units_of
 
-#: Each split on the left is looked for in the one on the right.
+#: The rows of the first split are compared with those of the second.
 PAIRS = (("dev", "train"), ("test", "train"), ("test", "dev"))
 
-#: Shorter units are common property ("何处。", "ah me !"): finding one twice says nothing.
+#: Shorter units are common phrases ("何处。", "ah me !"); sharing one is no leakage.
 SHARED_UNIT_TOKENS = 8
 
 Key = str | tuple[str, ...]
 
 
 def letters_of(text: str) -> str:
-    """What is left of a text when case, width, marks, digits and spaces do not count: its letters and characters."""
+    """The letters and characters of a text, without case, width, marks, digits and spaces."""
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).lower()))
 
 
 def leakage(splits: Mapping[str, pd.DataFrame], kind: type[Record]) -> dict[str, int]:
-    """Count, for each pair of splits, the rows of the first that the second has too.
+    """Count, for each of `PAIRS`, the rows of the first split that also occur in the second.
 
     The keys are fixed for a `kind`: `<split>_<other>_<how>`, where `how` is
     `exact` (all sides equal), `normalised` (all sides equal in their letters), for records of several sides
     `shared_<side>` (that side equal in its letters), and for verse `shared_tune` and `shared_unit` (any unit of at
-    least `SHARED_UNIT_TOKENS` tokens equal in its letters). A side without letters matches nothing but itself, exactly.
-    A split that is not there counts as empty. Time is linear in the text.
+    least `SHARED_UNIT_TOKENS` tokens equal in its letters). A side without letters is compared as it is.
+    A missing split counts as empty. Time is linear in the text.
     """
     ways = _ways(kind)
-    # One pass over each split, and each split's keys stand once.
+    # One pass over each split.
     keys = {name: {how: [set(way(row)) for row in _rows(table, kind)] for how, way in ways.items()}
             for name, table in splits.items()}  # fmt: skip
     known = {name: {how: set().union(*rows) for how, rows in of.items()} for name, of in keys.items()}
@@ -49,7 +49,7 @@ def leakage(splits: Mapping[str, pd.DataFrame], kind: type[Record]) -> dict[str,
 
 
 def _ways(kind: type[Record]) -> dict[str, Callable[[dict[str, str]], Iterator[Key]]]:
-    """How rows can be alike: for each way, the keys that a row leaves and is found by."""
+    """For each way of comparing rows, the keys of a row; rows that share a key are alike."""
 
     def exact(row: dict[str, str]) -> Iterator[Key]:
         yield tuple(row[side] for side in kind.sides)

@@ -1,4 +1,4 @@
-"""Splits: which rows train, which are looked at while training, and which judge; drawn under a seed, in any order."""
+"""Splits: which rows are for training, development and test. A split depends on a seed, not on the order of rows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class _Strict(BaseModel):
 
 
 class AllTrain(_Strict):
-    """Everything trains: a corpus to pre-train on."""
+    """All rows train, as in a corpus for pre-training."""
 
     kind: Literal["all_train"]
 
 
 class RandomSplit(_Strict):
-    """`dev` and `test` rows drawn at random, the rest trains."""
+    """`dev` and `test` rows are sampled, the others train."""
 
     kind: Literal["random"]
     seed: int
@@ -37,7 +37,7 @@ class RandomSplit(_Strict):
 
 
 class AuthorSplit(_Strict):
-    """`dev` and `test` rows drawn at random from one author's; his other rows, and everyone else's, train."""
+    """`dev` and `test` rows are sampled from one author's rows; all others train."""
 
     kind: Literal["author"]
     author: str
@@ -47,10 +47,10 @@ class AuthorSplit(_Strict):
 
 
 class TitleSplit(_Strict):
-    """Whole tune names held out, so that dev and test ask for formats that training never saw.
+    """Whole tune names are held out, so that dev and test have formats that training does not have.
 
-    Names are drawn evenly, and drawn again until both splits have their size within `tolerance`. SongNet section 4.2:
-    19,244 / 847 / 962 poems; the released code holds out 25 names for each.
+    Names are sampled uniformly until both splits have their size within `tolerance`. SongNet section 4.2: 19,244 / 847
+    / 962 poems; the released code holds out 25 names for each.
     """
 
     kind: Literal["title"]
@@ -60,36 +60,36 @@ class TitleSplit(_Strict):
     dev_size: int = Field(default=847, ge=1)
     test_size: int = Field(default=962, ge=1)
     tolerance: float = Field(default=0.1, ge=0, description="as a fraction of each size")
-    keep_in_train: tuple[str, ...] = Field(default=(), description="names that name no one format, such as 失调名")
+    keep_in_train: tuple[str, ...] = Field(default=(), description="names that stand for no one format, such as 失调名")
     attempts: int = Field(default=100_000, ge=1)
 
 
 class GroupSplit(_Strict):
-    """Whole groups drawn at random, so that no split has a part of another's: at most `dev` and `test` rows of them.
+    """Whole groups are sampled, at most `dev` and `test` rows of them; no group is in two splits.
 
-    Rows are of one group that have the same `group` (a dialogue), and, with `sides`, that share a side, its letters
-    compared; what is of one group with a third row is of one group. Groups come in random order, and one that is larger
-    than what is still wanted stays in training: large groups do, mostly.
+    Two rows are in one group if they have the same `group` (a dialogue), if `sides` is set and they share a side, its
+    letters compared, or if both are in one group with a third row. Groups are taken in random order. A group that is
+    larger than the room that is left trains; large groups mostly do.
 
-    With `stratify`, dev and test have the origins in the proportions of the whole table (`apportion`). Where an origin
-    has too few groups that fit, the others fill up; as long as enough rows are alone in their groups, dev and test are
-    as large as asked. A side without letters (numbers, marks) then counts too, as it is: no side is in two splits.
+    With `stratify`, dev and test have the origins in the proportions of the whole table (`apportion`). If an origin has
+    too few groups that fit, other origins fill the room; dev and test have their sizes if enough groups have one row. A
+    side without letters (numbers, marks) is then compared as it is, so that no side is in two splits.
     """
 
     kind: Literal["group"]
     seed: int
     dev: int = Field(ge=0)
     test: int = Field(ge=0)
-    sides: bool = Field(default=True, description="also keep together rows that share a source or a target")
+    sides: bool = Field(default=True, description="rows that share a source or a target are in one group")
     stratify: Literal["none", "origin"] = Field(default="none", description="the column whose proportions are kept")
 
 
 class PublishedSplit(_Strict):
-    """The split of whoever published the rows, which their ids name before the number: `ud_english_ewt-dev-000012`."""
+    """The published split, which the id names before the number: `ud_english_ewt-dev-000012`."""
 
     kind: Literal["published"]
-    dev: tuple[str, ...] = Field(default=("dev",), description="names whose rows are looked at while training")
-    test: tuple[str, ...] = Field(default=("test",), description="names whose rows judge; all others train")
+    dev: tuple[str, ...] = Field(default=("dev",), description="names of the splits for development")
+    test: tuple[str, ...] = Field(default=("test",), description="names of the splits for test; all others train")
 
 
 Split = Annotated[
@@ -98,34 +98,60 @@ Split = Annotated[
 
 
 def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.Series[str]:
-    """'train', 'dev' or 'test' for each row of a table with columns `id`, and those by which it is split.
+    """'train', 'dev' or 'test' for each row of a table.
+
+    Args:
+        table: records; has the column `id` and those that the split needs.
+        where: the path of the split in params.yaml, for messages.
 
     Returns:
-        A series of the table's length, in its order and under its index, named "split".
+        A series with the index of the table, named "split".
 
     Raises:
-        ConfigError: too few rows or titles, or no draw has the sizes asked for. `where` is the key's path.
+        ConfigError: too few rows or titles, no sample has the sizes, a column that the split needs is missing, or two
+            splits share a `group`.
     """
     match split:
         case AllTrain():
             chosen: dict[str, str] = {}
         case RandomSplit():
-            chosen = _drawn(list(table["id"]), split, where, "rows")
+            chosen = _sample(list(table["id"]), split, where, "rows")
         case AuthorSplit():
-            ids = list(table.loc[table["author"] == split.author, "id"])
-            chosen = _drawn(ids, split, where, f"rows by '{split.author}'")
+            authors = _column(table, "author", where)
+            chosen = _sample(list(table.loc[authors == split.author, "id"]), split, where, f"rows by '{split.author}'")
         case TitleSplit():
-            titles = _titles(Counter(table["tune"]), split, where)
-            chosen = {id: titles[tune] for id, tune in zip(table["id"], table["tune"], strict=True) if tune in titles}
+            tunes = list(_column(table, "tune", where))
+            titles = _titles(Counter(tunes), split, where)
+            chosen = {id: titles[tune] for id, tune in zip(table["id"], tunes, strict=True) if tune in titles}
         case GroupSplit():
             chosen = _grouped(table, split, where)
         case PublishedSplit():
             chosen = _published(list(table["id"]), split, where)
-    return table["id"].map(lambda id: chosen.get(id, "train")).astype("str").rename("split")
+    splits = table["id"].map(lambda id: chosen.get(id, "train")).astype("str").rename("split")
+    _check_groups(table, splits, where)
+    return splits
 
 
-def _drawn(ids: list[str], split: RandomSplit | AuthorSplit, where: str, what: str) -> dict[str, str]:
-    """Each id's own hash is its lot: a row more or less moves no more than one other."""
+def _column(table: pd.DataFrame, name: str, where: str) -> pd.Series[str]:
+    if name not in table:
+        raise ConfigError(f"the records have no {name}", where=where, remedy="choose another kind of split")
+    return table[name]
+
+
+def _check_groups(table: pd.DataFrame, splits: pd.Series[str], where: str) -> None:
+    """Raise an error if rows of one `group` are in two splits."""
+    if "group" not in table:
+        return
+    first: dict[str, str] = {}
+    for group, name in zip(table["group"], splits, strict=True):
+        if group and first.setdefault(group, name) != name:
+            raise ConfigError(
+                f"group '{group}' is in {first[group]} and in {name}", where=where, remedy="split by kind: group"
+            )
+
+
+def _sample(ids: list[str], split: RandomSplit | AuthorSplit, where: str, what: str) -> dict[str, str]:
+    """Rows in the order of the hashes of their ids: one row more or less moves at most one other."""
     if split.dev + split.test > len(ids):
         raise ConfigError(
             f"dev {split.dev:,} + test {split.test:,} is more than the {len(ids):,} {what}",
@@ -138,7 +164,7 @@ def _drawn(ids: list[str], split: RandomSplit | AuthorSplit, where: str, what: s
 
 
 def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, str]:
-    """As many whole groups as fit: each group's lot is that of its first id in the alphabet."""
+    """Whole groups as long as they fit, in the order of the hashes of their alphabetically first ids."""
     ids = list(table["id"])
     if split.dev + split.test > len(ids):
         raise ConfigError(
@@ -153,48 +179,49 @@ def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, st
     members = sorted(
         (sorted(group) for group in groups.values()), key=lambda rows: (seed_from(split.seed, rows[0][0]), rows)
     )
-    there = Counter(strata)
-    test = apportion(split.test, there, there)
-    left = {"test": test, "dev": apportion(split.dev, there, there - Counter(test))}
-    chosen, unchosen = _filled(members, left)
-    # What an origin could not fill, any origin may: the rows of one split, whichever they are, are then one stratum.
-    rest = {name: {"": sum(room.values())} for name, room in left.items()}
-    more, _ = _filled([[(id, "") for id, _ in together] for together in unchosen], rest)
+    sizes = Counter(strata)
+    test = apportion(split.test, sizes, sizes)
+    room = {"test": test, "dev": apportion(split.dev, sizes, sizes - Counter(test))}
+    chosen, unchosen = _fill(members, room)
+    # Room that an origin could not fill is open to all: every row then has the same stratum.
+    rest = {name: {"": sum(left.values())} for name, left in room.items()}
+    more, _ = _fill([[(id, "") for id, _ in group] for group in unchosen], rest)
     return chosen | more
 
 
-def _filled(
-    groups: list[list[tuple[str, str]]], left: Mapping[str, dict[str, int]]
+def _fill(
+    groups: list[list[tuple[str, str]]], room: Mapping[str, dict[str, int]]
 ) -> tuple[dict[str, str], list[list[tuple[str, str]]]]:
-    """The groups' ids by the first split that has room for them, and the groups for which none has.
+    """The split of every id whose group fits into one, and the groups that fit into none.
 
     Args:
-        groups: of each its rows' ids and strata.
-        left: for each split how many rows of each stratum it still wants; it is brought up to date.
+        groups: (id, stratum) of the rows of each group.
+        room: for each split the number of rows that it lacks of each stratum; is updated.
     """
     chosen: dict[str, str] = {}
     unchosen = []
-    for together in groups:
-        size = Counter(stratum for _, stratum in together)
-        name = next((name for name, room in left.items() if all(size[of] <= room.get(of, 0) for of in size)), None)
+    for group in groups:
+        size = Counter(stratum for _, stratum in group)
+        name = next((name for name, left in room.items() if all(size[of] <= left.get(of, 0) for of in size)), None)
         if name is None:
-            unchosen.append(together)
+            unchosen.append(group)
             continue
-        for of in size:
-            left[name][of] -= size[of]
-        chosen |= {id: name for id, _ in together}
+        for stratum in size:
+            room[name][stratum] -= size[stratum]
+        chosen |= {id: name for id, _ in group}
     return chosen, unchosen
 
 
 def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) -> dict[str, int]:
-    """How many of `count` each name gets, in proportion to its share but at most its cap (0 where it has none).
+    """Divide `count` among names in proportion to their shares, at most its cap for each.
 
-    What a name cannot take is shared out among the others by the same proportions. Fractions of one go to the largest
-    remainders; of equal ones to the first in the alphabet. Less than `count` is given out only if all that have a share
-    are full.
+    What exceeds a cap is divided among the others in the same proportions. Fractions are rounded by the largest
+    remainders, equal ones in the order of the alphabet. The result sums to less than `count` only if every name with a
+    share has reached its cap.
 
     Args:
-        shares: not negative; they need not add up to 1.
+        shares: not negative; need not sum to 1.
+        caps: 0 for a name that is missing.
     """
     # As decimals, so that 0.1 is a tenth and equal remainders are equal.
     weights = {name: Fraction(str(share)) for name, share in sorted(shares.items()) if share > 0}
@@ -217,11 +244,11 @@ def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) 
 
 
 def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[int]:
-    """For each row the number of its group. Rows that share a key are linked, and so what they are linked to.
+    """For each row the number of its group: the connected components of rows that share a key.
 
     Args:
-        sides: a row's sides are keys as well as its `group`.
-        bare: so are sides without letters.
+        sides: the sides of a row are keys, besides its `group`.
+        bare: sides without letters are keys too.
     """
     columns = [list(table["group"])] if "group" in table else []
     if sides:
@@ -236,7 +263,7 @@ def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[
 
     first: dict[tuple[bool, str], int] = {}
     for place, column in enumerate(columns):
-        # A source that is another row's target is the same text; a group's name is no text.
+        # A source may equal another row's target. Names of groups are compared only with each other.
         named = place == 0 and "group" in table
         for row, key in enumerate(column):
             if key:
@@ -256,22 +283,22 @@ def _published(ids: list[str], split: PublishedSplit, where: str) -> dict[str, s
 
 
 def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, str]:
-    """The titles held out. Rejection sampling: every pair of title sets that fits is as likely as any other."""
+    """The split of every title that is held out. Rejection sampling: all pairs of sets that fit are equally likely."""
     names = sorted(set(counts) - set(split.keep_in_train))
-    wanted = split.dev_titles + split.test_titles
-    if wanted > len(names):
+    held_out = split.dev_titles + split.test_titles
+    if held_out > len(names):
         raise ConfigError(
-            f"{wanted} titles are to be held out, but there are {len(names)}", where=where, remedy="hold out fewer"
+            f"{held_out} titles are to be held out, but there are {len(names)}", where=where, remedy="hold out fewer"
         )
-    lots = random.Random(seed_from("titles", split.seed))
+    rng = random.Random(seed_from("titles", split.seed))
     for _ in range(split.attempts):
-        # random() alone is promised to give the same numbers under every Python; sample() and shuffle() are not.
-        order = [name for _, name in sorted((lots.random(), name) for name in names)]
-        dev, test = order[: split.dev_titles], order[split.dev_titles : wanted]
+        # Of its methods only random() gives the same numbers under every Python.
+        order = [name for _, name in sorted((rng.random(), name) for name in names)]
+        dev, test = order[: split.dev_titles], order[split.dev_titles : held_out]
         if _fits(dev, counts, split.dev_size, split) and _fits(test, counts, split.test_size, split):
             return dict.fromkeys(dev, "dev") | dict.fromkeys(test, "test")
     raise ConfigError(
-        f"no draw in {split.attempts:,} has {split.dev_titles} titles of about {split.dev_size:,} rows and "
+        f"none of {split.attempts:,} samples has {split.dev_titles} titles of about {split.dev_size:,} rows and "
         f"{split.test_titles} of about {split.test_size:,}",
         where=where,
         remedy=f"{len(names)} titles share {sum(counts[name] for name in names):,} rows; change the sizes, or raise "

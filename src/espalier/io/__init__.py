@@ -1,1 +1,1 @@
-"""Files in and out: atomic writes, Parquet tables, hashes, and the errors that people see."""
+"""Input and output: atomic writes, Parquet tables, hashes, archives, locks, and the errors that users see."""

@@ -1,4 +1,4 @@
-"""Archives unpacked safely: nothing leaves its folder, nothing grows without bound, every fault is one line."""
+"""Safe unpacking of archives: members stay inside the folder, sizes are limited, every fault is one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Bytes = IO[bytes] | gzip.GzipFile
 
 @dataclass(slots=True)
 class _Budget:
-    """What may still be written. Counted while writing, for a header can claim any size."""
+    """Limits on what is written. Bytes are counted while writing, since a header can claim any size."""
 
     archive: Path
     max_bytes: int
@@ -52,21 +52,22 @@ def unpack(
     max_ratio: float = 100,
     max_members: int = 100_000,
 ) -> None:
-    """Unpack a zip, tar, tar.gz or gz into `folder`; which of them it is, its first bytes say.
+    """Unpack a zip, tar, tar.gz or gz into `folder`. The format is detected from the first bytes.
 
-    A gz that holds no tar becomes one file, named as the archive without ".gz". Only files and folders are taken, with
-    default permissions. On an error, what was already written stays: unpack inside `espalier.io.files.atomic_folder`.
+    A gz that holds no tar becomes one file, named as the archive without ".gz". Only files and folders are
+    written, with default permissions. After an error the files already written remain: unpack inside
+    `espalier.io.files.atomic_folder`.
 
     Args:
         archive: the file to unpack.
-        folder: where to; made if it is not there.
-        max_bytes: most bytes in all.
-        max_ratio: most bytes written for each byte of the archive.
-        max_members: most members, folders included.
+        folder: is made if it does not exist.
+        max_bytes: limit of the total size.
+        max_ratio: limit of bytes written per byte of the archive.
+        max_members: limit of members, folders included.
 
     Raises:
-        ArtifactError: a member that leads out of the folder, is a link or a device, or stands there twice; more than a
-            cap allows; an encrypted, damaged or unknown archive; a disk that is full.
+        ArtifactError: a member's path leads out of the folder, is a link or a device, or occurs twice; a limit is
+            exceeded; the archive is encrypted, damaged or of an unknown format; the disk is full.
     """
     with _one_line(archive):
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,7 +125,7 @@ def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
                 with stream:
                     _write(stream, place, budget)
         end = archive.offset
-    # tarfile takes a damaged header for the end, and never reads a gz's checksum: the rest must be empty, to its end.
+    # tarfile takes a damaged header for the end and does not read the checksum of a gz: the rest must be zeros.
     file.seek(end)
     while block := file.read(_BLOCK):
         budget.spend(len(block))
@@ -133,7 +134,7 @@ def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
 
 
 def _is_tar(file: _Bytes) -> bool:
-    """Whether a tar begins here; the stream is back at its start afterwards."""
+    """Whether a tar begins here. The stream is then rewound to its start."""
     head = file.read(512)
     file.seek(0)
     if len(head) < 512:
@@ -146,7 +147,7 @@ def _is_tar(file: _Bytes) -> bool:
 
 
 def _place(folder: Path, name: str, archive: Path) -> Path:
-    """Where a member goes, if its name stays inside `folder`."""
+    """The path of a member below `folder`."""
     path = PurePosixPath(name)
     odd = not name.strip("/.") or "\\" in name or "\0" in name or PureWindowsPath(name).drive
     if odd or path.is_absolute() or ".." in path.parts:
@@ -156,7 +157,7 @@ def _place(folder: Path, name: str, archive: Path) -> Path:
 
 def _write(stream: _Bytes, place: Path, budget: _Budget) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    # "x": a second member of one name is refused, and nothing that stands there is overwritten.
+    # "x": a second member of one name is an error, and no existing file is overwritten.
     with place.open("xb") as file:
         while block := stream.read(_BLOCK):
             budget.spend(len(block))

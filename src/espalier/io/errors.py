@@ -1,4 +1,4 @@
-"""The errors that people see: one line each, saying what is wrong, where, and what to do about it."""
+"""The errors that users see. Each is one line: what is wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class EspalierError(Exception):
-    """A mistake that a user can mend. The command line prints it as one line and exits non-zero.
+    """An error that a user can correct. The command line prints it as one line and exits with status 1.
 
     Args:
-        what: the fact, in the present tense ("row 7 has 9 columns").
-        where: a file, a row or a key's path; printed first.
+        what: what is wrong ("row 7 has 9 columns").
+        where: a file, a row or the path of a key; printed first.
         remedy: what to do ("expected 10, separated by tabs"); printed last.
     """
 
@@ -22,25 +22,25 @@ class EspalierError(Exception):
 
 
 class ConfigError(EspalierError):
-    """A value in params.yaml, or an option, that cannot be. `where` is the key's path."""
+    """An impossible value in params.yaml or of an option. `where` is the path of the key."""
 
     @classmethod
     def unknown(cls, kind: str, name: str, allowed: Iterable[str], *, where: str | None = None) -> ConfigError:
-        """Name something that does not exist, and list what does."""
+        """The error of a name that does not exist; lists those that do."""
         names = sorted(allowed)
         return cls(f"unknown {kind} '{name}'", where=where, remedy=f"allowed: {', '.join(names) or '(none defined)'}")
 
 
 class DataError(EspalierError):
-    """A row that cannot be read. `row` counts from 1, as editors do."""
+    """A row or file that cannot be read. `row` counts from 1."""
 
     def __init__(self, what: str, *, file: str | Path, row: int | str | None = None, remedy: str | None = None) -> None:
         super().__init__(what, where=f"{file}, row {row}" if row is not None else file, remedy=remedy)
 
 
 class SourceError(EspalierError):
-    """A published file that cannot be had, or is not what it should be."""
+    """A source that cannot be fetched or copied, or that differs from its description."""
 
 
 class ArtifactError(EspalierError):
-    """An artifact of an earlier stage that is missing, unreadable, of another shape, or cannot be written."""
+    """An artifact that is missing, unreadable, of another shape, or cannot be written."""

@@ -1,4 +1,4 @@
-"""Atomic writes: an artifact is there whole, or not at all."""
+"""Atomic writes: an artifact is complete, or it does not exist."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from espalier.io.errors import ArtifactError
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; on success it takes the name `path`, on failure it goes.
+    """Yield a temporary path to write to. It replaces `path` on success and is deleted on failure.
 
     Raises:
-        ArtifactError: the file system refuses (disk full, no permission); what stood at `path` is intact.
+        ArtifactError: it cannot be written (disk full, no permission); an existing `path` is unchanged.
     """
     path = Path(path)
     temporary = None
@@ -41,7 +41,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """As `atomic_file`, for a folder: the old one is replaced only when the new one is complete."""
+    """As `atomic_file`, for a folder."""
     path = Path(path)
     temporary = None
     try:
@@ -65,7 +65,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, keys in the order given, not-a-number refused."""
+    """Write `value` as indented JSON. Keys keep their order; NaN is an error."""
     with atomic_file(path) as part:
         part.write_text(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -74,7 +74,7 @@ def read_json(path: Path) -> Any:
     """Read a JSON artifact.
 
     Raises:
-        ArtifactError: it is missing or is not JSON.
+        ArtifactError: it does not exist or is not JSON.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
@@ -99,5 +99,5 @@ def _refused(path: Path, error: OSError) -> ArtifactError:
     return ArtifactError(
         f"cannot write: {error.strerror or error}",
         where=path,
-        remedy="nothing was changed; free the place and run again",
+        remedy="nothing was changed; free space or correct the permissions, and run again",
     )

@@ -1,4 +1,4 @@
-"""Hashes: of files, to verify them; of values, to name and to seed by them."""
+"""Hashes of files, to verify them, and of values, to derive names and seeds."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def files_sha256(folder: Path) -> str:
 
 
 def digest(*values: Any) -> str:
-    """32 hex digits that name these JSON-able values; the same on every machine."""
+    """32 hex digits that identify JSON-able values; the same on every machine."""
     text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def seed_from(*values: Any) -> int:
-    """A 63-bit seed from any JSON-able values, so that each sequence draws its own randomness."""
+    """A 63-bit seed derived from JSON-able values."""
     return int(digest(*values)[:16], 16) >> 1

@@ -1,4 +1,4 @@
-"""One process at a time: a lock file that the operating system lets go of when its holder dies."""
+"""A lock file for one process at a time. The operating system releases it when the process ends."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from espalier.io.errors import ArtifactError
 
 
 @contextmanager
-def exclusive(path: Path, *, patience: float = 3600) -> Iterator[None]:
-    """Hold the lock file `path` (made if need be, never deleted), waiting at most `patience` seconds for it.
+def exclusive(path: Path, *, timeout: float = 3600) -> Iterator[None]:
+    """Hold the lock file `path`, which is made if necessary and never deleted.
+
+    Args:
+        timeout: seconds to wait for it.
 
     Raises:
-        ArtifactError: another process still holds it then, or the place cannot be written.
+        ArtifactError: another process holds it for longer, or it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path)
-        lock.acquire(timeout=patience)
+        lock.acquire(timeout=timeout)
     except Timeout as error:
-        raise ArtifactError(
-            "another process has held this lock all the while", where=path, remedy="wait for it, or end it"
-        ) from error
+        raise ArtifactError("another process holds this lock", where=path, remedy="wait for it, or end it") from error
     except OSError as error:
         raise ArtifactError(f"cannot be locked: {error.strerror or error}", where=path) from error
     try:

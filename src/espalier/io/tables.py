@@ -1,4 +1,4 @@
-"""Parquet tables: one file a split, zstd, with its schema's own metadata."""
+"""Parquet tables, compressed with zstd, with metadata in their schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from espalier.io.files import atomic_file
 
 
 def write_table(path: Path, rows: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None) -> None:
-    """Write `rows` atomically. `metadata` goes into the schema, readable without reading the rows."""
+    """Write `rows` atomically. `metadata` is stored in the schema and can be read without the rows."""
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     extra = {key.encode(): value.encode() for key, value in (metadata or {}).items()}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **extra})
@@ -23,28 +23,28 @@ def write_table(path: Path, rows: pd.DataFrame | pa.Table, metadata: Mapping[str
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a table, or only some of its columns.
+    """Read a table, or some of its columns.
 
     Raises:
-        ArtifactError: it is missing, is not Parquet, or lacks a column.
+        ArtifactError: it does not exist, is not Parquet, or lacks a column.
     """
     return _read(path, columns).to_pandas()
 
 
 def read_arrow(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """As `read_table`, without leaving Arrow: list columns stay flat buffers."""
+    """As `read_table`, as an Arrow table, whose list columns are flat buffers."""
     return _read(path, columns)
 
 
 def table_metadata(path: Path) -> dict[str, str]:
     """The schema metadata that `write_table` was given."""
     try:
-        found = pq.read_schema(path).metadata or {}
+        metadata = pq.read_schema(path).metadata or {}
     except FileNotFoundError as error:
         raise _missing(path) from error
     except pa.ArrowInvalid as error:
         raise ArtifactError(f"not a Parquet file ({error})", where=path) from error
-    return {key.decode(): value.decode() for key, value in found.items() if not key.startswith(b"pandas")}
+    return {key.decode(): value.decode() for key, value in metadata.items() if not key.startswith(b"pandas")}
 
 
 def _read(path: Path, columns: Sequence[str] | None) -> pa.Table:

@@ -1,30 +1,40 @@
-"""A parser's scores against gold trees: brackets where the gold has them, heads and relations where it has them."""
+"""Scores of a parser against gold parses: of brackets if they have trees, of attachment if they have heads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from espalier.metrics import attachment, brackets
 from espalier.metrics.metric import Score, scores
 from espalier.syntax.parse import Parse
 
+#: The metrics that `dvc metrics show` prints, by their short names there.
+HEADLINE: Final = {
+    "f1": "bracket_f1",
+    "exact": "bracket_exact",
+    "uas": "uas",
+    "las": "las",
+    "tags": "tag_accuracy",
+}
+
 
 def parsing_scores(
-    gold: Sequence[Parse], found: Sequence[Parse], *, seed: int = 1, resamples: int = 1000
+    gold: Sequence[Parse], predicted: Sequence[Parse], *, seed: int = 1, resamples: int = 1000
 ) -> dict[str, Score]:
     """The families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
 
     Args:
         gold: sentences that all have a tree, or all have heads and relations, or both.
-        found: as many, parses of the same words; one without words is a sentence that could not be parsed.
+        predicted: as many, parses of the same words; one without words is a sentence that could not be parsed.
         seed: of the intervals' resampling.
         resamples: 0 for no intervals.
     """
     result: dict[str, Score] = {}
-    if any(each.tree for each in gold):
-        counts = brackets.bracket_statistics([each.tree for each in gold], [each.tree for each in found])
+    if any(parse.tree for parse in gold):
+        counts = brackets.bracket_statistics([parse.tree for parse in gold], [parse.tree for parse in predicted])
         result |= scores(brackets.METRICS, counts, seed=seed, resamples=resamples)
-    if any(each.heads for each in gold):
-        counts = attachment.attachment_statistics(gold, found)
+    if any(parse.heads for parse in gold):
+        counts = attachment.attachment_statistics(gold, predicted)
         result |= scores(attachment.attachment_metrics(), counts, seed=seed, resamples=resamples)
     return result

@@ -1,8 +1,8 @@
-"""Forms: bracketed trees with slots, how slots are filled, and how a finished tree is written as English text.
+"""Forms: bracketed trees with slots, filling the slots, and writing a tree as English text.
 
     (S <agent> (VP (VBD was) (ADJP (JJ <state>))) (. .))
 
-A slot stands where nodes stand or where a word stands; what fills it decides which.
+A slot is filled with nodes or with a word.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.tree import Tree
 
-#: What fills a slot, given its name: trees, or a word. It raises `Unfit` where nothing does.
+#: Gives the trees or the word for a slot of this name; raises `Unfit` if there is none.
 Resolve = Callable[[str], Sequence[Tree | str]]
-#: Makes a node of its label and its children; more than one, where the label stands for several.
+#: Makes the node of a label and its children, or the nodes, if the label stands for several.
 Build = Callable[[str, list[Any]], Sequence[Tree | str]]
-#: Forms by name, all equally likely.
+#: Names and their forms, which are equally likely.
 Rules = Mapping[str, Sequence[Tree | str]]
 
 _SLOT = re.compile(r"<[^<>\s]+>")
-#: The label of what is no node, but several beside each other.
+#: The label of a sequence of sibling nodes without a parent.
 _SPLICED = "+"
 _AFTER_NOTHING = frozenset(["``", "(", "$"])
 _BEFORE_NOTHING = frozenset(
@@ -39,25 +39,25 @@ _BEFORE_NOTHING = frozenset(
 
 
 class Unfit(Exception):  # noqa: N818 - a signal between forms, which no user sees
-    """A meaning that a form cannot say; another form may."""
+    """A form cannot express a meaning; another form may."""
 
 
 # --- Reading and filling ---------------------------------------------------------------------------------------------
 
 
 def load(name: str) -> Any:
-    """What one of the nursery's YAML files holds."""
+    """The contents of one of the nursery's YAML files."""
     return yaml.safe_load(resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8"))
 
 
 @cache
 def read_form(text: str) -> Tree:
-    """The form that one bracketed string writes; a slot becomes a node without children."""
+    """The form of a bracketed string; a slot becomes a node without children."""
     return read_tree(_SLOT.sub(r"(\g<0>)", text), file=text, words=False)
 
 
 def read_rules(raw: Mapping[str, Sequence[str] | str]) -> dict[str, tuple[Tree | str, ...]]:
-    """Rules as a file has them: by name a list of forms, each of one node or several, or words between spaces."""
+    """Rules of a YAML file: each name has a list of forms (one node or several), or words separated by spaces."""
     return {
         name: tuple(forms.split() if isinstance(forms, str) else (read_form(f"({_SPLICED} {form})") for form in forms))
         for name, forms in raw.items()
@@ -69,7 +69,7 @@ def _node(label: str, children: list[Any]) -> list[Tree]:
 
 
 def fill(form: Tree | str, resolve: Resolve, build: Build = _node) -> list[Tree | str]:
-    """What a form becomes with its slots filled: one tree, or whatever fills the slot that it is.
+    """A form with its slots filled: one tree, or the filling if the form is itself a slot.
 
     Args:
         resolve: gives what fills a slot.

@@ -1,4 +1,4 @@
-"""Clauses of two to seven characters: shapes that say which kinds of words follow each other, filled from a lexicon."""
+"""Clauses of two to seven characters: sequences of word classes, filled from a lexicon."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DEEDS: dict[int, tuple[tuple[str, int], ...]] = {
         ("one state one' state' short3", 1),
     ),
 }
-#: Draws of classes and words before a shape is given up.
+#: Attempts to fill a shape.
 _TRIES = 20
 
 #: The words of a clause, in order.
@@ -48,7 +48,7 @@ Clause = tuple[str, ...]
 
 
 def shape_of(rng: random.Random, length: int, deed: bool) -> str:
-    """A shape for a clause of that many characters: about a person's deed, or about the scene."""
+    """A random shape for a clause of `length` characters, about a person's deed or about the scene."""
     return weighted(rng, (DEEDS if deed else SCENES)[length])
 
 
@@ -59,16 +59,16 @@ def clause(
     fits: Callable[[Sound | None], bool],
     taken: Collection[str],
 ) -> Clause | None:
-    """Fill a shape, or give up with None.
+    """A shape filled with words, or None if no attempt succeeds.
 
     Args:
         fits: whether the clause may end with this sound.
-        taken: words that the poem has said, and characters that it has ended on.
+        taken: the words of the poem so far, and the characters at its rhyme places.
     """
     slots = shape.split()
     for _ in range(_TRIES):
         *earlier, final = _bind(rng, words, slots)
-        # The end is the narrow place, so it is filled first.
+        # The last word has the fewest choices, so it is drawn first.
         last = [
             word
             for sound, group in by_sound(final).items()
@@ -103,5 +103,5 @@ def _bind(rng: random.Random, words: Lexicon, slots: list[str]) -> list[tuple[st
 
 
 def _distinct(words: Clause) -> bool:
-    """Whether no character comes twice, unless one word doubles it (悠悠)."""
+    """Whether no two words share a character; one word may repeat it (悠悠)."""
     return all(not set(word) & set(other) for index, word in enumerate(words) for other in words[:index])

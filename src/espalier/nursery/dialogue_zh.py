@@ -18,10 +18,10 @@ from espalier.nursery.patterns_zh import Script, read_grammar
 from espalier.nursery.sampling import pick
 from espalier.syntax.parse import Parse, columns_of
 
-#: How many answers a post has at most, and how many words a post or an answer.
+#: The maximum of answers to a post, and the bounds of the words of a post or an answer.
 _ANSWERS = 4
 SHORTEST, LONGEST = 3, 20
-#: Draws without a new post, or a new answer to one, before the grammar counts as dry.
+#: Attempts to make a new post before `grow` raises an error, or a new answer before the post gets no more.
 _TRIES = 1000
 
 
@@ -52,7 +52,7 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
         targets = 1 + int(rng.random() * _ANSWERS)
         for number in range(1, targets + 1):
             for _ in range(_TRIES):
-                # What this answer binds is its own, or the next answers would repeat it.
+                # Phrases that this answer binds do not bind the next answers.
                 answer = grow_phrase(rng, grammar, script.reply, dict(bound))
                 if _fits(answer, answers):
                     break
@@ -64,9 +64,9 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
 
 
 def is_grammatical(words: Sequence[str]) -> bool:
-    """Whether the words, final mark included, are an answer by the grammar: to some post, not to a certain one.
+    """Whether the words, final mark included, are an answer of the grammar, to any post.
 
-    What the grammar accepts is far more than any corpus grown from it, and every answer of a corpus is accepted.
+    The grammar accepts every answer of a corpus grown from it, and many more.
     """
     return SHORTEST <= len(words) <= LONGEST and recognises(_grammar()[0], "Reply", words)
 
@@ -87,14 +87,14 @@ def _post(rng: random.Random, posts: set[tuple[str, ...]], grown: int, count: in
 
 @cache
 def _grammar() -> tuple[Grammar, tuple[tuple[Script, ...], ...]]:
-    """The grammar, and the scripts by name: each name is drawn as often, whatever it can be about."""
+    """The grammar, and the scripts grouped by name; all names are equally likely."""
     grammar, scripts = read_grammar("lexicon_zh_dialogue.yaml", "scripts_zh_dialogue.yaml")
     names = dict.fromkeys(script.name for script in scripts)
     return grammar, tuple(tuple(script for script in scripts if script.name == name) for name in names)
 
 
 def _fits(phrase: Parse, said: set[tuple[str, ...]]) -> bool:
-    # No word stands beside itself: by chance it does where two phrases meet.
+    # Where two phrases meet, a word may be repeated by chance.
     pairs = zip(phrase.words, phrase.words[1:], strict=False)
     return SHORTEST <= len(phrase.words) <= LONGEST and phrase.words not in said and all(a != b for a, b in pairs)
 

@@ -1,7 +1,7 @@
-"""The forms of paraphrase_en, and how a form says a meaning: the two halves of the synchronous grammar.
+"""Forms of the English paraphrases, and the sentence that a form makes of a meaning.
 
-forms_en.yaml explains the slots. A sentence is said from one of two sides, 0 and 1, which choose between the words that
-mean the same: "car|automobile".
+forms_en.yaml explains the slots. A sentence belongs to side 0 or 1 of its pair, which chooses between synonyms:
+"car|automobile".
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _VERB = re.compile(
     r"VP=(?:(?P<event>\w+)/)?(?P<rest>rest:)?(?P<voice>active|passive)(?::(?P<subject>\w+))?(?:@(?P<adverb>\w+))?"
 )
 
-#: Verbs that forms bring along, in the present tense.
+#: Verbs that a form, not the meaning, contains; they are in the present tense.
 _PRESENT = ("be", "do", "have", "plan")
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Meanings of one kind.
+    """Meanings of one kind, and the forms that express them.
 
     Attributes:
-        things: what they are made of, as `meanings_en.draw_meaning` wants it.
-        weight: how often they are drawn.
+        things: descriptions of the meaning's parts; see `meanings_en.draw_meaning`.
+        weight: relative frequency of the family.
         forms: by name.
     """
 
@@ -45,7 +45,7 @@ class Family:
 
 @cache
 def families() -> dict[str, Family]:
-    """What can be said, in the order of the file."""
+    """All families, in the order of the file."""
     return {
         name: Family(
             things=raw["things"],
@@ -57,10 +57,13 @@ def families() -> dict[str, Family]:
 
 
 def say(form: Tree, meaning: Meaning, side: int) -> Parse:
-    """The meaning in that form, from that side.
+    """The sentence that a form makes of a meaning.
+
+    Args:
+        side: 0 or 1, which of two synonyms is used.
 
     Raises:
-        Unfit: the form cannot say it.
+        Unfit: the form cannot express the meaning.
     """
     parts = fill(form, lambda slot: _slot(meaning, slot), lambda label, rest: _node(meaning, label, rest))
     return finished(_chosen(parts[0], side))
@@ -171,7 +174,7 @@ def _referent(event: Event, role: str) -> Referent:
 
 
 def _spoken_of(one: Referent, variants: Sequence[str]) -> Trees:
-    """How a referent is named; variants that only ask what it is leave its name as it is."""
+    """The noun phrase or pronoun of a referent; nothing if it is not of the kind that a variant requires."""
     trees: Trees = [one.tree]
     for variant in variants:
         match variant:

@@ -1,6 +1,6 @@
-"""A grammar whose every phrase is a dependency tree: it grows sentences, and recognises them.
+"""A grammar of dependency trees, which generates and recognises sentences.
 
-Phrases never contain themselves, so every sentence is finite, and recursion never goes deeper than the grammar.
+No phrase contains itself, so every sentence is finite and recursion is no deeper than the grammar.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from espalier.io.errors import EspalierError
 from espalier.nursery.sampling import chance, weighted
 from espalier.syntax.parse import Parse
 
-#: How often an optional part is said.
+#: The probability of an optional part.
 _SAID = 0.5
-#: Draws of a phrase until it is another than those that are bound.
+#: Attempts to draw a phrase that differs from the bound ones of its name.
 _DRAWS = 8
 
 
@@ -30,7 +30,7 @@ class Part:
         tag: of the word; empty for a phrase.
         label: the relation to the head; empty for the head.
         optional: whether it may be missing.
-        bound: "" where it is drawn anew, else which phrase of this name it is.
+        bound: the number of a phrase that is the same wherever it occurs; "" if each occurrence is drawn anew.
     """
 
     name: str
@@ -40,9 +40,9 @@ class Part:
     bound: str = ""
 
 
-#: The parts of a phrase in their order, and how often it is drawn beside the other patterns of its name.
+#: The parts of a phrase in order, and the weight of the pattern among those of its name.
 Pattern = tuple[tuple[Part, ...], int]
-#: Phrases that are said more than once, by name and number.
+#: The bound phrases of a text, by name and number.
 Bound = dict[tuple[str, str], Parse]
 
 
@@ -74,7 +74,7 @@ class Grammar:
 
     @cached_property
     def beginning(self) -> dict[str, dict[str, list[tuple[Part, ...]]]]:
-        """For each phrase, and each word with which it can begin, the parts of the patterns that can."""
+        """For each phrase and each word that it can begin with, the patterns that begin with this word."""
         tables: dict[str, dict[str, list[tuple[Part, ...]]]] = {}
 
         def of(name: str) -> dict[str, list[tuple[Part, ...]]]:
@@ -103,10 +103,10 @@ class Grammar:
 
 
 def grow_phrase(rng: random.Random, grammar: Grammar, name: str, bound: Bound) -> Parse:
-    """Draw one phrase of that name; its head has the head 0 and the label "root".
+    """A random phrase of that name; its head has the head 0 and the label "root".
 
     Args:
-        bound: what the text has said so far; phrases that are bound for the first time go into it.
+        bound: the bound phrases of the text so far; new ones are added.
     """
     parts = weighted(rng, grammar.phrases[name])
     words: list[str] = []
@@ -149,12 +149,12 @@ def _part(rng: random.Random, grammar: Grammar, part: Part, bound: Bound) -> Par
 
 
 def recognises(grammar: Grammar, name: str, words: Sequence[str]) -> bool:
-    """Whether the words are a phrase of that name. What is bound may here be any phrase of its name."""
+    """Whether the words are a phrase of that name. Occurrences of a bound phrase need not be equal here."""
     beginning = grammar.beginning
     known: dict[tuple[str, int], set[int]] = {}
 
     def ends(name: str, start: int) -> set[int]:
-        """Where phrases of that name can end that begin at `start`."""
+        """The ends of all phrases of that name that begin at `start`."""
         if (name, start) not in known:
             patterns = beginning[name].get(words[start], ()) if start < len(words) else ()
             known[name, start] = set().union(*(after(parts, start) for parts in patterns))

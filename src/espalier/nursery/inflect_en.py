@@ -1,7 +1,6 @@
-"""English inflection for what the nursery says: verbs, plurals, comparatives.
+"""English inflection for the nursery's words: verbs, plurals, comparatives.
 
-A word may stand for several that mean the same, joined by "|"; all of them are inflected: "buy|purchase" in the past
-tense is "bought|purchased".
+Synonyms are joined by "|" and inflected together: the past tense of "buy|purchase" is "bought|purchased".
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 from espalier.nursery import lexicon_en
 from espalier.nursery.brackets_en import load
 
-#: Joins words of which a sentence says one.
+#: Joins synonyms, of which a sentence contains one.
 OR = "|"
 _BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG": "being"}
 

@@ -1,4 +1,4 @@
-"""The words of the English paraphrases: what lexicon_en_paraphrase.yaml says, ready to be drawn from."""
+"""The words of the English paraphrases, as lexicon_en_paraphrase.yaml lists them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import Any
 
 from espalier.nursery.brackets_en import Rules, load, read_rules
 
-#: Which verbs go with whom, by the name that forms_en.yaml calls them.
+#: The groups of frames, by their names in forms_en.yaml.
 _FRAMES = ("frames", "transfers", "particles", "mannered", "scenes", "acts")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Verbs with the kinds of their participants: of the subject, the object, the receiver, as far as they have them.
+    """Verbs that take the same kinds of participants.
 
-    A verb is in its base form; "pay+for" has a preposition or a particle.
+    Attributes:
+        kinds: kinds of nouns for the subject, and for the object and the receiver if the verbs have them.
+        verbs: base forms; "pay+for" has a preposition or a particle.
     """
 
     kinds: tuple[tuple[str, ...], ...]
@@ -30,7 +32,7 @@ class ParaphraseLexicon:
     Attributes:
         nouns, adjectives: by kind. `mass`: the kinds without article and plural.
         frames: by name; "goals" have only an object, the subject is "I" or "you".
-        states: what can be how. `opposites`: by kind "tall:short".
+        states: nouns with their adjectives. `opposites`: kinds of nouns with pairs of adjectives, "tall:short".
         lists: words by name. `phrases`: trees by name.
     """
 

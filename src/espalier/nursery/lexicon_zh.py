@@ -1,4 +1,4 @@
-"""The words of the pastiche ci, as one poem may use them: those of every poem, of its season and of its theme."""
+"""The words of the pastiche ci: those of all poems, of a season and of a theme."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TWO_READINGS = "还长重更塞曲骑了子裳兴只薄发札咽和"
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What one season and one theme can say.
+    """The words of one season and one theme.
 
     Attributes:
         scenery: class ("bloom") -> field ("two", "does3") -> words.
@@ -66,7 +66,7 @@ def sound(character: str) -> Sound | None:
 
 @cache
 def by_sound(words: tuple[str, ...]) -> dict[Sound | None, tuple[str, ...]]:
-    """The words by how their last character sounds, in order of first appearance."""
+    """The words grouped by the sound of their last character, in order of first appearance."""
     groups: dict[Sound | None, list[str]] = {}
     for word in words:
         groups.setdefault(sound(word[-1]), []).append(word)
@@ -75,7 +75,7 @@ def by_sound(words: tuple[str, ...]) -> dict[Sound | None, tuple[str, ...]]:
 
 @cache
 def supply(season: str, theme: str) -> dict[Sound, int]:
-    """How many characters of each sound can end a clause."""
+    """The number of characters of each sound that can end a clause."""
     words = lexicon(season, theme)
     characters: dict[str, None] = {}
     for table, fields in ((words.scenery, ("does2", "does3", "state")), (words.deeds, ("two", "three"))):

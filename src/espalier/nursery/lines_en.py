@@ -1,4 +1,4 @@
-"""Lines of the pastiche sonnets: a template, filled so that it scans, agrees and ends on a given word."""
+"""Lines of the pastiche sonnets: templates filled with words that scan and agree, and a given last word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from espalier.nursery.sampling import pick, weighted
 from espalier.nursery.scan_en import forms, scan
 from espalier.nursery.templates_en import ending
 
-#: How often a kind is drawn where nothing else decides: for what follows a preposition, for what follows "of".
+#: Weights of the kinds of nouns that follow a preposition ("p") and "of" ("q").
 _LIKED = {
     "p": (
         ("place", 40),
@@ -36,10 +36,10 @@ Subject = tuple[str, Number | Literal["self"]]
 
 @dataclass(frozen=True, slots=True)
 class LineEnd:
-    """A word that can end a line, and as what.
+    """A word that can end a line, and its function there.
 
     Attributes:
-        word: in the form in which it stands.
+        word: inflected.
         slot: "N" noun, "I" intransitive verb, "Z" state.
         kind: of the noun, or of the subject of the verb or the state.
         number: of the noun; of a verb, "one" for the third person singular, "many" for the base form.
@@ -57,7 +57,7 @@ class Line:
 
     Attributes:
         words: all of them, in order.
-        content: those among them that a poem should say once.
+        content: those among them that may occur once in a poem.
         subject: what a "verb" line after it goes on with.
     """
 
@@ -69,13 +69,13 @@ class Line:
 def line(
     rng: random.Random, lexicon: Lexicon, role: str, end: LineEnd, subject: Subject | None, said: Collection[str]
 ) -> Line | None:
-    """One line of ten syllables, or None where this draw leads nowhere.
+    """A random line of ten syllables, or None if this attempt fails.
 
     Args:
         role: a key of `TEMPLATES`.
         end: the word that it ends on; one that suits the role.
         subject: of the line before; only a "verb" line goes on with it.
-        said: words that the poem should not say again.
+        said: words that may not occur again in the poem.
     """
     slots = pick(rng, ending(role, end.slot))
     if role != "verb":
@@ -91,7 +91,7 @@ def line(
     places = [word for word, slot in zip(words, slots, strict=True) if slot[0] == "P"]
     if len({*content, *places}) < len(content) + len(places) or any(word in said for word in content):
         return None
-    # After "can", what goes on goes on in the base form, as after "i".
+    # A verb in the next line that depends on "can" has the base form, as after "i".
     number = "self" if "can" in slots or "will" in slots else drawn.numbers["s"]
     return Line(_articles([word for word in words if word]), content, (drawn.kinds["s"], number))
 
@@ -176,7 +176,7 @@ def _choices(lexicon: Lexicon, slot: str, drawn: _Draw) -> tuple[str, ...]:
     if letter == "P":
         return lexicon.prepositions[kind]
     if letter == "A":
-        # An adjective is left out as often as it is put in.
+        # An adjective has the probability 1/2.
         return (*lexicon.adjectives[kind], *("",) * (len(lexicon.adjectives[kind]) if slot.endswith("?") else 0))
     if number == "self":
         return ()

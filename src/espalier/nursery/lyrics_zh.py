@@ -15,11 +15,11 @@ from espalier.nursery.grammar_zh import Grammar, grow_phrase
 from espalier.nursery.patterns_zh import read_grammar
 from espalier.syntax.parse import Parse, columns_of
 
-#: How many characters a line has, its comma included.
+#: The bounds of a line's characters, its comma included.
 SHORTEST, LONGEST = 5, 20
-#: Draws without a new line before the grammar counts as dry.
+#: Attempts to make a new line before `grow` raises an error.
 _TRIES = 1000
-#: A line says a word of these tags once.
+#: Words of these tags occur at most once in a line.
 _SAID_ONCE = {"NOUN", "VERB", "ADJ"}
 
 

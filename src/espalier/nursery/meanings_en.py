@@ -1,7 +1,7 @@
-"""What the paraphrases of English mean: who does what to whom, where and when, before it is decided how it is said.
+"""Meanings of the English paraphrases: who does what to whom, where and when, independent of the form.
 
-A meaning has things by name: events, referents, or words in trees. Words that mean the same stand in a tree side by
-side, "car|automobile"; which of them is said is decided last.
+A meaning maps names to events, referents, or words in trees. Synonyms stand in one leaf, "car|automobile"; `say`
+chooses between them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Trees = Sequence[Tree | str]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happens, or is the case.
+    """An event or a state.
 
     Attributes:
         verb: the base form. `particle`: what belongs to it, (IN for) or (RP up).
         theme: the object; of "be" what the agent is.
-        place, time: trees, none where they are not said.
+        place, time: trees; empty if the meaning has none.
     """
 
     verb: str
@@ -42,7 +42,7 @@ class Event:
     time: Trees = ()
 
 
-#: What a form's slots speak of, by name.
+#: The values of a form's slots, by name.
 Meaning = dict[str, Event | Referent | Trees]
 
 _MOODS: Final = {
@@ -57,7 +57,7 @@ _MOODS: Final = {
     "might": Mood(helpers=("might",)),
     "regret": Mood(helpers=("should", "have")),
 }
-#: How often each mood is drawn where none is asked for.
+#: Moods and their weights, for descriptions that name none.
 _ANY: Final = (
     *(("past", 8), ("present", 3), ("future", 3), ("perfect", 2)),
     *((name, 1) for name in ("can", "should", "must", "might", "regret")),
@@ -65,7 +65,7 @@ _ANY: Final = (
 
 
 def draw_meaning(rng: random.Random, things: dict[str, str]) -> Meaning:
-    """A meaning of things that are named and described as in forms_en.yaml: {"e": "frames past", "x": "person"}.
+    """A random meaning with the things that forms_en.yaml describes: {"e": "frames past", "x": "person"}.
 
     A description is the name of frames with the moods that the event may have (any, if there are none) and with
     "affirmed" (never "not"), "named" (an agent with a name), "seen" (all is new: "a", not "the"), "bare" (no place, no

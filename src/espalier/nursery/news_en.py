@@ -20,13 +20,13 @@ from espalier.nursery.sampling import chance, pick
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
 
-#: Words of a sentence, the last mark included.
+#: The bounds of a sentence's words, its last mark included.
 SHORTEST, LONGEST = 6, 35
-#: Sentences drawn in vain, one after the other, before the grammar counts as dry.
+#: Failed attempts in a row before `grow` raises an error.
 _TRIES = 1000
-#: Said once in a sentence: what happens at one time has no other.
+#: Phrases that occur at most once in a sentence.
 _ONCE = frozenset(["When"])
-#: Words that may come again.
+#: Words that may be repeated in a sentence.
 _COMMON = frozenset(["million", "billion", "%", "year"])
 
 

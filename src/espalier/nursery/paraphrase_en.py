@@ -22,13 +22,13 @@ from espalier.syntax.constituency import tags, words
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
 
-#: Words of a sentence, the last mark included.
+#: The bounds of a sentence's words, its last mark included.
 SHORTEST, LONGEST = 5, 30
-#: Levels of its tree, words apart.
+#: The maximum depth of its tree, without the words.
 DEEPEST = 12
-#: How many pairs a meaning has at most: one source with so many targets.
+#: The maximum of targets for one source.
 _TARGETS = 3
-#: Meanings drawn in vain, one after the other, before the grammar counts as dry.
+#: Failed attempts in a row before `grow` raises an error.
 _TRIES = 1000
 
 
@@ -78,7 +78,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
 
 
 def _sentences(rng: random.Random) -> list[Parse]:
-    """One meaning as a source and one to three targets; nothing where it cannot be said well in two ways."""
+    """One meaning as a source and one to three targets; empty if it has no two good forms."""
     family = weighted(rng, [(family, family.weight) for family in families().values()])
     meaning = draw_meaning(rng, family.things)
     side = int(rng.random() * 2)
@@ -124,7 +124,7 @@ def _repeats(meaning: Meaning) -> bool:
 
 
 def _fits(sentence: Parse) -> bool:
-    # No word stands beside itself: by chance it does where two phrases meet.
+    # Where two phrases meet, a word may be repeated by chance.
     depth = max(accumulate((sign == "(") - (sign == ")") for sign in sentence.tree))
     return (
         SHORTEST <= len(sentence.words) <= LONGEST

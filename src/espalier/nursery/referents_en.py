@@ -1,4 +1,4 @@
-"""Whom and what the English paraphrases speak of: persons with names, and noun phrases of every kind."""
+"""Referents of the English paraphrases: noun phrases for persons and things."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from espalier.nursery.lexicon_en_paraphrase import lexicon
 from espalier.nursery.sampling import chance, pick, weighted
 from espalier.syntax.tree import Tree
 
-#: The shapes of noun phrases and how often each is drawn: those of subjects, of objects, and of what is new.
+#: Shapes of noun phrases with their weights: of subjects, of objects, and of referents that are new to the reader.
 _SUBJECT = (("bare", 6), ("such", 5), ("several", 1), ("several-such", 1), ("owned", 1), ("from", 1), ("who", 1))
 _FINAL = (*_SUBJECT, ("very", 1))
 _NEW = (("bare", 5), ("such", 5), ("several", 1), ("several-such", 1), ("very", 1))
@@ -19,12 +19,12 @@ _NEW = (("bare", 5), ("such", 5), ("several", 1), ("several-such", 1), ("very", 
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """Someone or something: a noun phrase.
+    """A person or a thing, as a noun phrase.
 
     Attributes:
         many: it is plural.
-        person: "who", not "which".
-        pronoun: what speaks of it later; empty where English lacks a word ("he" or "she" of a teacher).
+        person: its relative pronoun is "who", not "which".
+        pronoun: its personal pronoun; empty if English has none for it ("he" or "she" for a teacher).
     """
 
     tree: Tree
@@ -34,12 +34,12 @@ class Referent:
 
 
 def referent(rng: random.Random, kinds: Sequence[str], *, new: bool = False, final: bool = False) -> Referent:
-    """Someone or something of one of the kinds.
+    """A random referent of one of the kinds.
 
     Args:
         kinds: kinds of nouns; "named" is a person with a name.
-        new: not known yet: "a", not "the", and no name.
-        final: not the subject, so "a" or "the".
+        new: new to the reader: its article is "a", and it has no name.
+        final: not the subject: its article is "a" or "the".
     """
     kind = pick(rng, kinds)
     if kind == "named" or (kind == "person" and not new and chance(rng, 0.4)):

@@ -1,6 +1,6 @@
-"""Draws that never change: everything comes from `random.Random.random`, whose sequence Python promises to keep.
+"""Random choices that are the same in every version of Python.
 
-`choice`, `sample` and `shuffle` have changed between versions of Python, and a corpus that grows from a seed must not.
+They use `random.Random.random` alone, whose sequence Python guarantees; `choice`, `sample` and `shuffle` have changed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ def pick(rng: random.Random, items: Sequence[Item]) -> Item:
 
 
 def weighted(rng: random.Random, items: Sequence[tuple[Item, int]]) -> Item:
-    """One of the items of (item, weight) pairs, in proportion to its weight.
+    """One of the items of (item, weight) pairs, with a probability proportional to its weight.
 
-    Weights are whole numbers, because a sum of floats is another in another Python.
+    Weights are integers: sums of floats differ between versions of Python.
     """
     left = int(rng.random() * sum(weight for _, weight in items))
     for item, weight in items:

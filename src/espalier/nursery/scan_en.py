@@ -1,4 +1,4 @@
-"""Scansion: which patterns of stress fill a line of ten syllables."""
+"""Scansion: choosing words whose stresses make up a line of ten syllables."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from espalier.nursery.sampling import chance, pick, weighted
 
 #: The iambic pentameter, and the same with its first foot inverted.
 IAMBIC, INVERTED = "0101010101", "1001010101"
-#: How often a line is asked to begin with a beat.
+#: The probability of a line with its first foot inverted.
 _INVERSIONS = 0.15
 
-#: The words open to one slot, by how they scan; "" scans as nothing.
+#: The candidates for one slot, grouped by stress pattern; "" leaves the slot empty.
 Forms = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @cache
 def forms(words: tuple[str, ...]) -> Forms:
-    """The words by how they scan, in order of first appearance; "" is a slot left empty."""
+    """Words grouped by stress pattern, in order of first appearance; "" leaves the slot empty."""
     groups: dict[str, list[str]] = {}
     for word in words:
         groups.setdefault(pattern(word) if word else "", []).append(word)
@@ -28,12 +28,12 @@ def forms(words: tuple[str, ...]) -> Forms:
 
 
 def scan(rng: random.Random, slots: Sequence[Forms]) -> list[str] | None:
-    """One word for each slot, so that the line scans; None where no choice does.
+    """One word for each slot, such that the line scans; None if there is no such choice.
 
-    All fillings that scan are equally likely.
+    All choices that scan are equally likely.
     """
     target = INVERTED if chance(rng, _INVERSIONS) else IAMBIC
-    # ways[k][n]: the fillings of slots k and on, once n syllables are there.
+    # ways[k][n]: the number of ways to fill slots k, k + 1, ... after n syllables.
     ways = [[0] * (len(target) + 1) for _ in slots] + [[0] * len(target) + [1]]
     for index in range(len(slots) - 1, -1, -1):
         for form, words in slots[index]:

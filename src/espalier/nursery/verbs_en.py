@@ -1,4 +1,4 @@
-"""Verb phrases as the Penn treebank builds them: a VP in that of each auxiliary, "not" and "do" where they belong."""
+"""Verb phrases in the style of the Penn treebank: one VP inside another for each auxiliary, with "not" and "do"."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SHORTENED = {"will": "wo", "can": "ca"}
 
 @dataclass(frozen=True, slots=True)
 class Mood:
-    """When, how surely and whether: the same in all forms of one meaning.
+    """Tense, modality and polarity, which all forms of one meaning share.
 
     Attributes:
         past: the first verb, unless it is a modal, is in the past tense.
-        helpers: what stands before the verb: modals, "have", "be" (for the progressive), in that order.
+        helpers: auxiliaries before the verb: modals, "have", "be" (for the progressive), in that order.
         negative: "not" follows the first auxiliary.
-        negation: how "not" is written: "not", "n't", or one or the other by side, "not|n't".
+        negation: the spelling of "not": "not", "n't", or one for each side, "not|n't".
     """
 
     past: bool = True
@@ -61,11 +61,11 @@ def chain(verb: str, mood: Mood, *, many: bool, passive: bool = False, inverted:
 def finite(
     verb: str, mood: Mood, rest: Sequence[Tree], *, many: bool, passive: bool = False, adverb: Tree | None = None
 ) -> list[Tree]:
-    """What a clause has after its subject: a verb phrase.
+    """The verb phrase of a statement.
 
     Args:
-        rest: what follows the last verb.
-        adverb: what stands within the verb phrase, after its auxiliary; where there is none, or "not" is, before it.
+        rest: the nodes after the last verb.
+        adverb: stands after the first auxiliary; before the verb phrase if it has no auxiliary, or is negated.
     """
     links = chain(verb, mood, many=many, passive=passive)
     levels = [_negated(links[0], mood), *([_leaf(link)] for link in links[1:])]
@@ -78,13 +78,13 @@ def finite(
 
 
 def before_subject(verb: str, mood: Mood, *, many: bool, passive: bool = False) -> list[Tree]:
-    """What a question has before its subject: the first auxiliary, with "n't" where it is denied."""
+    """The part of a question before its subject: the first auxiliary, with "n't" if it is negated."""
     asked = Mood(mood.past, mood.helpers, mood.negative, "n't")
     return _negated(chain(verb, asked, many=many, passive=passive, inverted=True)[0], asked)
 
 
 def after_subject(verb: str, mood: Mood, rest: Sequence[Tree], *, many: bool, passive: bool = False) -> list[Tree]:
-    """What a question has after its subject: a verb phrase, or only `rest` where "be" was the one verb."""
+    """The part of a question after its subject: a verb phrase, or only `rest` if "be" was the only verb."""
     links = chain(verb, mood, many=many, passive=passive, inverted=True)[1:]
     return _nested([[_leaf(link)] for link in links], rest)
 

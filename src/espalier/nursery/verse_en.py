@@ -24,7 +24,7 @@ RHYME = "ABABCDCDEFEFGG"
 #: The phonemes from the last stressed vowel on, without stress.
 Part = tuple[str, ...]
 
-#: What the lines of a quatrain do, and the mark that each ends with.
+#: The roles of a quatrain's lines (keys of `TEMPLATES`), each with the mark after it.
 _QUATRAINS = (
     "when , main , and , verb .",
     "main , verb ; and , verb .",
@@ -47,7 +47,7 @@ _TURNS = (
     "yet , and ; when , main .",
 )
 _COUPLETS = ("vow , seal .", "vow , seal !", "main ; seal !", "self , seal .")
-#: Draws for one line before its sonnet is begun again.
+#: Attempts to make a line before the sonnet is given up.
 _ATTEMPTS = 100
 
 
@@ -88,7 +88,7 @@ def grow(count: int, seed: int) -> list[Verse]:
 
 
 def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> list[str] | None:
-    """The lines of one sonnet, or None where a rhyme gave out. Their words go into `written`."""
+    """The lines of one sonnet, which are added to `written`; None if a rhyme has no more words."""
     course = " ".join((pick(rng, _QUATRAINS), pick(rng, _QUATRAINS), pick(rng, _TURNS), pick(rng, _COUPLETS))).split()
     words, ends = lexicon(theme), _line_ends(theme)
     roles = course[::2]
@@ -118,7 +118,7 @@ def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> li
 
 @cache
 def _parts(theme: str, first: str, second: str) -> tuple[Part, ...]:
-    """The rhyme parts that have a word to end a line of the first role, and another for a line of the second."""
+    """The rhyme parts with one word that can end a line of the first role and another for the second role."""
     parts = []
     for part, ends in _line_ends(theme).items():
         openers = {end.word for end in ends if suits(end, first, None)}

@@ -19,18 +19,18 @@ from espalier.nursery.sampling import chance, pick, weighted
 from espalier.verse.text import join_units
 from espalier.verse.tunes import Tune, tunes
 
-#: How likely a sentence of the first, and of the second half, begins with a person's deed rather than a scene.
+#: The probability that a sentence begins with a person's deed, not a scene: in the first half, in the second.
 _DEEDS = (0.2, 0.65)
-#: How likely a clause takes the shape of the clause of the same length before it (对仗), and how likely it turns
-#: from scene to deed, or back, where it does not.
+#: The probability that a clause has the shape of the clause before it, if that is as long (对仗); and that a clause
+#: without such a shape changes from scene to deed, or back.
 _PARALLEL, _TURN = 0.6, 0.25
-#: A clause this long is said once in the whole corpus.
+#: Clauses of this length or more occur once in a corpus.
 _LONG = 5
-#: Rhyme characters that a sound must have to spare beyond those that a tune asks for.
+#: The minimum of rhyme characters of a sound beyond those that the tune needs.
 _SPARE = 3
-#: Shapes tried for one clause before its poem is begun again.
+#: Shapes tried for one clause before the poem is given up.
 _ATTEMPTS = 12
-#: Beginnings of one poem before the grammar counts as dry.
+#: Attempts to make a poem before `grow` raises an error.
 _BEGINNINGS = 1000
 
 
@@ -82,7 +82,7 @@ def _record(number: int, tune: Tune, units: list[str]) -> Verse:
 
 
 def _poem(rng: random.Random, tune: Tune, season: str, theme: str, written: set[str]) -> list[str] | None:
-    """The units of one poem, or None where its rhymes gave out. Its long clauses go into `written`."""
+    """The units of one poem, or None if a rhyme has too few words. Its long clauses are added to `written`."""
     words = lexicon(season, theme)
     sounds = _sounds(rng, tune, supply(season, theme))
     if sounds is None:
@@ -121,7 +121,7 @@ def _poem(rng: random.Random, tune: Tune, season: str, theme: str, written: set[
 
 
 def _sounds(rng: random.Random, tune: Tune, stock: dict[Sound, int]) -> list[Sound] | None:
-    """The sound on which each unit ends: one group per letter, another for each letter, in the tune's tones."""
+    """The sound at the end of each unit: one group per letter, different between letters, in the tune's tones."""
     groups: dict[str, tuple[str, str]] = {}
     for letter in dict.fromkeys(tune.rhyme):
         tones = [tone for mark, tone in zip(tune.rhyme, tune.tone, strict=True) if mark == letter]
@@ -137,7 +137,7 @@ def _sounds(rng: random.Random, tune: Tune, stock: dict[Sound, int]) -> list[Sou
 
 
 def _may_end(rhyme: Sound, rhymed: bool) -> Callable[[Sound | None], bool]:
-    """What a clause may end on: the rhyme, or before a comma another group in the other tone."""
+    """Whether a clause may end with a sound: with the rhyme; before a comma, with another group in the other tone."""
     if rhymed:
         return lambda sound: sound == rhyme
     return lambda sound: sound is not None and sound[:2] != rhyme[:2] and sound[2] != rhyme[2]

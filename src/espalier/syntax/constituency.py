@@ -1,15 +1,15 @@
-"""Constituency trees: how they are read, written and cleaned, and what is taken from them.
+"""Constituency trees: reading, writing and cleaning them, and their words, tags and templates.
 
-A tree is a `Tree`. Its leaves are words, and each word is the only child of a node of its own, its part of
-speech. `write_tree` gives the one string in which a tree travels:
+A tree is a `Tree`. Its leaves are words; each word is the only child of its part of speech. `write_tree` gives the
+canonical string of a tree, in which all records and tables hold it:
 
     (S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))
 
-White space is what ASCII calls so; U+2028, no-break and ideographic spaces are characters like any other. In a word
-`(` is written -LRB- and `)` is written -RRB-, as in the Penn treebank; a word that spells -LRB itself gets a sign,
--L=RB, so that every word can be told from every other. Labels hold no brackets: the tag of `(` is -LRB-.
+Only ASCII white space separates; U+2028, no-break and ideographic spaces are ordinary characters. In a word `(` is
+written -LRB- and `)` is written -RRB-, as in the Penn treebank. A word that contains -LRB itself is written -L=RB, so
+that every word has a string of its own. Labels hold no brackets: the tag of `(` is -LRB-.
 
-Nothing here recurses, so trees of any depth are read, written and cleaned.
+No function recurses, so trees may be of any depth.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 _EXAMPLE: Final = "(S (NP (PRP I)) (VP (VBP sleep)))"
 #: Labels of a node above the sentence's own; a treebank's outer bracket has none at all.
 WRAPPERS: Final = ("", "TOP", "ROOT", "S1")
-#: The label of an empty element (a trace), whose "word" nobody says.
+#: The label of an empty element (a trace).
 TRACE: Final = "-NONE-"
 
 _NAME = re.compile(r"[^ \t\n\r\f\v()]+")

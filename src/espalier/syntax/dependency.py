@@ -59,16 +59,16 @@ def fault(heads: Sequence[int]) -> tuple[int, str] | None:
 
 
 def mistake(heads: Sequence[int]) -> str | None:
-    """Why `heads` are not one tree's: a head out of range, no root, more than one, a cycle. None if they are."""
+    """The reason why `heads` are not a tree (a head out of range, no root, several roots, a cycle), or None."""
     error = fault(heads)
     return error[1] if error else None
 
 
 def check(dependencies: Dependencies, *, file: str | Path, row: int | str | None = None) -> None:
-    """See that the four parts have one length and the heads are one tree's.
+    """Check that the four parts have one length and that the heads are those of one tree.
 
     Raises:
-        DataError: they are not; it names `file` and `row`.
+        DataError: otherwise; names `file` and `row`.
     """
     sizes = {len(part) for part in _parts(dependencies)}
     if len(sizes) > 1:
@@ -102,7 +102,7 @@ def _cycle(heads: Sequence[int]) -> list[int]:
 
 
 def _listed(words: Sequence[int], max_words: int = 5) -> str:
-    """At most `most` numbers: a refusal is one line, however long the sentence."""
+    """At most `max_words` numbers, so that a message is one line."""
     return ", ".join(map(str, words[:max_words])) + (", ..." if len(words) > max_words else "")
 
 
@@ -126,11 +126,11 @@ def left_counts(heads: Sequence[int]) -> tuple[int, ...]:
 
 
 def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = None) -> list[int]:
-    """The numbers of all words, each after its head and siblings in their order: breadth first.
+    """The numbers of all words in breadth-first order from the root, siblings in the order of the sentence.
 
     Args:
         heads: of one tree.
-        below: `children(heads)`, where it is known already.
+        below: `children(heads)`, if the caller has it.
     """
     below = children(heads) if below is None else below
     order = list(below[0])
@@ -140,10 +140,10 @@ def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = 
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether every word stands with all that depends on it, at any depth, in one unbroken stretch.
+    """Whether every word and all its descendants are a contiguous span of the sentence.
 
-    Only then are the words in their order what an in-order walk of the tree gives. For a tree with one root it is the
-    same as: no two arcs cross, and none spans the root.
+    Exactly then an in-order traversal of the tree gives the sentence. For a tree with one root this is equivalent to:
+    no two arcs cross, and no arc spans the root.
     """
     size, first, last = ([*values] for values in ([1] * (len(heads) + 1), range(len(heads) + 1), range(len(heads) + 1)))
     for word in reversed(breadth_first(heads)):

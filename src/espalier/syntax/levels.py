@@ -6,7 +6,7 @@ The words are left out, the parts of speech stay. The level of a node is its dep
     S NP PRP VP VBD NP DT NN
     1 2  3   2  3   3  4  4
 
-Nothing here recurses: a tree is as deep as it likes.
+No function recurses, so trees may be of any depth.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPEN, _CLOSE = "(", ")"
 
 
 class TreeError(DataError):
-    """A constituency tree, or a sequence that stands for one, that cannot be."""
+    """A malformed constituency tree, or a malformed sequence that encodes one."""
 
 
 def linearize(tree: Tree) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -48,7 +48,7 @@ def tree_of(labels: Sequence[str], levels: Sequence[int]) -> Tree:
     """The tree without words that has these nodes: the inverse of `linearize`.
 
     Raises:
-        TreeError: the levels are no tree's (see `level_mistake`), or there is not one label for each.
+        TreeError: the levels are not those of a tree (see `level_mistake`), or not as many as the labels.
     """
     if len(labels) != len(levels):
         raise TreeError(f"{len(labels)} labels with {len(levels)} levels", file="tree")
@@ -148,10 +148,10 @@ def unclosed(depth: int) -> str:
 
 
 def paths(levels: Sequence[int]) -> list[list[int]]:
-    """The ways from the root to each leaf node, left to right, as indices of nodes (GuiG, section 3.2).
+    """The paths from the root to each leaf node, left to right, as indices of nodes (GuiG, section 3.2).
 
     Raises:
-        TreeError: the levels are no tree's.
+        TreeError: the levels are not those of a tree.
     """
     _check(levels)
     complete, path = list[list[int]](), list[int]()
@@ -164,10 +164,10 @@ def paths(levels: Sequence[int]) -> list[list[int]]:
 
 
 def path_mask(levels: Sequence[int]) -> NDArray[np.bool_]:
-    """Which node is on which path of `paths`: [paths, nodes].
+    """Whether each node is on each path of `paths`: (paths, nodes).
 
     Raises:
-        TreeError: the levels are no tree's.
+        TreeError: the levels are not those of a tree.
     """
     _check(levels)
     size = len(levels)
@@ -177,7 +177,7 @@ def path_mask(levels: Sequence[int]) -> NDArray[np.bool_]:
             ends[closed] = index
         del path[level - 1 :]
         path.append(index)
-    # The nodes under one are those from it up to its end, so it is on the paths of the leaves among them.
+    # A node's descendants are the nodes from it up to its end; it is on the paths of the leaves among them.
     leaves = np.flatnonzero(np.diff(levels, append=0) <= 0)[:, None]
     return (np.arange(size) <= leaves) & (leaves < np.array(ends))
 

@@ -1,4 +1,4 @@
-"""What is known of one sentence's grammar, and how it travels in a table."""
+"""The parse of one sentence, and its columns in a table."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: The columns of a parse, each behind the side of the example that it belongs to: `target_words`, `source_tree` ...
+#: The columns of a parse; in a table each has the side of the example as its prefix: `target_words`, `source_tree`.
 COLUMNS = ("words", "tags", "tree", "heads", "labels")
 
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """One sentence. What a parser does not give is empty.
+    """One parsed sentence. Attributes that the parser does not predict are empty.
 
     Attributes:
         words: the tokens; none is empty or holds white space.

@@ -16,7 +16,7 @@ from typing import Final
 from espalier.io.errors import EspalierError
 from espalier.syntax.dependency import Dependencies, breadth_first, children
 
-#: Between a moved word's own label and that of the head that it left.
+#: Separates a lifted word's own label from that of its original head.
 LIFTED: Final = "↑"
 
 
@@ -46,7 +46,7 @@ def projectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
         lifts += 1
         below[head].discard(word)
         below[heads[word]].add(word)
-        # Only what depends on the head that was left can have become non-projective by this.
+        # Only the arcs to the original head's remaining dependents can have become non-projective.
         for other in (word, *below[head]):
             heapq.heappush(waiting, _arc(heads, other))
     old = dependencies.heads

@@ -8,7 +8,7 @@ Reading left child, node, middle child, right child gives the sentence. The two 
 1); the same with two children a node, left child and right sibling, is not (theorem 2) and serves ordered trees.
 
 A tree of n nodes is an array (n, K): row i holds the nodes that are the children of node i, EOB for none; node 0 is the
-root. With n nodes there are (K - 1) n + 1 EOBs. No function here recurses: a chain of thousands of words is no trouble.
+root. With n nodes there are (K - 1) n + 1 EOBs. No function recurses, so trees may be of any depth.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from espalier.io.errors import EspalierError
 from espalier.syntax.dependency import children, left_counts, mistake
 
-#: "End of branch": the child that is none.
+#: "End of branch": the index that stands for a missing child.
 EOB: Final = -1
 
 Nodes: TypeAlias = NDArray[np.int32]
@@ -249,7 +249,7 @@ def _rows(nodes: Nodes, k: int) -> list[list[int]]:
 
 
 def _check_one_parent(below: Sequence[int], size: int) -> None:
-    """Every node but the first is somebody's child once, the first nobody's; cycles apart, that makes a tree."""
+    """Check that every node but the root has one parent, and the root none. Cycles are not checked."""
     if sorted(below) != list(range(1, size)):
         raise EspalierError("not a tree: node 0 must be nobody's child, every other node one node's, once")
 

@@ -6,17 +6,17 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-#: What `plain_marks` writes, and the characters that it replaces.
-PLAIN = {
+#: ASCII punctuation and the characters that `ascii_punctuation` replaces by it.
+ASCII = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u00b4",  # single quotes, the apostrophe, the prime, the acute accent
     '"': "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb",  # double quotes, the double prime, guillemets
     "-": "\u2010\u2011\u2012\u2013\u2212",  # hyphens, the figure dash, the en dash, the minus sign
     "--": "\u2014\u2015",  # the em dash, the horizontal bar
     "...": "\u2026",
-    # What is not seen: soft hyphen, zero-width spaces and joiners, marks of direction, byte order mark.
+    # Invisible characters: soft hyphen, zero-width spaces and joiners, marks of direction, byte order mark.
     "": "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff",
 }
-_PLAIN = str.maketrans({mark: ascii for ascii, marks in PLAIN.items() for mark in marks})
+_ASCII = str.maketrans({mark: plain for plain, marks in ASCII.items() for mark in marks})
 
 
 def folded(text: str) -> str:
@@ -28,9 +28,9 @@ def folded(text: str) -> str:
     return kept or text
 
 
-def plain_marks(text: str) -> str:
-    """A text with ASCII quotes, dashes and ellipses, and without invisible characters; see `PLAIN`."""
-    return text.translate(_PLAIN)
+def ascii_punctuation(text: str) -> str:
+    """A text with ASCII quotes, dashes and ellipses, without invisible characters; see `ASCII`."""
+    return text.translate(_ASCII)
 
 
 def is_traditional(text: str) -> bool:

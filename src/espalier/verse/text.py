@@ -1,7 +1,7 @@
-"""How a verse is written down, and which of its tokens are words, marks and rhymes.
+"""Verse as text: splitting it into units and joining them, and the place of a unit's rhyme.
 
-A verse is one string: its units (sentences of a ci, lines of a sonnet) joined by line feeds. A Chinese unit is its
-characters; an English unit is its tokens joined by single spaces. Nothing else in the project splits or joins verse.
+A verse is one string: its units (sentences of a ci, lines of a sonnet) joined by line feeds. The tokens of a Chinese
+unit are its characters; an English unit is its tokens joined by single spaces.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from espalier.text.language import is_mark
 
-#: A Chinese unit ends after one of these (an English one only where its line does).
+#: A Chinese unit ends after one of these marks; an English unit ends with its line.
 TERMINALS = "。！？"
 
 
 def units_of(text: str) -> list[str]:
-    """The units of a verse, in order. Split at line feeds alone: U+2028 and its kin are text."""
+    """The units of a verse, split at line feeds alone; U+2028 and other separators are text."""
     return text.split("\n") if text else []
 
 
@@ -25,5 +25,5 @@ def join_units(units: Iterable[str]) -> str:
 
 
 def rhyme_place(tokens: Sequence[str]) -> int | None:
-    """Index of the unit's last word, the one that rhymes where any does; None in a unit of marks alone."""
+    """The index of a unit's last word, where it rhymes by default; None if the unit has only marks."""
     return next((index for index in range(len(tokens) - 1, -1, -1) if not is_mark(tokens[index])), None)

@@ -69,7 +69,7 @@ def tune(name: str) -> Tune:
     """The tune of that name.
 
     Raises:
-        ConfigError: there is none; the message lists those there are.
+        ConfigError: no tune has this name; the message lists all names.
     """
     named = _catalogue().get(name)
     if named is None:

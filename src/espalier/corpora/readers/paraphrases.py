@@ -15,8 +15,8 @@ from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import apportion
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.text.normalize import folded, plain_marks
-from espalier.text.words import approximate_words
+from espalier.text.normalize import ascii_punctuation, folded
+from espalier.text.words import estimate_words
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"
@@ -48,7 +48,7 @@ def read(
     Args:
         folders: source names and their folders. Of equal pairs the one of the folder named first is kept.
         lower: lower-case both sides, as ParaNMT is in GuiG.
-        plain: `plain_marks` for both sides.
+        plain: `ascii_punctuation` for both sides.
         ascii_only: keep pairs of ASCII alone.
         min_words, max_words: of each side, by `rough_words`.
         deduplicate: of pairs with equal sides, `folded` and in either order, keep the first of all strata.
@@ -97,7 +97,7 @@ def _rows(found: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined
 def _written(row: Pair, *, lower: bool, plain: bool) -> Pair | Quarantined:
     source, target = row.source, row.target
     if plain:
-        source, target = plain_marks(source), plain_marks(target)
+        source, target = ascii_punctuation(source), ascii_punctuation(target)
     if lower:
         source, target = source.lower(), target.lower()
     return pair_of(row.id, source, target, origin=row.origin, language=row.language, group=row.group)
@@ -109,7 +109,7 @@ def _unfit(row: Pair, ascii_only: bool, least: int | None, most: int | None) -> 
         return "not ASCII"
     if least is None and most is None:
         return None
-    words = [approximate_words(side) for side in sides]
+    words = [estimate_words(side) for side in sides]
     if least is not None and min(words) < least:
         return "too few words"
     return "too many words" if most is not None and max(words) > most else None
