@@ -194,7 +194,7 @@ def test_every_command_has_help(cli: Cli, shared: Path) -> None:
 LONG = "5，5。" * 250
 BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", "5,,7"], "has no words before it"),
-    (["generate", "--format", "abc"], "leaves nothing to write"),
+    (["generate", "--format", "abc"], "'a' is no count, blank, mark or word"),
     (["generate", "--format", ""], "the format is empty"),
     (["generate", "--format", "   "], "the format is empty"),
     (["generate", "--format", LONG], "at most 999"),
@@ -334,7 +334,7 @@ def test_weights_that_are_none_are_named(project: Path, refused: Refused, data: 
         (["train", "songnet"], "data/ready/tiny"),
         (["score", "songnet_free"], "outputs/songnet"),
         (["score", "grown"], "outputs/x2tree"),
-        (["report", "songnet"], "metrics/songnet"),
+        (["report", "songnet"], "details/songnet"),
     ],
 )
 def test_an_artifact_that_is_not_there_is_named(project: Path, refused: Refused, command: list[str], lost: str) -> None:
@@ -357,13 +357,13 @@ def test_an_unknown_reader_architecture_or_option_is_one_line(
         ("corpora.tiny.options", {"count": -3, "seed": 1}, ["parse", "tiny"], "count"),
         ("models.songnet.arch", "moon", ["train", "songnet"], "models.songnet.arch: unknown arch 'moon'"),
         ("models.songnet.network.depth", 3, ["train", "songnet"], "models.songnet.network: depth: unknown key"),
-        ("models.songnet.network.positions", 5, ["train", "songnet"], "models.songnet.network"),
+        ("models.songnet.network.positions", 5, ["train", "songnet"], "for 5 positions; lower it, or raise the model"),
         ("models.songnet.training.stepps", 3, ["train", "songnet"], "models.songnet.training: stepps: unknown key"),
         ("runs.songnet_free.decoder.top_p", 3, ["decode", "songnet_free"], "decoder: top_p: unknown key"),
         ("models.grower.network.width", 0, ["train", "grower"], "models.grower.network: width"),
         ("models.grower.network.positions", 9, ["train", "grower"], "models.grower.network.positions: the longest"),
         ("runs.grown.decoder.beam", 0, ["decode", "grown"], "runs.grown.decoder: beam: "),
-        ("runs.grown.decoder.local", 999, ["decode", "grown"], "a local beam of 999 in a vocabulary of"),
+        ("runs.grown.decoder.local", 0, ["decode", "grown"], "runs.grown.decoder: local: "),
         ("runs.grown.decoder.top_k", 3, ["decode", "grown"], "decoder: top_k: unknown key"),
         ("runs.grown.samples", 4, ["decode", "grown"], "runs.grown.samples: 4 replies of 3 beams; at most 3"),
         ("runs.songnet_free.model", "moon", ["score", "songnet_free"], "runs.songnet_free.model: unknown reference"),
