@@ -27,7 +27,7 @@ from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import optimizer_of, precision_of
+from espalier.training.optimization import Optimizer, precision_of
 
 BATCH, BEAM, LONGEST = 32, 5, 40
 
@@ -35,7 +35,7 @@ BATCH, BEAM, LONGEST = 32, 5, 40
 def learn(model: GuiG, data: PairData, steps: int) -> None:
     """A little of the made-up language."""
     config = TrainingConfig(steps=1)
-    optimizer = optimizer_of(model.train(), config)
+    optimizer = Optimizer(model.train(), config)
     bf16 = precision_of(config, torch.device("cpu")) == "bf16"
     plan = batch_plan(data.sizes(VIEW), budget=2048, seed=0, epoch=0)[:steps]
     assert len(plan) == steps
@@ -47,7 +47,7 @@ def learn(model: GuiG, data: PairData, steps: int) -> None:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad()
     model.eval()
 
 

@@ -16,13 +16,13 @@ from torch import nn
 
 from espalier.datasets.batching import batch_plan
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import optimizer_of, precision_of
+from espalier.training.optimization import Optimizer, precision_of
 
 BUDGET = 4096
 
 
 def contestant(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Callable, batches: Iterator, bf16: bool
+    model: nn.Module, optimizer: torch.optim.Optimizer | Optimizer, loss: Callable, batches: Iterator, bf16: bool
 ) -> Callable[[], float]:
     """One round: three steps."""
 
@@ -35,7 +35,7 @@ def contestant(
             value.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             tokens += int(batch.real.sum())
         return tokens
 
@@ -67,7 +67,7 @@ def race(shape: Shape, count: int) -> None:
     plain = torch.optim.AdamW(peer.parameters(), lr=1e-3)
     fused = torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True)
     runs = {
-        name: contestant(ours, optimizer_of(ours, config), our_loss, cycle(batches), bf16),
+        name: contestant(ours, Optimizer(ours, config), our_loss, cycle(batches), bf16),
         "GPT2LMHeadModel, fp32, AdamW": contestant(peer, plain, peer_loss, cycle(batches), False),
         f"GPT2LMHeadModel, {half} AdamW": contestant(tuned, fused, peer_loss, cycle(batches), bf16),
     }

@@ -24,13 +24,17 @@ from espalier.datasets.batching import batch_plan
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import PAD
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import optimizer_of, precision_of
+from espalier.training.optimization import Optimizer, precision_of
 
 BUDGET, BATCHES, STEPS = 4096, 8, 4
 
 
 def contestant(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Callable, batches: Sequence[PairBatch], bf16: bool
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer | Optimizer,
+    loss: Callable,
+    batches: Sequence[PairBatch],
+    bf16: bool,
 ) -> Callable[[], float]:
     """One round: the next few steps. Kernels in bf16 are compiled for each shape, so all shapes are met before."""
     ahead: Iterator[PairBatch] = cycle(batches)
@@ -44,7 +48,7 @@ def contestant(
             value.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             tokens += int(batch.real.sum()) + int((batch.source != PAD).sum())
         return tokens
 
@@ -82,7 +86,7 @@ def race(shape: Shape, count: int) -> None:
     plain = torch.optim.AdamW(peer.parameters(), lr=1e-3)
     fused = torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True)
     runs = {
-        name: contestant(ours, optimizer_of(ours, config), our_loss, batches, bf16),
+        name: contestant(ours, Optimizer(ours, config), our_loss, batches, bf16),
         "MarianMTModel, fp32, AdamW, random batches": contestant(peer, plain, peer_loss, drawn, False),
         f"MarianMTModel, {half} AdamW, our batches": contestant(tuned, fused, peer_loss, batches, bf16),
     }

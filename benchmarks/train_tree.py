@@ -29,7 +29,7 @@ from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import ternary
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import optimizer_of
+from espalier.training.optimization import Optimizer
 
 BUDGET, BATCHES, STEPS = 2048, 6, 3
 
@@ -126,7 +126,7 @@ class Mean(nn.Module):
 
 def contestant(model: nn.Module, batches: Sequence[DialogueBatch], steps: int) -> Callable[[], float]:
     """One round: the next few steps."""
-    optimizer = optimizer_of(model.train(), TrainingConfig(steps=1))
+    optimizer = Optimizer(model.train(), TrainingConfig(steps=1))
     ahead: Iterator[DialogueBatch] = cycle(batches)
 
     def run() -> int:
@@ -135,7 +135,7 @@ def contestant(model: nn.Module, batches: Sequence[DialogueBatch], steps: int) -
             batch = next(ahead)
             model(batch).backward()
             optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             words += int(batch.real.sum()) - len(batch)
         return words
 

@@ -16,6 +16,9 @@ from espalier.tasks.task import Ready
 from pipeline import layout
 from pipeline.params import Corpus, Params
 
+#: The JSON files of a ready dataset that are of every encoding.
+NO_EXTRAS = ("vocabulary", "details")
+
 
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
     """The records of one table of a folder."""
@@ -29,7 +32,9 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
     return Ready(
         records=read_records(folder, f"{split}.records", kind.record),
         data=kind.split.load(folder / f"{split}.parquet", vocabulary),
-        extras={file.stem: read_json(file) for file in folder.glob("*.json") if file.stem != "vocabulary"},
+        extras={
+            file.stem: read_json(file) for file in folder.glob("*.json") if file.stem not in ("vocabulary", "details")
+        },
         unfit=len(read_table(folder / f"{split}.quarantine.parquet")),
     )
 

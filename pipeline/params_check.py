@@ -109,13 +109,11 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
         raise ConfigError.unknown("records", corpus.records, RECORDS, where=f"{path}.records")
     kind = RECORDS[corpus.records]
     reads_sources = reader(corpus.reader, kind, where=path).reads_sources
-    if (corpus.shelves or corpus.corpora) and not reads_sources:
+    if reads_sources != bool(corpus.shelves or corpus.corpora):
         raise ConfigError(
-            f"{corpus.reader} reads no sources", where=f"{path}.reader", remedy="shelf, also_1 and also_2: none"
-        )
-    if reads_sources and not (corpus.shelves or corpus.corpora):
-        raise ConfigError(
-            f"{corpus.reader} reads sources, and none are named", where=f"{path}.shelf", remedy="a shelf of sources"
+            f"reader {corpus.reader} reads {'files' if reads_sources else 'no files'}",
+            where=f"{path}.shelf",
+            remedy="name a shelf" if reads_sources else NONE,
         )
     for shelf in corpus.shelves:
         if not params.sources.folders(shelf):
@@ -200,7 +198,7 @@ def _check_run(key: str, params: Params) -> None:
     except ConfigError as error:
         raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
     _refers(f"{path}.annotation", run.annotation, params.annotations)
-    if run.annotation == NONE and kind.needs_annotation(network):
+    if run.annotation == NONE and kind.needs_annotation(network, dataset.settings):
         raise ConfigError(
             f"texts of task {run.task} are scored by their parses",
             where=f"{path}.annotation",

@@ -1,8 +1,8 @@
-"""Sentences through a parser, shard by shard: each is on disk when it is done, so a kill loses only those under way.
+"""Parsing of many sentences in shards. Each finished shard is written to disk, so that a killed stage can resume.
 
-Shards are parsed in this process, or by Dask: on this machine's cores, or on a cluster whose scheduler is named. How
-many work on it changes the speed, never a parse. A cluster's workers need this project and the parser's folder at the
-same paths; sentences and parses travel with the tasks.
+Shards are parsed in this process, or by Dask: on the cores of this machine or on a cluster. The number of workers
+changes the speed, not the parses. The workers of a cluster need this project and the parser's folder at the same paths;
+sentences and parses are sent with the tasks.
 """
 
 from __future__ import annotations
@@ -28,47 +28,46 @@ from pipeline.progress import progress_bar
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-#: Sentences a shard: a few seconds of work.
-SHARD = 512
-#: Shards that wait at each worker: enough that none is idle, few enough that a scheduler holds little.
-WAITING = 2
-#: Shards for which a process of its own is worth its start, unless somebody says how many there shall be.
-WORTH = 8
-#: Seconds in which a scheduler must answer.
-PATIENCE = 10
-#: The environment of a process: one thread in each library, and the bytes of free memory that it keeps (the C library
-#: takes no more).
+#: Sentences per shard: a few seconds of work.
+SHARD_SIZE = 512
+#: Shards submitted per worker: enough that none is idle, few enough to keep the scheduler's memory small.
+SHARDS_PER_WORKER = 2
+#: Shards for which starting another process pays, unless the number of workers is given.
+SHARDS_PER_PROCESS = 8
+#: Seconds to wait for a scheduler.
+TIMEOUT = 10
+#: The environment of a worker: one thread in each library, and the bytes of free memory that the C library keeps.
 THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-KEPT = str(2**25)
+KEPT_MEMORY = str(2**25)
 
-#: A parse as a row: the five columns of `espalier.syntax.parse`, then the reason if there is none.
+#: A parse as a row: the five columns of `espalier.syntax.parse`, and the reason if it was refused.
 Row = tuple[str, ...]
 
 
 class Parsed(NamedTuple):
-    """Answers in the order of their sentences, and how fast they came."""
+    """The parses of sentences, in their order, and the speed."""
 
     answers: list[Parse | Refused]
-    #: Distinct sentences parsed in this call, the seconds that they took, loading counted, and one by the other.
+    #: Distinct sentences parsed in this call, seconds with loading, and sentences per second.
     speed: dict[str, float]
 
 
 def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
-    """One answer a sentence, in their order; equal sentences are parsed once.
+    """Parse sentences; equal sentences are parsed once.
+
+    `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786. Without it, `ESPALIER_WORKERS`
+    is the number of processes on this machine; by default as many as pay, at most one per core.
 
     Args:
-        parser: the folder of a parser as `train_parser` made it.
-        scratch: where finished shards wait; the caller removes it when the whole is written.
-
-    `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786; without it, `ESPALIER_WORKERS`
-    is the number of processes on this machine; if unset, as many as are worth it, one for each core at most.
+        parser: the folder of a parser, made by `train_parser`.
+        scratch: for finished shards; the caller deletes it when the result is written.
 
     Raises:
-        ConfigError: nobody answers at that address.
+        ConfigError: no scheduler answers at that address, or the number of workers is none.
     """
     # By length, so that a shard's sentences fit one batch and the longest shards come first.
     distinct = sorted(set(sentences), key=lambda text: (-len(text), text))
-    shards = [distinct[start : start + SHARD] for start in range(0, len(distinct), SHARD)]
+    shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
     files = [scratch / f"{digest(shard)}.parquet" for shard in shards]
     todo = [number for number, file in enumerate(files) if not file.exists()]
     scheduler, workers = os.environ.get("ESPALIER_SCHEDULER") or None, _workers(len(todo))
@@ -82,13 +81,13 @@ def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
             done += len(rows)
             bar.update(task, advance=len(rows), note=f"{done / (time.monotonic() - started):,.0f} sentences/s")
         seconds = time.monotonic() - started
-    found = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
+    answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
     speed = {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
-    return Parsed([found[text] for text in sentences], speed)
+    return Parsed([answers[text] for text in sentences], speed)
 
 
 def parse_shard(parser: str, sentences: Sequence[str]) -> list[Row]:
-    """One shard, in whichever process; the parser is loaded once in each."""
+    """Parse one shard. The parser is loaded once per process."""
     return [_row(answer) for answer in _loaded(parser).parse(sentences)]
 
 
@@ -107,7 +106,7 @@ def _here(parts: Iterator[tuple[int, list[str]]], parser: Path) -> Iterator[tupl
 def _by_dask(
     parts: Iterator[tuple[int, list[str]]], parser: Path, scheduler: str | None, workers: int
 ) -> Iterator[tuple[int, list[Row]]]:
-    """In whichever order they end; a shard whose worker dies goes to another."""
+    """Shards in the order in which they finish. A shard whose worker dies is given to another."""
     from distributed import as_completed
 
     with _client(scheduler, workers) as client:
@@ -120,7 +119,7 @@ def _by_dask(
                 yield future
 
         queue = submitted()
-        room = WAITING * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+        room = SHARDS_PER_WORKER * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
         ended = as_completed([future for _, future in zip(range(room), queue, strict=False)])
         for future in ended:
             yield numbers.pop(future), future.result()
@@ -135,10 +134,10 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     import dask
     from distributed import Client, LocalCluster
 
-    logging.getLogger("distributed").setLevel(logging.ERROR)  # a worker that dies is not news: its shard goes elsewhere
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # the shard of a worker that dies is parsed by another
     if scheduler is not None:
         try:
-            client = Client(scheduler, timeout=PATIENCE)
+            client = Client(scheduler, timeout=TIMEOUT)
         except (OSError, ValueError) as error:
             raise ConfigError(
                 "no Dask scheduler answers there",
@@ -148,10 +147,10 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
         with client:
             yield client
         return
-    # A worker imports what we import, from where we do; each has one thread, in its libraries too. Dask would have them
-    # give every piece of free memory back at once, and tensors ask for it again: they would be a third slower.
+    # Workers import this project from the same paths. Dask's default makes them return free memory at once, so that
+    # tensors allocate it again: a third slower.
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    before = {**THREADS, "MALLOC_TRIM_THRESHOLD_": KEPT, "MALLOC_MMAP_THRESHOLD_": KEPT}
+    before = {**THREADS, "MALLOC_TRIM_THRESHOLD_": KEPT_MEMORY, "MALLOC_MMAP_THRESHOLD_": KEPT_MEMORY}
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
         LocalCluster(
@@ -166,9 +165,9 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
 def _workers(shards: int) -> int:
     text = os.environ.get("ESPALIER_WORKERS", "")
     if not text:
-        return min(os.cpu_count() or 1, shards // WORTH)
+        return min(os.cpu_count() or 1, shards // SHARDS_PER_PROCESS)
     if not text.isdecimal() or int(text) < 1:
-        raise ConfigError(f"'{text}' is no number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
+        raise ConfigError(f"'{text}' is not a number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
     return min(int(text), shards)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from espalier.datasets.registry import encoding
+from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
@@ -28,7 +29,8 @@ ROWS = 4096
 def run(key: str) -> None:
     """Write and score `ngram`, an n-gram model of the training targets, and the task's own rows, such as `human`.
 
-    Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`.
+    Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
+    the details of the rows stand those of the dataset.
     """
     params = load_params()
     baseline = entry("baseline", params.baselines, key)
@@ -47,6 +49,10 @@ def run(key: str) -> None:
         trees = columns.get("target_tree")
         given = {column: values for column, values in columns.items() if column != "target_tree"}
         rows[name] = table.assign(**unknown, **given), None, trees
+    write_json(
+        layout.details(baseline.paper, f"baselines/{key}/dataset"),
+        read_json(layout.ready(baseline.dataset) / "details.json"),
+    )
     for name, (texts, likelihoods, trees) in rows.items():
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)

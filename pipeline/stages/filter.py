@@ -38,7 +38,9 @@ def run(key: str) -> None:
         write_table(folder / "quarantine.parquet", quarantined)
     counts = {**{name: len(part) for name, part in parts.items()}, "quarantined": len(quarantined)}
     reasons = Counter(quarantined["reason"])
+    rows = {"read": len(records) + len(unread), **counts}
     details = {
+        "rows": rows,
         "distinct": {
             column: {name: int(part[column].nunique()) for name, part in parts.items()} for column in kind.counted
         },
@@ -48,5 +50,5 @@ def run(key: str) -> None:
         "quarantined": dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         "leakage": leakage(parts, kind),
     }
-    write_metrics("corpora", key, {"read": len(records) + len(unread), **counts}, details)
+    write_metrics("corpora", key, rows, details)
     say(counted(list(counts.items())))

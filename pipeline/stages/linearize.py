@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from espalier.corpora.records import Quarantined, table_of
-from espalier.datasets.encoding import Encoded, Encoding
+from espalier.datasets.encoding import Encoding
 from espalier.datasets.registry import encoding
-from espalier.io.files import atomic_folder, write_json
+from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.tables import write_table
 from pipeline import layout
 from pipeline.artifacts import read_records, write_metrics
@@ -25,13 +25,29 @@ def run(key: str) -> None:
 
 
 def make_ready(key: str, dataset: Dataset, params: Params) -> None:
-    """Encode the splits of a dataset's corpus, and count what fits and what does not."""
+    """Encode the splits of a dataset's corpus, and count what fits and what does not.
+
+    `details.json` tells the way of the rows from the raw files to the ids, for reports.
+    """
     kind = encoding(dataset.encoding, where=f"datasets: {key}.encoding")
     settings = dataset.settings
     records = {name: read_records(layout.corpus(dataset.corpus), name, kind.record) for name in SPLITS}
     vocabulary = _vocabulary(kind, dataset, records["train"], params)
     records["train"] = list(kind.training_records(records["train"], settings))
     encoded = {name: kind.encode(rows, vocabulary, settings) for name, rows in records.items()}
+    quarantined = [row for part in encoded.values() for row in part.quarantined]
+    numbers = {**{name: len(part.split) for name, part in encoded.items()}, "quarantined": len(quarantined)}
+    numbers |= kind.numbers(vocabulary)
+    details = {
+        "corpus": dataset.corpus,
+        "language": params.corpora[dataset.corpus].language,
+        "rows": numbers,
+        "splits": {name: {**kind.counts(part.split), **part.facts} for name, part in encoded.items()},
+        "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
+        "measures": kind.measures(encoded["train"].split),
+        "filtered": read_json(layout.details("corpora", dataset.corpus)),
+        "parsed": read_json(layout.details("parsing", dataset.corpus)),
+    }
     with atomic_folder(layout.ready(key)) as folder:
         vocabulary.save(folder / "vocabulary.json")
         for name, part in encoded.items():
@@ -43,8 +59,9 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
                 write_table(folder / f"{name}.records.parquet", table_of(rows, kind.record))
         for name, value in kind.extras(records["train"], settings).items():
             write_json(folder / f"{name}.json", value)
-    source = {"corpus": dataset.corpus, "language": params.corpora[dataset.corpus].language}
-    _count(key, kind, vocabulary, encoded, source)
+        write_json(folder / "details.json", details)
+    write_metrics("datasets", key, numbers, details)
+    say(counted(list(numbers.items())))
 
 
 def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params: Params) -> Any:
@@ -52,17 +69,3 @@ def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params
     if dataset.vocab_from != layout.NONE:
         return kind.vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
     return kind.build_vocabulary(records, dataset.settings, params.corpora[dataset.corpus].language)
-
-
-def _count(key: str, kind: Encoding, vocabulary: Any, encoded: dict[str, Encoded], source: dict[str, str]) -> None:
-    quarantined = [row for part in encoded.values() for row in part.quarantined]
-    numbers = {**{name: len(part.split) for name, part in encoded.items()}, "quarantined": len(quarantined)}
-    sizes = kind.numbers(vocabulary)
-    details = {
-        **source,
-        "splits": {name: {**kind.counts(part.split), **part.facts} for name, part in encoded.items()},
-        "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
-        "measures": kind.measures(encoded["train"].split),
-    }
-    write_metrics("datasets", key, {**numbers, **sizes}, details)
-    say(counted([*sizes.items(), *numbers.items()]))

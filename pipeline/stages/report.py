@@ -41,8 +41,7 @@ def run(key: str) -> None:
     printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
     baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
-    names = sorted({run_.dataset for run_ in runs.values()} | {row.dataset for row in baselines.values()})
-    datasets = {name: read_json(layout.details("datasets", name)) for name in names}
+    datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
     report = build(
         printed,
         [
@@ -97,7 +96,13 @@ def _baselines(params: Params, key: str, baseline: Baseline, datasets: Mapping[s
             metrics=read_json(file),
         )
         for file in sorted(layout.details(baseline.paper, f"baselines/{key}").with_suffix("").glob("*.json"))
+        if file.stem != "dataset"
     ]
+
+
+def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
+    details: dict[str, Any] = read_json(layout.details(paper, f"baselines/{baseline}/dataset"))
+    return details
 
 
 def _network(model: Model) -> Any:
@@ -164,21 +169,15 @@ def _dataset(key: str, details: Mapping[str, Any], profile: str) -> CorpusResult
     """
     from espalier.report import CorpusResult
 
-    corpus = read_json(layout.details("corpora", details["corpus"]))
-    numbers = read_json(layout.metrics("datasets", key))
-    counts = {
-        **details["splits"]["train"],
-        **{name: value for name, value in numbers.items() if name not in details["splits"]},
-        "unfit": numbers["quarantined"],
-        **read_json(layout.details("parsing", details["corpus"])).get("parser_scores", {}),
-        **read_json(layout.metrics("corpora", details["corpus"])),
-    }
-    rows = [name for name in ("read", *details["splits"], "quarantined") if name in counts]
+    filtered, splits = details["filtered"], details["splits"]
+    sizes = {name: value for name, value in details["rows"].items() if name not in (*splits, "quarantined")}
+    counts = {**splits["train"], **sizes, "unfit": details["rows"]["quarantined"]}
+    counts |= details["parsed"].get("parser_scores", {})
     return CorpusResult(
         key=key,
         profile=profile,
-        counts={name: counts[name] for name in dict.fromkeys((*rows, *counts))},
-        quarantined={**corpus["quarantined"], **details["quarantined"]},
-        origins=corpus["origins"],
+        counts={**filtered["rows"], **counts},
+        quarantined={**filtered["quarantined"], **details["quarantined"]},
+        origins=filtered["origins"],
         measures=details["measures"],
     )

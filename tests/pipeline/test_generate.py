@@ -24,6 +24,6 @@ def test_the_page_shows_the_sound_of_the_place_that_rhymes(
     written: str, rhyme: str | None, text: str, columns: list[str]
 ) -> None:
     format_ = parse_format(written, "zh", rhyme)
-    page = page_of(Poem(text, str(format_), format_.rhyme, "", seed=1, sample=0), "zh")
+    page = page_of(Poem(text, str(format_), format_.rhyme, tune="", seed=1, sample=0), "zh")
     lines = page.splitlines()[1:]
     assert [line.strip()[len(unit) :].strip() for line, unit in zip(lines, text.split("\n"), strict=True)] == columns

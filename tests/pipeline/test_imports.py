@@ -59,6 +59,19 @@ def test_metrics_need_no_torch() -> None:
     assert "torch" not in imported(["espalier.metrics"], {"torch", "accelerate"})
 
 
+def test_an_optimizer_does_not_wait_for_the_compiler() -> None:
+    script = (
+        "import sys; from torch import nn; from espalier.training.config import TrainingConfig; "
+        "from espalier.training.optimization import Optimizer; model = nn.Linear(1, 1); "
+        "optimizer = Optimizer(model, TrainingConfig(steps=1)); model.weight.sum().backward(); optimizer.step(); "
+        "sys.exit('torch._dynamo' in sys.modules)"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", script], env={"PYTHONPATH": str(ROOT / "src")}, check=False).returncode
+        == 0
+    )
+
+
 def test_settings_of_models_are_checked_without_torch() -> None:
     data = [f"espalier.datasets.{encoding}.data" for encoding in ("verse", "pairs", "dialogue")]
     imported(["espalier.models.registry", *data], {"torch", "accelerate", "safetensors"})

@@ -32,7 +32,7 @@ def parser(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ESPALIER_SCHEDULER", raising=False)
     monkeypatch.setenv("ESPALIER_WORKERS", "1")
-    monkeypatch.setattr(shards, "SHARD", 16)
+    monkeypatch.setattr(shards, "SHARD_SIZE", 16)
 
 
 def sentences(count: int) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_cluster_gives_the_same_parses_though_a_worker_is_killed_in_mid_run(
 ) -> None:
     asked = sentences(2000)
     expected = shards._loaded(str(parser)).parse(asked)
-    monkeypatch.setattr(shards, "SHARD", 1)
+    monkeypatch.setattr(shards, "SHARD_SIZE", 1)
     monkeypatch.setenv("ESPALIER_SCHEDULER", cluster.scheduler_address)
     victim = next(iter(cluster.workers.values())).pid
     files = tmp_path / "shards"
@@ -117,12 +117,12 @@ def test_a_scheduler_that_is_not_there_is_one_line(
     parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("ESPALIER_SCHEDULER", address)
-    monkeypatch.setattr(shards, "PATIENCE", 1)
+    monkeypatch.setattr(shards, "TIMEOUT", 1)
     with pytest.raises(ConfigError, match=r"no Dask scheduler answers there; start"):
         shards.parse_all(["花"], parser, tmp_path)
 
 
 def test_no_number_of_workers_is_one_line(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ESPALIER_WORKERS", "many")
-    with pytest.raises(ConfigError, match="'many' is no number of workers"):
+    with pytest.raises(ConfigError, match="'many' is not a number of workers"):
         shards.parse_all(["花"], parser, tmp_path)

@@ -24,7 +24,6 @@ from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
-from espalier.tasks.task import Settings as TaskSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,13 +151,13 @@ class BigramConfig(BaseModel):
 # --- The task ---------------------------------------------------------------------------------------------------------
 
 
-class LetterDecoder(TaskSettings):
+class LetterDecoder(Settings):
     """Greedy, so many letters at most."""
 
     max_letters: int = Field(8, ge=1)
 
 
-class LetterScoring(TaskSettings):
+class LetterScoring(Settings):
     """Nothing can be set."""
 
 
@@ -174,7 +173,7 @@ class LetterTask:
     def check(self, decoder: LetterDecoder, network: BigramConfig, dataset: Any, samples: int) -> None:
         pass
 
-    def needs_annotation(self, network: Any) -> bool:
+    def needs_annotation(self, network: Any, dataset: Any) -> bool:
         return False
 
     def inputs(self, ready: Ready, model: Any, decoder: LetterDecoder, asked: Asked, seed: int) -> list[Inputs]:

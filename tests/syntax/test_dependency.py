@@ -112,7 +112,7 @@ def test_projective_is_without_crossing_arcs(heads: tuple[int, ...]) -> None:
 
 
 @given(trees())
-def test_all_words_come_after_their_heads_from_the_root(heads: tuple[int, ...]) -> None:
+def test_all_words_come_after_their_heads_breadth_first(heads: tuple[int, ...]) -> None:
     order = breadth_first(heads)
     assert sorted(order) == list(range(1, len(heads) + 1))
     assert all(order.index(heads[word - 1]) < order.index(word) for word in order[1:])

@@ -454,7 +454,7 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
     decoder = DialogueDecoder(beam=4)
     for network in (RNNSeq2SeqConfig(), X2TreeConfig(), X2TreeConfig(arity=1)):
         TASK.check(decoder, network, None, 4)
-        assert not TASK.needs_annotation(network)
+        assert not TASK.needs_annotation(network, None)
     with pytest.raises(ConfigError, match=r"^samples: 5 replies of 4 beams; at most 4$"):
         TASK.check(decoder, X2TreeConfig(), None, 5)
     binary: Any = SimpleNamespace(view=DialogueView("tree", 2))

@@ -371,7 +371,9 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
         TASK.check(PairDecoder(max_ids=53), text, None, 1)
     with pytest.raises(ConfigError, match=r"^decoder\.constraint: template is for trees; none, for texts$"):
         TASK.check(PairDecoder(constraint="template"), text, None, 1)
-    assert TASK.needs_annotation(text) and not TASK.needs_annotation(tree)
+    with_trees, without = PairSettings(), PairSettings(trees=False)
+    assert TASK.needs_annotation(text, with_trees) and not TASK.needs_annotation(tree, with_trees)
+    assert not TASK.needs_annotation(text, without)
 
 
 def settings_of(network: Any, guidance: str = "none", samples: int = 1, **decoder: Any) -> dict[str, Any]:

@@ -411,7 +411,7 @@ def test_verse_needs_rules_and_no_parses() -> None:
         VerseScoring.model_validate({})
     with pytest.raises(ValidationError, match="songci"):
         VerseScoring.model_validate({"rules": "haiku"})
-    assert not TASK.needs_annotation(SongNetConfig())
+    assert not TASK.needs_annotation(SongNetConfig(), None)
 
 
 def test_a_text_must_fit_the_positions_of_the_model() -> None:

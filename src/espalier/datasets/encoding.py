@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """A base for what a dataset's entry in params.yaml says to its encoding; unknown keys are errors."""
+    """A base for the settings of an encoding, of a decoder or of scoring in params.yaml; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

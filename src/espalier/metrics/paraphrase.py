@@ -98,8 +98,8 @@ def paraphrase_statistics(
     sources: Sequence[str],
     references: Sequence[str],
     hypotheses: Sequence[str],
-    reference_trees: Sequence[str],
-    hypothesis_trees: Sequence[str],
+    reference_trees: Sequence[str] | None = None,
+    hypothesis_trees: Sequence[str] | None = None,
     *,
     templates: Sequence[str] | None = None,
     likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
@@ -111,7 +111,7 @@ def paraphrase_statistics(
         sources: words joined by single spaces, as references and hypotheses are.
         references: what should have been written.
         hypotheses: what was; an empty one is kept and counts as wrong.
-        reference_trees: parses of the references, Penn strings, uncut.
+        reference_trees: parses of the references, Penn strings, uncut. Without them no family of trees is computed.
         hypothesis_trees: parses of the hypotheses by the same parser; an empty string could not be parsed.
         templates: the parses, or their tops, that guided each output; the references' where there are none.
         likelihood: of each reference under the model: summed negative log-likelihood in nats, and tokens. Without it
@@ -125,7 +125,6 @@ def paraphrase_statistics(
     """
     count = len(references)
     require_lengths("references", count, sources=sources, hypotheses=hypotheses)
-    require_lengths("references", count, reference_trees=reference_trees, hypothesis_trees=hypothesis_trees)
     for row, reference in enumerate(references, start=1):
         if not reference.strip():
             raise EspalierError("the reference is empty", where=f"scoring, row {row}", remedy="filter it out before")
@@ -134,10 +133,24 @@ def paraphrase_statistics(
         "bleu_source": bleu.bleu_statistics(sources, hypotheses),
         "rouge": rouge_statistics(references, hypotheses),
         "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
-        "ted": ted_statistics(reference_trees, hypothesis_trees),
-        "template": template_statistics(reference_trees if templates is None else templates, hypothesis_trees),
+        **_tree_families(count, reference_trees, hypothesis_trees, templates),
         "defects": defects.defect_statistics(sources, references, hypotheses),
         "perplexity": _likelihoods(likelihood, count),
+    }
+
+
+def _tree_families(
+    count: int,
+    reference_trees: Sequence[str] | None,
+    hypothesis_trees: Sequence[str] | None,
+    templates: Sequence[str] | None,
+) -> dict[str, Array]:
+    if reference_trees is None or hypothesis_trees is None:
+        return {}
+    require_lengths("references", count, reference_trees=reference_trees, hypothesis_trees=hypothesis_trees)
+    return {
+        "ted": ted_statistics(reference_trees, hypothesis_trees),
+        "template": template_statistics(reference_trees if templates is None else templates, hypothesis_trees),
     }
 
 

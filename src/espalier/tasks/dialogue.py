@@ -10,9 +10,10 @@ from pydantic import Field, model_validator
 
 from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import ARITY, DialogueView
+from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +105,7 @@ class DialogueTask:
                 remedy=f"a model with arity {ARITY}, or 1",
             )
 
-    def needs_annotation(self, network: Any) -> bool:
+    def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Replies are judged without parses."""
         return False
 

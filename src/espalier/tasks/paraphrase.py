@@ -9,12 +9,13 @@ from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
+from espalier.datasets.encoding import Settings
 from espalier.datasets.pairs.data import PairView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,9 +83,9 @@ class ParaphraseTask:
                 f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts"
             )
 
-    def needs_annotation(self, network: Any) -> bool:
-        """Texts are compared by their trees."""
-        return bool(network.view.writes == "text")
+    def needs_annotation(self, network: Any, dataset: Any) -> bool:
+        """Texts are compared by their trees, where the pairs have trees."""
+        return bool(network.view.writes == "text" and dataset.trees)
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ class ParaphraseTask:
         view, made = model.config.view, []
         for sample in range(asked.samples):
             templates = _templates(ready, decoder, records, sample, view)
-            guides = _guides(decoder, records, asked.guidance, seed, sample, view)
+            guides = _guides(decoder, records, asked.guidance, seed, sample, model)
             rows = [
                 [
                     {
@@ -163,7 +164,7 @@ class ParaphraseTask:
         """Of texts their likeness to the references, in words and in trees; of trees their likeness to the targets'."""
         from espalier.metrics.paraphrase import expansion_statistics, paraphrase_statistics
 
-        table = outputs.table
+        table, parsed = outputs.table, outputs.annotations is not None
         references = table["reference_tree"].tolist()
         templates = [own or whole for own, whole in zip(table["template"], references, strict=True)]
         if outputs.facts["writes"] == "tree":
@@ -173,8 +174,8 @@ class ParaphraseTask:
                 table["source"].tolist(),
                 table["reference"].tolist(),
                 table["text"].tolist(),
-                references,
-                _parses(outputs)["target_tree"].tolist(),
+                references if parsed else None,
+                _parses(outputs)["target_tree"].tolist() if parsed else None,
                 templates=templates,
                 likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
                 wordnet=outputs.lexicon,
@@ -197,6 +198,8 @@ class ParaphraseTask:
         """Trees that are none, or texts that could not be parsed."""
         if outputs.facts["writes"] == "tree":
             return {"no tree": int((outputs.table["tree"] == "").sum())}
+        if outputs.annotations is None:
+            return {}
         return {"not parsed": int((_parses(outputs)["reason"] != "").sum())}
 
     def settings(self, run: Any, model: Any) -> dict[str, Any]:
@@ -278,9 +281,10 @@ def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:
 
 
 def _guides(
-    decoder: PairDecoder, records: Sequence[Pair], guidance: Any, seed: int, sample: int, view: PairView
+    decoder: PairDecoder, records: Sequence[Pair], guidance: Any, seed: int, sample: int, model: Any
 ) -> list[str] | None:
     """The tree that guides each text; None where a model writes trees, or reads none."""
+    view = model.config.view
     if view.writes == "tree" or "target_tree" not in view.reads:
         return None
     if decoder.guide == "target":
@@ -293,8 +297,14 @@ def _guides(
     table = guidance[guidance["sample"] == sample]
     table = table[table["seed"] == (seed if (table["seed"] == seed).any() else table["seed"].min())]
     trees = dict(zip(table["id"], table["tree"], strict=True))
-    # Where an expander without a constraint wrote no tree, the bare template guides.
-    return [trees.get(record.id) or top for record, top in zip(records, tops, strict=True)]
+    nodes = (model.config.positions - 2) // (3 if view.form == "brackets" else 1)
+
+    def fits(guide: str) -> bool:
+        return guide.count("(") <= nodes
+
+    guides = [trees.get(record.id) or top for record, top in zip(records, tops, strict=True)]
+    # Where an expander without a constraint wrote no tree, or one that the model cannot read, the template guides.
+    return [guide if fits(guide) else top for guide, top in zip(guides, tops, strict=True)]
 
 
 def _templates(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView) -> list[str]:

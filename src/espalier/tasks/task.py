@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
+from espalier.datasets.encoding import Settings
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -20,15 +19,9 @@ if TYPE_CHECKING:
     from espalier.metrics.metric import Metric
 
 
-class Settings(BaseModel):
-    """A base for what a run's entry in params.yaml says of decoding or of scoring; unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 @dataclass(frozen=True)
 class Ready:
-    """One split as `linearize` or `canonicalize` wrote it.
+    """One split of a ready dataset.
 
     Attributes:
         records: the records that fit the encoding.
@@ -45,7 +38,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Asked:
-    """How often a run decodes each record, and what guides it.
+    """What a run asks of its model for each record.
 
     Attributes:
         samples: texts for each record.
@@ -159,8 +152,8 @@ class Task(Protocol):
         """
         ...
 
-    def needs_annotation(self, network: Any) -> bool:
-        """Whether the texts of a model with these settings are judged by their parses."""
+    def needs_annotation(self, network: Any, dataset: Any) -> bool:
+        """Whether texts are judged by their parses, for these settings of a model and of a dataset."""
         ...
 
     def inputs(self, ready: Ready, model: Any, decoder: Any, asked: Asked, seed: int) -> list[Inputs]:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments, Settings
+from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format, format_of
 from espalier.verse.text import join_units
@@ -72,14 +73,14 @@ class VerseTask:
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A text must fit the model's positions."""
-        if dataset.max_tokens + decoder.extra_tokens > network.positions:
+        if (tokens := dataset.max_tokens + decoder.extra_tokens) > network.positions:
             raise ConfigError(
-                f"{dataset.max_tokens} tokens and a slack of {decoder.slack}, for {network.positions} positions",
-                where="decoder.slack",
-                remedy="lower it, or raise the model's network.positions",
+                f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
+                where="decoder",
+                remedy="raise the model's network.positions, or lower the dataset's max_tokens or decoder.slack",
             )
 
-    def needs_annotation(self, network: Any) -> bool:
+    def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Verse is judged without parses."""
         return False
 

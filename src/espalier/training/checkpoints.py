@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from espalier.io.files import atomic_file, write_json
 from espalier.io.hashing import file_sha256
+from espalier.training.optimization import Optimizer
 
 #: How many are kept; the older one is what a damaged newest falls back to.
 KEPT = 2
@@ -65,8 +65,8 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
     return None
 
 
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """An optimizer's moments as named tensors."""
+def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
+    """An optimizer's steps and moments as named tensors."""
     return {
         f"optimizer.{index}.{name}": value
         for index, values in optimizer.state_dict()["state"].items()
@@ -74,11 +74,11 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     }
 
 
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` took."""
+def restore_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Restore what `optimizer_tensors` gave."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         if name.startswith("optimizer."):
             _, index, key = name.split(".", 2)
             state.setdefault(int(index), {})[key] = value
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    optimizer.load_state_dict({"state": state})

@@ -27,7 +27,7 @@ from espalier.training.checkpoints import (
     save_checkpoint,
 )
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import optimizer_of, precision_of, rate_at
+from espalier.training.optimization import Optimizer, precision_of, rate_at
 
 
 class Examples(Protocol):
@@ -105,7 +105,7 @@ def train(
             raise DataError("no examples", file=f"{name} split", remedy="check the corpus's filters and split")
     accelerator = _accelerator(config, cpu)
     torch.manual_seed(seed)
-    wrapped, optimizer = accelerator.prepare(model, optimizer_of(model.to(accelerator.device), config))
+    wrapped, optimizer = accelerator.prepare(model, Optimizer(model.to(accelerator.device), config))
     progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
     before, started = progress.seconds, time.monotonic()
     saved = started
@@ -172,7 +172,7 @@ def _step(
     if config.clip:
         accelerator.clip_grad_norm_(model.parameters(), config.clip)
     optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad()
     return torch.stack([loss.total.detach().double(), loss.targets.double()])
 
 

@@ -2,24 +2,91 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.optim.adadelta import adadelta
+from torch.optim.adam import adam
 
 from espalier.training.config import TrainingConfig
 
 
-def optimizer_of(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """Fused Adam or AdamW, or Adadelta; what has one dimension (biases, norms, single rows) does not decay."""
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    groups = [group for group in groups if group["params"]]
-    if config.optimizer == "adadelta":
-        return torch.optim.Adadelta(groups, lr=0.0, rho=config.rho, eps=config.epsilon)
-    kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    return kind(groups, lr=0.0, betas=config.betas, eps=config.epsilon, fused=True)
+class Optimizer:
+    """Fused Adam or AdamW, or Adadelta, over the functional interface of torch.optim.
+
+    The classes of torch.optim import the compiler, torch._dynamo, when one is built: 1.4 s for nothing, as no model is
+    compiled here. Parameters of one dimension (biases, norms, single rows) do not decay.
+
+    Attributes:
+        param_groups: "params", "lr" and "weight_decay" of each group, as in torch.optim. "lr" starts at 0.
+    """
+
+    def __init__(self, model: nn.Module, config: TrainingConfig) -> None:
+        self._config = config
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        groups = [
+            {"params": [p for p in parameters if p.ndim > 1], "lr": 0.0, "weight_decay": config.weight_decay},
+            {"params": [p for p in parameters if p.ndim <= 1], "lr": 0.0, "weight_decay": 0.0},
+        ]
+        self.param_groups: list[dict[str, Any]] = [group for group in groups if group["params"]]
+        self._parameters = [parameter for group in self.param_groups for parameter in group["params"]]
+        self._state: dict[Tensor, dict[str, Tensor]] = {}
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update every parameter that has a gradient."""
+        config = self._config
+        for group in self.param_groups:
+            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            gradients = [parameter.grad for parameter in parameters]
+            states = [self._state_of(parameter) for parameter in parameters]
+            steps, first, second = ([state[name] for state in states] for name in self._names)
+            if config.optimizer == "adadelta":
+                adadelta(
+                    parameters, gradients, first, second, steps, lr=group["lr"], rho=config.rho, eps=config.epsilon,
+                    weight_decay=group["weight_decay"], maximize=False,
+                )  # fmt: skip
+            elif parameters:
+                adam(
+                    parameters, gradients, first, second, [], steps, fused=True,
+                    decoupled_weight_decay=config.optimizer == "adamw", amsgrad=False, beta1=config.betas[0],
+                    beta2=config.betas[1], lr=group["lr"], weight_decay=group["weight_decay"], eps=config.epsilon,
+                    maximize=False,
+                )  # fmt: skip
+
+    def zero_grad(self) -> None:
+        """Drop all gradients."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """As torch.optim has it: "state", the step and the moments of each parameter by its index; "param_groups"."""
+        states = {i: self._state[parameter] for i, parameter in enumerate(self._parameters) if parameter in self._state}
+        return {"state": states, "param_groups": self.param_groups}
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        """Restore the "state" of `state_dict`."""
+        for index, state in values["state"].items():
+            parameter = self._parameters[index]
+            self._state[parameter] = {name: value.to(parameter.device) for name, value in state.items()}
+
+    @property
+    def _names(self) -> tuple[str, str, str]:
+        adadelta_ = self._config.optimizer == "adadelta"
+        return ("step", "square_avg", "acc_delta") if adadelta_ else ("step", "exp_avg", "exp_avg_sq")
+
+    def _state_of(self, parameter: Tensor) -> dict[str, Tensor]:
+        if parameter not in self._state:
+            step, first, second = self._names
+            # Fused kernels count steps beside the parameter, the others on the CPU.
+            device = "cpu" if self._config.optimizer == "adadelta" else parameter.device
+            self._state[parameter] = {
+                step: torch.zeros((), device=device),
+                first: torch.zeros_like(parameter),
+                second: torch.zeros_like(parameter),
+            }
+        return self._state[parameter]
 
 
 def rate_at(step: int, config: TrainingConfig, width: int) -> float:

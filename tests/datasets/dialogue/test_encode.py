@@ -145,9 +145,9 @@ def test_measures_are_the_mean_depths_of_words_by_length() -> None:
     data, _, _ = made([*ROWS[:2], pair("flat", "a b c", "0 1 1")])
     # Depths of "i ate rice": 2, 1, 2 in both trees; of "a b c": 1, 2, 3 in the ternary tree and 1, 2, 2 in the other.
     assert ENCODING.measures(data) == {
-        "steps": {
+        "depths": {
             "1": {"chain": 1.0, "ternary": 1.0, "dependency": 1.0, "sentences": 1},
             "3": {"chain": 2.0, "ternary": 1.8333, "dependency": 1.6667, "sentences": 2},
         }
     }
-    assert ENCODING.measures(DialogueData.of([], {name: [] for name in data.columns}, VOC)) == {"steps": {}}
+    assert ENCODING.measures(DialogueData.of([], {name: [] for name in data.columns}, VOC)) == {"depths": {}}

@@ -21,7 +21,7 @@ def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse 
     """Every document of the one folder given, in runs of consecutive sentences; none rhymes.
 
     The id is `brown/<document>/<index of the run's first sentence>`, the tune `<category>/<document>`; the last run of
-    a document may be shorter. Words are told as in the sonnets, so that one vocabulary serves both.
+    a document may be shorter. Words are tokenized as in the sonnets, so that one vocabulary serves both.
 
     Args:
         folders: one source's name and folder, which holds `brown/ca01` and so on, and `brown/cats.txt`.
@@ -60,7 +60,7 @@ def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse 
 
 def _sentences(file: Path) -> list[list[str]]:
     """The sentences of a document: a line is one, of words each followed by a slash and its tag."""
-    found = []
+    sentences = []
     for row, line in enumerate(text_of(file).split("\n"), start=1):
         words = line.split()
         if not words:
@@ -68,5 +68,5 @@ def _sentences(file: Path) -> list[list[str]]:
         if bare := [word for word in words if "/" not in word]:
             raise DataError(f"word '{bare[0]}' has no tag", file=file, row=row)
         text = " ".join(word.rsplit("/", 1)[0] for word in words).replace("``", '"').replace("''", '"')
-        found.append([token for tokens in tokens_in(text) for token in tokens])
-    return found
+        sentences.append([token for tokens in tokens_in(text) for token in tokens])
+    return sentences

@@ -50,23 +50,24 @@ def read(
         lower: lower-case both sides, as ParaNMT is in GuiG.
         plain: `ascii_punctuation` for both sides.
         ascii_only: keep pairs of ASCII alone.
-        min_words, max_words: of each side, by `rough_words`.
+        min_words, max_words: of each side, by `estimate_words`.
         deduplicate: of pairs with equal sides, `folded` and in either order, keep the first of all strata.
-        count: how many of the rows that are left to draw; None for all.
-        shares: which fraction of `count` each stratum gives, 1 in all; what is not named gives nothing. A stratum that
-            has too few rows gives all, and the others the rest in proportion. None: as many as each has of all rows.
-        seed: of the draw. Each row's lot is the hash of its own id: one row more displaces at most one of its stratum.
+        count: number of the remaining rows to sample; None for all.
+        shares: fraction of `count` for each stratum; they sum to 1. A stratum that is not named gives no rows. If a
+            stratum has too few rows, the others give the rest in proportion. None: the proportions of all rows.
+        seed: of the sample. Rows are taken in the order of the hashes of their ids: one row more displaces at most one
+            of its stratum.
 
     Raises:
         ConfigError: no folder, shares of unknown strata or not of 1 in all, or fewer rows than `count`.
         DataError: a folder of none of these kinds, or a malformed file.
     """
-    found = recognized_sources(folders, (*_KINDS, *quora.MARKERS), "paraphrases")
-    strata = dict.fromkeys(origin if mark in _KINDS else QUORA for origin, _, mark in found)
+    sources = recognized_sources(folders, (*_KINDS, *quora.MARKERS), "paraphrases")
+    strata = dict.fromkeys(origin if marker in _KINDS else QUORA for origin, _, marker in sources)
     _check(strata, min_words, max_words, count, shares)
     rows: list[Pair | Quarantined] = []
     first: dict[frozenset[str], str] = {}
-    for row in _rows(found):
+    for row in _rows(sources):
         if isinstance(row, Pair):
             row = _written(row, lower=lower, plain=plain)
         if isinstance(row, Pair) and (reason := _unfit(row, ascii_only, min_words, max_words)):
@@ -76,19 +77,19 @@ def read(
             if earlier != row.id:
                 row = quarantined(row.id, "duplicate", f"of {earlier}: {_text(row)}")
         rows.append(row)
-    drawn = None if count is None else _drawn([row for row in rows if isinstance(row, Pair)], count, shares, seed)
+    sample = None if count is None else _sample([row for row in rows if isinstance(row, Pair)], count, shares, seed)
     for row in rows:
-        if isinstance(row, Pair) and drawn is not None and row.id not in drawn:
+        if isinstance(row, Pair) and sample is not None and row.id not in sample:
             row = quarantined(row.id, "not drawn", _text(row))
         yield row
 
 
-def _rows(found: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined]:
-    """Folder by folder; the parts of Quora's pool together, where the first of them stands."""
-    pool = {origin: folder for origin, folder, mark in found if mark in quora.MARKERS}
-    for origin, folder, mark in found:
-        if mark in _KINDS:
-            yield from _KINDS[mark]({origin: folder})
+def _rows(sources: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined]:
+    """The rows of each source in turn; the parts of Quora's pool together, in the place of the first."""
+    pool = {origin: folder for origin, folder, marker in sources if marker in quora.MARKERS}
+    for origin, folder, marker in sources:
+        if marker in _KINDS:
+            yield from _KINDS[marker]({origin: folder})
         elif origin == next(iter(pool)):
             for row in quora.read(pool):
                 yield replace(row, origin=QUORA) if isinstance(row, Pair) else row
@@ -103,44 +104,44 @@ def _written(row: Pair, *, lower: bool, plain: bool) -> Pair | Quarantined:
     return pair_of(row.id, source, target, origin=row.origin, language=row.language, group=row.group)
 
 
-def _unfit(row: Pair, ascii_only: bool, least: int | None, most: int | None) -> str | None:
+def _unfit(row: Pair, ascii_only: bool, lower: int | None, upper: int | None) -> str | None:
     sides = (row.source, row.target)
     if ascii_only and not all(side.isascii() for side in sides):
         return "not ASCII"
-    if least is None and most is None:
+    if lower is None and upper is None:
         return None
     words = [estimate_words(side) for side in sides]
-    if least is not None and min(words) < least:
+    if lower is not None and min(words) < lower:
         return "too few words"
-    return "too many words" if most is not None and max(words) > most else None
+    return "too many words" if upper is not None and max(words) > upper else None
 
 
-def _drawn(rows: Sequence[Pair], count: int, shares: Mapping[str, float] | None, seed: int) -> set[str]:
-    """The ids of the rows drawn."""
+def _sample(rows: Sequence[Pair], count: int, shares: Mapping[str, float] | None, seed: int) -> set[str]:
+    """The ids of the rows that are sampled."""
     there = Counter(row.origin for row in rows)
     room = apportion(count, there if shares is None else shares, there)
     if (reached := sum(room.values())) < count:
         raise ConfigError(f"count {count:,} is more than the {reached:,} rows", where=_WHERE, remedy="ask for fewer")
-    drawn: set[str] = set()
+    sample: set[str] = set()
     for row in sorted(rows, key=lambda row: (seed_from(seed, row.id), row.id)):
         if room.get(row.origin, 0):
             room[row.origin] -= 1
-            drawn.add(row.id)
-    return drawn
+            sample.add(row.id)
+    return sample
 
 
 def _check(
     strata: Collection[str],
-    least: int | None,
-    most: int | None,
+    lower: int | None,
+    upper: int | None,
     count: int | None,
     shares: Mapping[str, float] | None,
 ) -> None:
-    for name, value in (("min_words", least), ("max_words", most), ("count", count)):
+    for name, value in (("min_words", lower), ("max_words", upper), ("count", count)):
         if value is not None and not (isinstance(value, int) and value >= 1):
             raise ConfigError(f"{name} {value!r}", where=_WHERE, remedy="a whole number from 1, or leave it out")
-    if least is not None and most is not None and least > most:
-        raise ConfigError(f"min_words {least} is greater than max_words {most}", where=_WHERE, remedy="correct one")
+    if lower is not None and upper is not None and lower > upper:
+        raise ConfigError(f"min_words {lower} is greater than max_words {upper}", where=_WHERE, remedy="correct one")
     if shares is None:
         return
     if not isinstance(shares, Mapping):

@@ -42,7 +42,7 @@ def read(
 ) -> Iterator[Pair | Quarantined]:
     """The held-out pairs, then every pair of the pool, as a record or quarantined with a reason.
 
-    A folder is told by what it holds: `pos50k` (`train.src.txt` and so on, line by line), `bimpm` (`dev.tsv`,
+    A marker file tells what a folder holds: `pos50k` (`train.src.txt` and so on, line by line), `bimpm` (`dev.tsv`,
     `test.tsv`: label, question, question, number; some lines are not UTF-8), `diffuseq` (`valid.jsonl`, `test.jsonl`),
     C-DNPG's own (`quora/valid.h5` and `quora/test.h5`, which are held out, and `quora1/`, another draw, which joins the
     pool), and BERT's vocabulary. The last two must be there, of the others any.
@@ -65,9 +65,9 @@ def read(
     """
     if unshared not in ("pair", "question"):
         raise ConfigError(f"unshared '{unshared}'", where="reader quora", remedy="pair or question")
-    found = recognized_sources(folders, MARKERS, "quora")
-    kinds = {mark: (origin, folder) for origin, folder, mark in found}
-    if len(kinds) < len(found) or _CDNPG not in kinds or _VOCABULARY not in kinds:
+    sources = recognized_sources(folders, MARKERS, "quora")
+    kinds = {mark: (origin, folder) for origin, folder, mark in sources}
+    if len(kinds) < len(sources) or _CDNPG not in kinds or _VOCABULARY not in kinds:
         raise ConfigError(
             f"sources {', '.join(folders)}",
             where="reader quora",

@@ -105,8 +105,8 @@ def tune_of(title: str, known: Iterable[str]) -> str:
 def _fault(text: str, letters: str) -> str | None:
     if not text.strip():
         return "empty"
-    if found := next((reason for reason, pattern in FAULTS if pattern.search(text)), None):
-        return found
+    if reason := next((reason for reason, pattern in FAULTS if pattern.search(text)), None):
+        return reason
     return "too short" if len(letters) < 2 else None
 
 

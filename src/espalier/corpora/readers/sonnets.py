@@ -39,7 +39,7 @@ def read(
 ) -> Iterator[Verse | Quarantined]:
     """Every poem of the folders given, as a verse or quarantined with a reason.
 
-    A folder is told by what it holds: `sonnets.json` (Friedman: author -> [title, text], with case and marks) or
+    A file tells what a folder holds: `sonnets.json` (Friedman: author -> [title, text], with case and marks) or
     `sonnet_<split>.txt` (Lau et al. 2018, "Deep-speare": a poem a line, lower-cased, tokenised, `<eos>` between lines).
     The first kind has the better text and is read first, so of a poem in both it is the one kept. Two poems that share
     at least `same_lines` lines, in their letters, are one poem (editions differ in spelling); the later is quarantined

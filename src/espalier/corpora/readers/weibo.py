@@ -24,7 +24,7 @@ _SPLITS = ("train", "valid", "test")
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
     """Every post and its response, in the order of the files; dialogues give one pair for each two neighbours.
 
-    A folder is told by what it holds: `LCCC-base_<split>.json` (a list of dialogues, each a list of utterances) or
+    A file tells what a folder holds: `LCCC-base_<split>.json` (a list of dialogues, each a list of utterances) or
     `toy_<split>.txt` (post, tab, response). Ids are `lccc-<split>-<dialogue>.<pair>` and `cdial-<split>-<line>.0`, from
     0; the dialogue is the group. Nothing is converted: what is in Traditional characters stays so, and repeated pairs
     stay, for filters to judge.

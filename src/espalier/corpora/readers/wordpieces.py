@@ -88,10 +88,10 @@ def read_pairs(file: Path, vocabulary: int) -> list[tuple[list[int], list[int]]]
         raise DataError("no HDF5 file with /sentences and /indices", file=file) from error
     if ids and not 0 <= min(ids) <= max(ids) < vocabulary:
         raise DataError(f"an id beyond the {vocabulary:,} pieces", file=file, remedy="give its own vocabulary")
-    found = []
+    pairs = []
     for row, (start, source, target) in enumerate(rows, start=1):
         middle, end = start + source, start + source + target
         if not 0 <= start <= middle <= end <= len(ids):
             raise DataError(f"ids {start} to {end} of {len(ids)}", file=file, row=row)
-        found.append((ids[start:middle], ids[middle:end]))
-    return found
+        pairs.append((ids[start:middle], ids[middle:end]))
+    return pairs
