@@ -246,6 +246,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "again",
         r"runs\.written\.annotation: annotation again parses run songnet_free; one with",
     ),
+    ("baselines", {}, r"baselines: report songnet has no baselines over dataset tiny, which run songnet_free decodes"),
     # a dataset of trees
     ("datasets/canonicalize", {"talk": {}}, r"datasets\.canonicalize\.talk\.encoding: Field required"),
     ("datasets/canonicalize", {"talk": TALK | {"coverage": 0}}, r"canonicalize\.talk: coverage: .*greater than 0"),
@@ -292,7 +293,8 @@ def test_a_dataset_of_another_corpus_with_the_model_s_vocabulary_may_be_decoded(
     tree = complete()
     tree["datasets"]["linearize"] |= {"far": dataset("verse", "tiny", vocab_from="other")}
     tree["datasets"]["linearize"]["other"]["vocab_from"] = "tiny"
-    tree["runs"]["songnet_free"]["dataset"] = "far"
+    tree["runs"]["songnet_free"]["dataset"] = tree["baselines"]["tiny"]["dataset"] = "far"
+    tree["runs"]["songnet_no_s"]["dataset"] = "far"
     assert load_params(place(tmp_path, tree)).runs["songnet_free"].dataset == "far"
 
 
