@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 import pytest
 import yaml
-from espalier.decoding.dialogue import DialogueDecoder
 from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.tasks.dialogue import DialogueDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app
