@@ -232,7 +232,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "songnet/songnet_no_s",
         r"runs\.songnet_free\.guidance: run .* another dataset, split",
     ),
-    ("runs/songnet_free/decoder/slack", 60, r"runs\.songnet_free\.decoder: texts of up to 260 tokens, of a model that has 250"),
+    (
+        "runs/songnet_free/decoder/slack",
+        60,
+        r"runs\.songnet_free\.decoder: texts of up to 260 tokens, of a model that has 250",
+    ),
     ("runs/grown/samples", 4, r"runs\.grown\.samples: 4 replies of 3 beams; at most 3"),
     # what a run needs to be scored
     ("presets/songnet/scoring", {}, r"runs\.songnet_free\.scoring: rules: Field required; add it"),
