@@ -14,7 +14,7 @@ from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table
 from espalier.tasks.task import Ready
 from pipeline import layout
-from pipeline.params import Corpus, Params
+from pipeline.params import Corpus, Params, read_yaml
 
 #: The JSON files of a ready dataset that are of every encoding.
 NO_EXTRAS = ("vocabulary", "details")
@@ -70,6 +70,11 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "steps": {seed: values["steps"] for seed, values in training.items()},
         **({"provenance": read_json(elsewhere)} if elsewhere.exists() else {}),
     }
+
+
+def read_versions() -> dict[str, Any]:
+    """The versions of all components, from versions.yaml."""
+    return read_yaml(layout.ROOT / "versions.yaml")
 
 
 def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:

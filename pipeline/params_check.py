@@ -193,6 +193,13 @@ def _check_run(key: str, params: Params) -> None:
     _refers(f"{path}.lm", run.lm, params.models)
     _refers(f"{path}.lexicon", run.lexicon, _lexicons(params))
     _check_guidance(f"{path}.guidance", run, params.runs)
+    rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
+    if run.paper in params.reports and run.dataset not in rows:
+        raise ConfigError(
+            f"the report of {run.paper} has no baselines on dataset {run.dataset}",
+            where=f"{path}.dataset",
+            remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
+        )
     network = architecture(model.arch).config.model_validate(model.network)
     try:
         kind.check(decoder, network, dataset.settings, run.samples)

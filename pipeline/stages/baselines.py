@@ -14,7 +14,7 @@ from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
-from espalier.tasks.task import Asked, Outputs
+from espalier.tasks.task import Outputs, RunOptions
 from pipeline import layout
 from pipeline.artifacts import judge_of, lexicon_of, read_ready
 from pipeline.params import Baseline, entry, load_params
@@ -40,8 +40,8 @@ def run(key: str) -> None:
     train = form.split.load(layout.ready(baseline.dataset) / "train.parquet", ready.data.vocabulary)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
-    asked = Asked(baseline.samples, baseline.seed)
-    table, surprise = decoded(kind, model, ready, dev, decoder, asked, seed=0)
+    options = RunOptions(baseline.samples, baseline.seed)
+    table, surprise = decoded(kind, model, ready, dev, decoder, options, seed=0)
     facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     rows: dict[str, tuple[pd.DataFrame, pd.DataFrame | None, Sequence[str] | None]] = {"ngram": (table, surprise, None)}
     unknown = dict.fromkeys(kind.likelihood_columns, 0)

@@ -18,7 +18,7 @@ from espalier.io.hashing import seed_from
 from espalier.io.tables import read_table, write_table
 from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
-from espalier.tasks.task import Asked, Inputs, Ready, Task
+from espalier.tasks.task import Inputs, Ready, RunOptions, Task
 from pipeline import layout
 from pipeline.artifacts import read_ready
 from pipeline.device import device
@@ -43,12 +43,12 @@ def run(key: str) -> None:
     kind = task(run_.task)
     decoder = kind.decoder.model_validate(run_.decoder)
     guidance = None if run_.guidance == layout.NONE else read_table(layout.output(*run_.guidance.split("/")))
-    asked = Asked(run_.samples, run_.seed, guidance)
+    options = RunOptions(run_.samples, run_.seed, guidance)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in params.models[run_.model].seeds:
         model = load_model(layout.model(run_.model), seed)[0].to(device())
         splits = [_ready(run_, split, model, params) for split in (run_.split, "dev")]
-        table, own = decoded(kind, model, splits[0], splits[1], decoder, asked, seed)
+        table, own = decoded(kind, model, splits[0], splits[1], decoder, options, seed)
         tables.append(table)
         dev.append(own)
         facts = {"unfit": str(splits[0].unfit), **kind.facts(model)}
@@ -57,11 +57,11 @@ def run(key: str) -> None:
 
 
 def decoded(
-    kind: Task, model: Any, ready: Ready, dev: Ready, decoder: Any, asked: Asked, seed: int
+    kind: Task, model: Any, ready: Ready, dev: Ready, decoder: Any, options: RunOptions, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """The output rows of a model, and the likelihoods of the dev split's references where the task asks for them."""
-    inputs = kind.inputs(ready, model, decoder, asked, seed)
-    table = pd.concat([_rows_of(kind, model, part, decoder, asked, seed) for part in inputs], ignore_index=True)
+    inputs = kind.inputs(ready, model, decoder, options, seed)
+    table = pd.concat([_rows_of(kind, model, part, decoder, options, seed) for part in inputs], ignore_index=True)
     if not kind.dev_likelihood:
         return table, None
     own = _likelihoods(kind, model, dev.data, np.arange(len(dev.data)))
@@ -97,7 +97,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
     return ready
 
 
-def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, asked: Asked, seed: int) -> pd.DataFrame:
+def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunOptions, seed: int) -> pd.DataFrame:
     """The output rows of all prompts, ordered by id and sample."""
     data, view = inputs.data, model.config.view
     if (longest := data.longest(view)) > model.config.positions:
@@ -113,7 +113,7 @@ def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, asked: Asked,
     for part in followed(parts, len(parts), "decode"):
         batch = data.batch(inputs.prompts[part], view).to(device())
         first = [inputs.rows[prompt][0] for prompt in part]
-        seeds = [seed_from(asked.seed, seed, row["id"], row["sample"]) for row in first]
+        seeds = [seed_from(options.seed, seed, row["id"], row["sample"]) for row in first]
         for prompt, hypotheses in zip(part, kind.generate(model, batch, decoder, seeds), strict=True):
             rows += _filled(kind, inputs, prompt, hypotheses, model, decoder, seed)
     table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)

@@ -24,6 +24,7 @@ from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.training.config import TrainingConfig
 from pipeline import layout
+from pipeline.artifacts import read_versions
 from pipeline.params import Model, entry, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.systems import describe
@@ -187,15 +188,8 @@ def _identity(key: str, model: Model, seed: int) -> str:
         inputs += sorted(layout.model(model.init).iterdir())
     settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
     versions = read_versions()
-    return digest(key, seed, settings, versions, [(path.name, file_sha256(path)) for path in inputs])
-
-
-def read_versions() -> dict[str, Any]:
-    """versions.yaml."""
-    import yaml
-
-    versions: dict[str, Any] = yaml.safe_load((layout.ROOT / "versions.yaml").read_text(encoding="utf-8"))
-    return versions
+    used = {"models": versions["models"][model.arch], **{name: versions[name] for name in ("training", "batching")}}
+    return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
 
 
 def _write_curve(path: Path, done: list[Trained]) -> None:

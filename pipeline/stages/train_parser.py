@@ -17,10 +17,9 @@ from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
-from pipeline.artifacts import write_metrics
+from pipeline.artifacts import read_versions, write_metrics
 from pipeline.params import ParserEntry, entry, load_params
 from pipeline.progress import progress_bar, say
-from pipeline.stages.train import read_versions
 from pipeline.validation import validated
 
 if TYPE_CHECKING:

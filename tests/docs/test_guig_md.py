@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 import yaml
-from espalier.decoding.paraphrase import PairDecoder
 from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
+from espalier.tasks.paraphrase import PairDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app

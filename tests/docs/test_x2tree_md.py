@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 import pytest
 import yaml
-from espalier.decoding.dialogue import DialogueDecoder
 from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.tasks.dialogue import DialogueDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app
@@ -165,10 +165,10 @@ def test_every_option_of_a_command_is_in_the_table(name: str) -> None:
 
 
 def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
-    from pipeline.commands.reply_search import CHAINS, LOCAL, TREES
+    from espalier.inference.dialogue import CHAIN_BEAM, LOCAL, TREE_BEAM
 
     rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
-    assert f"else {TREES} of trees, {CHAINS} of chains" in rows["--beam"]
+    assert f"else {TREE_BEAM} of trees, {CHAIN_BEAM} of chains" in rows["--beam"]
     assert rows["--local"].endswith(f"else {LOCAL}")
 
 

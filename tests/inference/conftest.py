@@ -42,7 +42,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {**TREE, "reads": ["source_tree"]}]}, pair_vocabulary(6))  # fmt: skip
     save_system(deep, pairs)
 
-    for name, arch in (("tree", "x2tree"), ("chain", "responder")):
+    for name, arch in (("tree", "x2tree"), ("chain", "rnn_seq2seq")):
         build(root / name, arch, DIALOGUE, WordVocabulary(tuple(CHINESE), "zh"))
         save_system(root / name, {"max_words": 10})
     return root

@@ -58,9 +58,9 @@ def build(folder: Path, arch: str, network: dict[str, Any], vocabulary: Any, *, 
         model: Any = kind.build(kind.config.model_validate(network), vocabulary)
         with torch.no_grad():
             for name, parameter in model.named_parameters():
-                parameter.normal_(std=0.5 if arch in ("x2tree", "responder") else 0.3)
-                if arch in ("x2tree", "responder") and name.endswith("bias") and "readout" in name:
-                    parameter[EOS] = 1.5
+                parameter.normal_(std=0.5 if arch in ("x2tree", "rnn_seq2seq") else 0.3)
+                if arch in ("x2tree", "rnn_seq2seq") and name.endswith("bias") and "readout" in name:
+                    parameter[EOS] = 3.0
         save_model(folder, arch, model, vocabulary, seed)
     return folder
 

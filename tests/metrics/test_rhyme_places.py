@@ -29,7 +29,7 @@ def test_the_end_of_a_unit_is_its_last_word_not_its_last_mark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("groups", "least", "leader"),
+    ("groups", "min_places", "leader"),
     [
         (["an", "ou", "ou"], 2, "ou"),
         (["an", "ou", "ou", "an"], 2, "an"),  # a tie: the first seen
@@ -40,8 +40,8 @@ def test_the_end_of_a_unit_is_its_last_word_not_its_last_mark() -> None:
         ([], 1, None),
     ],
 )
-def test_the_majority_group(groups: list[str | None], least: int, leader: str | None) -> None:
-    assert majority(groups, least=least) == leader
+def test_the_majority_group(groups: list[str | None], min_places: int, leader: str | None) -> None:
+    assert majority(groups, min_places=min_places) == leader
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 import torch
-import yaml
 from rich.cells import cell_len
+from small_params import PRESETS, corpus, dataset, empty, model, write
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.inference.folder import save_system
 from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
@@ -88,7 +89,8 @@ def test_a_tune_gives_its_format_and_its_rhyme(shared: Path, cli: Cli) -> None:
 def test_a_tune_beside_a_format_does_not_change_the_format(shared: Path, cli: Cli) -> None:
     answer = cli(shared, "generate", "--tune", "卜算子", "--format", "3。3。", "--json")
     assert objects(answer)[0]["format"] == "3。3。"
-    assert answer.err == "espalier: note: this model does not read a tune's name; --tune gives it the format alone\n"
+    note = "model songnet does not read the names of tunes; a tune gives its format alone"
+    assert answer.err == f"espalier: note: {note}\n"
 
 
 def test_columns_of_chinese_stand_under_each_other(shared: Path, cli: Cli) -> None:
@@ -152,21 +154,16 @@ def english(tmp_path: Path) -> Path:
     vocabulary = VerseVocabulary.build(words, "en", min_count=1, units=8, length=16)
     numbers = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
     torch.manual_seed(1)
-    (tmp_path / "models/english").mkdir(parents=True)
-    save_model(
-        tmp_path / "models/english", "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1
-    )
-    corpus: dict[str, Any] = {"task": "verse", "language": "en", "reader": "verse_en", "options": {}, "filters": {}}
-    corpus |= dict.fromkeys([f"source_{n}" for n in range(1, 10)], "none")
-    corpus |= {"parser": "none", "split": {"kind": "all_train"}}
-    dataset: dict[str, Any] = {"form": "verse", "corpus": "lines", "vocab_from": "none"}
-    dataset |= {"units": 8, "length": 16, "max_tokens": 64}
-    model: dict[str, Any] = {"paper": "songnet", "arch": "songnet", "dataset": "lines", "init": "none", "seeds": [1]}
-    model |= {"default_for": ["generate.en"], "network": numbers, "training": {"steps": 1}}
-    params: dict[str, Any] = {"root": ".", "profile": "nursery", "sources": {}, "parsers": {}, "annotations": {}}
-    params |= {"corpora": {"lines": corpus}, "datasets": {"linearize": {"lines": dataset}, "canonicalize": {}}}
-    params |= {"models": {"english": model}, "runs": {}, "reports": []}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    folder = tmp_path / "models/english"
+    folder.mkdir(parents=True)
+    save_model(folder, "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1)
+    save_system(folder, {"units": 8, "length": 16, "max_tokens": 64})
+    tree = empty()
+    tree["corpora"] = {"lines": corpus("verse", "en", "verse_en")}
+    tree["datasets"]["linearize"] = {"lines": dataset("verse", "lines", units=8, length=16, max_tokens=64)}
+    tree["presets"] = PRESETS
+    tree["models"] = {"english": model("songnet", "lines", numbers, default_for=["generate.en"])}
+    write(tmp_path, tree)
     return tmp_path
 
 
@@ -178,7 +175,7 @@ def test_english_is_written_in_words(english: Path, cli: Cli) -> None:
 
 def test_a_model_of_another_language_is_named(english: Path, refused: Refused) -> None:
     line = refused(english, "generate", "--model", "english", "--format", "5。")
-    assert line == "espalier: --language: model english writes en, not zh; --language en"
+    assert line == "espalier: --model: model english writes en, not zh; one of zh"
     assert "no model of profile nursery is the default for generate.zh" in refused(
         english, "generate", "--format", "5。"
     )
@@ -197,7 +194,7 @@ def test_every_command_has_help(cli: Cli, shared: Path) -> None:
 LONG = "5，5。" * 250
 BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", "5,,7"], "has no words before it"),
-    (["generate", "--format", "abc"], "leaves nothing to write"),
+    (["generate", "--format", "abc"], "'a' is no count, blank, mark or word"),
     (["generate", "--format", ""], "the format is empty"),
     (["generate", "--format", "   "], "the format is empty"),
     (["generate", "--format", LONG], "at most 999"),
@@ -268,19 +265,47 @@ def test_nothing_asked_for_is_one_line(shared: Path, refused: Refused, text: str
         assert message in refused(shared, "generate")
 
 
-def test_a_bad_line_of_a_batch_is_named_before_anything_is_written(shared: Path, refused: Refused) -> None:
-    with standard_input("5。5。\n\n5,,7\n"):
-        assert "standard input, row 3, format: " in refused(shared, "generate", "--json")
-    with standard_input("5。5。\n\n" + "7，" * 20 + "\n7。7。\n"):
-        assert "standard input, row 3, format: " in refused(shared, "generate", "--json")
+def test_bad_lines_are_named_and_the_good_ones_written_as_if_all_were_good(shared: Path, cli: Cli) -> None:
+    with standard_input("5。5。\n\n5,,7\n7。7。\n" + "7，" * 20 + "\n3。\n"):
+        answer = cli(shared, "generate", "--json")
+    with standard_input("5。5。\n\n5。\n7。7。\n5。\n3。\n"):
+        good = cli(shared, "generate", "--json")
+    assert answer.status == 1 and good.status == 0
+    assert [line.split(": ")[1] for line in answer.err.splitlines()] == [
+        "standard input, row 3, format", "standard input, row 5, format",
+    ]  # fmt: skip
+    lines = good.out.splitlines()
+    assert answer.out.splitlines() == [lines[0], lines[2], lines[4]]
 
 
-def test_a_model_that_is_not_trained_says_how_to_train_it(project: Path, refused: Refused) -> None:
+def test_a_file_of_bad_lines_alone_writes_nothing(shared: Path, cli: Cli) -> None:
+    with standard_input("5,,7\n,\n"):
+        answer = cli(shared, "generate")
+    assert (answer.status, answer.out) == (1, "") and answer.err.count("\n") == 2
+
+
+def test_a_model_that_is_not_trained_says_how_to_train_it(
+    project: Path, refused: Refused, edit: Callable[..., None]
+) -> None:
     shutil.rmtree(project / "models/songnet")
     line = refused(project, "generate", "--format", FORMAT)
-    assert "model songnet is not trained; dvc repro train@songnet" in line
+    assert "models/songnet: model songnet is not trained; dvc repro train@songnet, or another --profile" in line
     line = refused(project, "decode", "songnet_free")
     assert "models/songnet/" in line and "no such file" in line
+    small = project / "profiles/small/params.yaml"
+    edit(small, "presets", {"songnet": PRESETS["songnet"]})
+    edit(small, "models", {"large": model("songnet", "ci", preset="songnet", default_for=["generate.zh"])})
+    line = refused(project, "generate", "--format", FORMAT, "--profile", "small")
+    assert "models/large: model large is not trained; dvc --cd profiles/small repro train@large, or" in line
+
+
+def test_a_trained_folder_is_all_that_python_needs(shared: Path) -> None:
+    import espalier
+
+    system = espalier.load(shared / "models/songnet", device="cpu")
+    assert len(system.generate([FORMAT])[0].text.split("\n")) == 2
+    writer = espalier.load(shared / "models/writer", device="cpu")
+    assert writer.expander.name == "expander" and len(writer.templates) > 3
 
 
 def test_weights_of_another_architecture_are_named(project: Path, refused: Refused, edit: Callable[..., None]) -> None:
@@ -309,7 +334,7 @@ def test_weights_that_are_none_are_named(project: Path, refused: Refused, data: 
         (["train", "songnet"], "data/ready/tiny"),
         (["score", "songnet_free"], "outputs/songnet"),
         (["score", "grown"], "outputs/x2tree"),
-        (["report", "songnet"], "metrics/songnet"),
+        (["report", "songnet"], "details/songnet"),
     ],
 )
 def test_an_artifact_that_is_not_there_is_named(project: Path, refused: Refused, command: list[str], lost: str) -> None:
@@ -332,13 +357,13 @@ def test_an_unknown_reader_architecture_or_option_is_one_line(
         ("corpora.tiny.options", {"count": -3, "seed": 1}, ["parse", "tiny"], "count"),
         ("models.songnet.arch", "moon", ["train", "songnet"], "models.songnet.arch: unknown arch 'moon'"),
         ("models.songnet.network.depth", 3, ["train", "songnet"], "models.songnet.network: depth: unknown key"),
-        ("models.songnet.network.positions", 5, ["train", "songnet"], "models.songnet.network"),
+        ("models.songnet.network.positions", 5, ["train", "songnet"], "for 5 positions; lower it, or raise the model"),
         ("models.songnet.training.stepps", 3, ["train", "songnet"], "models.songnet.training: stepps: unknown key"),
         ("runs.songnet_free.decoder.top_p", 3, ["decode", "songnet_free"], "decoder: top_p: unknown key"),
         ("models.grower.network.width", 0, ["train", "grower"], "models.grower.network: width"),
         ("models.grower.network.positions", 9, ["train", "grower"], "models.grower.network.positions: the longest"),
         ("runs.grown.decoder.beam", 0, ["decode", "grown"], "runs.grown.decoder: beam: "),
-        ("runs.grown.decoder.local", 999, ["decode", "grown"], "a local beam of 999 in a vocabulary of"),
+        ("runs.grown.decoder.local", 0, ["decode", "grown"], "runs.grown.decoder: local: "),
         ("runs.grown.decoder.top_k", 3, ["decode", "grown"], "decoder: top_k: unknown key"),
         ("runs.grown.samples", 4, ["decode", "grown"], "runs.grown.samples: 4 replies of 3 beams; at most 3"),
         ("runs.songnet_free.model", "moon", ["score", "songnet_free"], "runs.songnet_free.model: unknown reference"),

@@ -11,24 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-import yaml
-from espalier.decoding.dialogue import DialogueDecoder, replies
-from hypothesis import given
-from hypothesis import strategies as st
-from pipeline.commands.reply_search import known_parts
+from small_params import corpus, dataset, empty, model, parser, write
 
-from espalier.corpora.records import Pair
-from espalier.datasets.dialogue.encode import canonicalize
 from espalier.datasets.vocabulary import EOS, WordVocabulary
+from espalier.inference.folder import save_system
 from espalier.models.registry import ARCHITECTURES
-from espalier.models.serialization import load_model, save_model
+from espalier.models.serialization import save_model
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
-from espalier.syntax.ternary import spell, ternary
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -94,30 +87,27 @@ def model_of(key: str, vocabulary: WordVocabulary) -> torch.nn.Module:
 
 
 def params_of() -> dict[str, Any]:
-    corpus: dict[str, Any] = {"task": "pairs", "language": "zh", "reader": "dialogue_zh", "options": {}}
-    corpus |= {"filters": {}, "parser": "none", "split": {"kind": "all_train"}}
-    corpus |= {f"source_{n}": "none" for n in range(1, 10)}
-    parser: dict[str, Any] = {"language": "zh", "backend": "spacy", "model": "none", "seed": 1}
-    parser |= {"options": {}, "training": {}}
-    model: dict[str, Any] = {"paper": "x2tree", "init": "none", "seeds": [1], "training": {"steps": 1}}
-    models: dict[str, Any] = {
-        key: {**model, "arch": arch, "network": NUMBERS | network, "dataset": "talk"}
+    tree = empty()
+    tree["parsers"] = {"own": parser("spacy", treebank="talk"), "english": parser("spacy", "en", "talk_en")}
+    tree["corpora"] = {
+        "talk": corpus("pairs", "zh", "dialogue_zh"),
+        "talk_en": corpus("pairs", "en", "paraphrase_en"),
+        "poems": corpus("verse", "zh", "verse_zh"),
+    }
+    tree["datasets"] = {
+        "linearize": {"poems": dataset("verse", "poems")},
+        "canonicalize": {key: dataset("dialogue", key, max_words=10) for key in ("talk", "talk_en")},
+    }
+    tree["presets"] = {"plain": {"network": {}, "training": {"steps": 1}}}
+    tree["models"] = {
+        key: model(arch, "talk_en" if key == "english" else "talk", NUMBERS | network)
         for key, (arch, network) in MODELS.items()
     }
-    models["tree"]["default_for"] = ["reply.zh"]
-    models["english"] |= {"dataset": "talk_en", "default_for": ["reply.en"]}
-    models["untrained"] = models["tree"] | {"default_for": []}
-    models["poet"] = {**model, "arch": "songnet", "dataset": "poems", "network": {}}
-    talk: dict[str, Any] = {"form": "dialogue", "vocab_from": "none", "most": 10}
-    verse: dict[str, Any] = {"form": "verse", "corpus": "poems", "vocab_from": "none"}
-    verse |= {"units": 8, "length": 16, "max_tokens": 64}
-    params: dict[str, Any] = {"root": ".", "profile": "nursery", "sources": {}, "runs": {}, "annotations": {}}
-    params |= {"parsers": {"own": parser | {"treebank": "talk"}, "english": parser | {"treebank": "talk_en"}}}
-    params |= {"corpora": {"talk": corpus, "talk_en": {**corpus, "language": "en"}}}
-    params["corpora"]["poems"] = {**corpus, "task": "verse", "reader": "verse_zh"}
-    datasets = {"linearize": {"poems": verse}, "canonicalize": {}}
-    datasets["canonicalize"] = {each: {**talk, "corpus": each} for each in ("talk", "talk_en")}
-    return params | {"datasets": datasets, "models": models, "reports": []}
+    tree["models"]["untrained"] = {**tree["models"]["tree"]}
+    tree["models"]["tree"]["default_for"] = ["reply.zh"]
+    tree["models"]["english"]["default_for"] = ["reply.en"]
+    tree["models"]["poet"] = model("songnet", "poems")
+    return tree
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +118,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         vocabulary = WordVocabulary(tuple(words), "en" if key == "english" else "zh")
         (folder / "models" / key).mkdir(parents=True)
         save_model(folder / "models" / key, arch, model_of(key, vocabulary), vocabulary, seed=1)
-    (folder / "params.yaml").write_text(yaml.safe_dump(params_of()), encoding="utf-8")
+        save_system(folder / "models" / key, {"max_words": 10})
+    write(folder, params_of())
     for key in ("own", "english"):
         (folder / "parsers" / key).mkdir(parents=True)
     return folder
@@ -159,42 +150,11 @@ def test_json_says_what_was_read_and_how_the_reply_grew(talk: Path, cli: Cli) ->
     assert found["text"] == "".join(found["words"]) and {*found["words"]} <= {*WORDS} and found["score"] < 0
 
 
-def test_replies_are_the_library_s_best_for_the_words_of_the_post(talk: Path, cli: Cli) -> None:
-    for key, decoder, more in (
-        ("tree", DialogueDecoder(beam=4, local=5, words=10), ("--beam", "4", "--local", "5")),
-        ("tree", DialogueDecoder(least=4, words=10), ("--least", "4")),
-        ("single", DialogueDecoder(beam=6, local=6, words=10), ()),
-        ("chain", DialogueDecoder(beam=50, words=10), ()),
-    ):
-        found = objects(cli(talk, "reply", POST, "--model", key, "--n", "4", "--json", *more))
-        model, vocabulary = load_model(talk / f"models/{key}")
-        words = "今天 天气 真 好 。"
-        row = Pair(id="a", origin="made", language="zh", source=POST, source_words=words, target="好",
-                   target_words="好", target_heads="0")  # fmt: skip
-        data, _, _ = canonicalize([row], vocabulary)
-        batch = data.batch(np.array([0]), model.config.view)  # type: ignore[arg-type]
-        (wanted,) = replies(model, batch, decoder, vocabulary)  # type: ignore[arg-type]
-        best: dict[str, float] = {}
-        for each in wanted:
-            best.setdefault("".join(each.words), round(each.log_probability, 4))
-        assert [each["text"] for each in found] == [*best][:4]
-        assert [each["score"] for each in found] == pytest.approx([*best.values()][:4], abs=1e-3)
-
-
 def test_n_replies_differ_and_fall_in_score(talk: Path, cli: Cli) -> None:
     found = objects(cli(talk, "reply", POST, "--n", "5", "--beam", "12", "--json"))
     assert len(found) == 5 == len({each["text"] for each in found})
     scores = [each["score"] for each in found]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_the_tree_is_spelled_and_is_that_of_the_heads(talk: Path, cli: Cli) -> None:
-    found = objects(cli(talk, "reply", POST, "--n", "30", "--beam", "60", "--json"))
-    whole = [each for each in found if each["heads"]]
-    assert len(whole) > 2 and any(len(each["words"]) > 1 for each in whole)
-    for each in whole:
-        tree = ternary(each["heads"])
-        assert each["tree"] == spell(tree.children, [each["words"][word] for word in tree.words])
 
 
 def test_a_root_with_a_right_child_has_no_heads_but_its_tree_is_shown(talk: Path, cli: Cli) -> None:
@@ -236,19 +196,6 @@ def test_lines_are_posts_in_order_and_equal_ones_get_equal_replies(talk: Path, c
     assert len(several) == 3 and [each.splitlines()[0] for each in several] == [each["text"] for each in found]
 
 
-def test_a_batch_writes_what_each_line_does_alone(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [POST, "下雨了。", "你喜欢石桥吗？"]
-    for key in ("tree", "chain"):
-        command = ("reply", "--model", key, "--n", "2", "--json")
-        alone = [each for line in lines for each in objects(cli(talk, *command, line))]
-        with monkeypatch.context() as patch, standard_input("\n".join(lines)):
-            patch.setattr("pipeline.dialogue.decode.BEAMS", 12)
-            found = objects(cli(talk, *command))
-        for one, other in zip(found, alone, strict=True):
-            assert one.pop("score") == pytest.approx(other.pop("score"), abs=1e-3)
-            assert one == other
-
-
 def test_traditional_characters_are_read_as_simplified_ones(talk: Path, cli: Cli) -> None:
     answer = cli(talk, "reply", "你喜歡石橋嗎？", "--json")
     (found,) = objects(answer)
@@ -269,36 +216,6 @@ def test_a_reply_that_hits_a_cap_is_shown_with_a_note(talk: Path, cli: Cli) -> N
 def test_a_word_foreign_to_chinese_weighs_as_one_character(talk: Path, cli: Cli) -> None:
     (found,) = objects(cli(talk, "reply", "你喜欢espalier吗", "--json"))
     assert found["post_words"][:2] == ["你", "喜欢"]
-
-
-# --- words that a model knows ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("word", "parts"),
-    [
-        ("天气", ["天气"]),
-        ("今天天气", ["今天", "天气"]),
-        ("真好你", ["真", "好", "你"]),
-        ("今天鹤", ["今天鹤"]),
-        ("鹤", ["鹤"]),
-        ("好" * 17, ["好" * 17]),
-        ("", [""]),
-    ],
-)
-def test_an_unknown_word_is_parted_into_known_ones_if_nothing_is_left(word: str, parts: list[str]) -> None:
-    assert known_parts(word, WordVocabulary(tuple(WORDS), "zh")) == parts
-
-
-def test_the_fewest_parts_are_found_where_the_longest_first_lead_astray() -> None:
-    vocabulary = WordVocabulary(("一二", "一", "二三四", "三", "四"), "zh")
-    assert known_parts("一二三四", vocabulary) == ["一", "二三四"]
-
-
-@given(words=st.sets(st.text("一二三", min_size=1, max_size=3)), word=st.text("一二三", min_size=1, max_size=6))
-def test_parts_spell_the_word_and_are_known(words: set[str], word: str) -> None:
-    parts = known_parts(word, WordVocabulary(tuple(sorted(words)), "zh"))
-    assert "".join(parts) == word and (parts == [word] or {*parts} <= words)
 
 
 # --- chat -------------------------------------------------------------------------------------------------------------
@@ -377,7 +294,7 @@ def test_a_terminal_is_given_a_prompt(talk: Path, cli: Cli, monkeypatch: pytest.
     ("more", "message"),
     [
         (["--n", "0"], "--n: 0 is too small"),
-        (["--model", "poet"], "--model: model poet writes verse, no replies"),
+        (["--model", "poet"], "--model: model poet serves generate and polish; reply needs a model of dialogue"),
         (["--model", "chain", "--show-tree"], "--show-tree: model chain writes chains, which have no tree"),
         (["--file", "a"], "No such option"),
     ],
@@ -397,35 +314,35 @@ BAD: list[tuple[list[str], str]] = [
     (["鹤，鸣。"], "post: model tree knows none of its words (鹤 ， 鸣 。)"),
     (["鹤" * 12], "knows none of its words (鹤 鹤 鹤"),
     (["好" * 500], "post: 500 words; at most 12 words; give one sentence at a time"),
-    (["好" * 700], "post: parser own refuses its 700 characters (too long); at most 12 words; give one sentence"),
+    (["好" * 700], "post: parser own refuses its 700 characters (too long); give one short sentence"),
     (["zzz好"], "post: parser own refuses its 4 characters (no tree)"),
-    (["what a lovely day"], "post: most of its words are not Chinese; the models read Chinese alone"),
+    (["what a lovely day"], "post: most of its words are not Chinese; the model reads Chinese alone"),
     (["Повар чистит лук (厨师)."], "post: most of its words are not Chinese"),
     (["下雨了", "--language", "en"], "post: most of its letters are not English"),
     (["ca\udcff"], "post: not UTF-8"),
     ([POST, "--beam", "0"], "--beam: 0 is too small; at least 1"),
     ([POST, "--local", "0"], "--local: 0 is too small; at least 1"),
-    ([POST, "--least", "0"], "--least: 0 is too small; at least 1"),
-    ([POST, "--least", "11"], "--least: model tree writes 10 words at most; at most 10"),
+    ([POST, "--min-words", "0"], "--min-words: 0 is too small; at least 1"),
+    ([POST, "--min-words", "11"], "--min-words: model tree writes 10 words at most; at most 10"),
     ([POST, "--n", "0"], "--n: 0 is too small; at least 1"),
     ([POST, "--n", "-2"], "--n: -2 is too small"),
-    ([POST, "--n", "7"], "--n: 7 replies of 6 beams; --beam 7, or more"),
+    ([POST, "--n", "7"], "--n: 7 replies of 6 beams; a beam of 7, or more"),
     ([POST, "--n", "51", "--model", "chain"], "--n: 51 replies of 50 beams"),
-    ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; --beam 4, or more"),
-    ([POST, "--n", "10001"], "--n: 10,001 replies at once; at most 10,000"),
-    ([POST, "--beam", "1001"], "--beam: 1001 is too large; at most 1000"),
+    ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; a beam of 4, or more"),
+    ([POST, "--n", "10001"], "--n: 10,001 texts at once; at most 10,000"),
+    ([POST, "--beam", "1001"], "--beam: 1001 is too large; at most 1,000"),
     (
         [POST, "--model", "single", "--local", "20"],
-        "--local: 20 groups of children, where 19 words make 19 groups of 1",
+        "--local: 20 groups of children, where there are 19; at most 19",
     ),
-    ([POST, "--local", "6860"], "--local: 6860 groups of children, where 19 words make 6859 groups of 3; at most 1000"),
+    ([POST, "--local", "6860"], "--local: 6860 is too large; at most 1,000"),
     ([POST, "--model", "chain", "--local", "3"], "--local: model chain writes chains, which have no children"),
     ([POST, "--model", "chain", "--show-tree"], "--show-tree: model chain writes chains, which have no tree"),
     ([POST, "--model", "single", "--show-tree"], "--show-tree: model single writes chains"),
-    ([POST, "--model", "binary"], "--model: model binary grows trees of 2 children a node, which have no order of w"),
+    ([POST, "--model", "binary"], "model binary grows trees of 2 children a node, which have no order of w"),
     ([POST, "--model", "nosuch"], "unknown model 'nosuch'; allowed: binary, chain, endless, english"),
-    ([POST, "--model", "poet"], "--model: model poet writes verse, no replies"),
-    ([POST, "--model", "english"], "--language: model english writes en, not zh; --language en"),
+    ([POST, "--model", "poet"], "--model: model poet serves generate and polish; reply needs a model of dialogue"),
+    ([POST, "--model", "english"], "--model: model english writes en, not zh; one of zh"),
     ([POST, "--model", "untrained"], "models/untrained: model untrained is not trained; dvc repro train@untrained"),
     ([POST, "--language", "fr"], "'zh', 'en'"),
     (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
@@ -446,11 +363,15 @@ def test_nothing_asked_for_is_one_line(talk: Path, refused: Refuse, text: str) -
         assert "standard input: no requests; one post a line" in refused(talk, "reply")
 
 
-def test_a_bad_line_is_named_before_anything_is_written(talk: Path, refused: Refuse, tmp_path: Path) -> None:
+def test_bad_lines_are_named_and_the_good_ones_answered(talk: Path, cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "posts.txt"
-    for line, message in (("？", "no words"), ("鹤", "model tree knows none of its words")):
-        file.write_text(f"{POST}\n\n{line}\n{POST}\n", encoding="utf-8")
-        assert f"{file}, row 3: {message}" in refused(talk, "reply", "--json", "--file", str(file))
+    file.write_text(f"{POST}\n\n？\n{POST}\n鹤\n", encoding="utf-8")
+    answer = cli(talk, "reply", "--json", "--file", str(file))
+    assert answer.status == 1
+    assert [json.loads(line)["post"] for line in answer.out.splitlines()] == [POST, POST]
+    first, second = answer.err.splitlines()
+    assert first == f"espalier: {file}, row 3: no words; give a Chinese sentence"
+    assert second.startswith(f"espalier: {file}, row 5: model tree knows none of its words (鹤)")
 
 
 def test_a_parser_or_a_default_that_is_missing_is_named(
@@ -459,7 +380,7 @@ def test_a_parser_or_a_default_that_is_missing_is_named(
     folder = tmp_path / "talk"
     shutil.copytree(kept, folder)
     shutil.rmtree(folder / "parsers/own")
-    assert "parsers/own: parser own is not there; dvc repro train_parser@own" in refused(folder, "reply", POST)
+    assert "parsers/own: parser own is not made; dvc repro train_parser@own" in refused(folder, "reply", POST)
     edit(folder / "params.yaml", "parsers.own.treebank", "talk_en")
     assert "params.yaml: parsers: no parser for the texts of corpus talk;" in refused(folder, "reply", POST)
     edit(folder / "params.yaml", "models.tree.default_for", [])

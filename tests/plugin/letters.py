@@ -23,7 +23,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ class LetterTask:
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         return False
 
-    def inputs(self, ready: Ready, model: Any, decoder: LetterDecoder, asked: Asked, seed: int) -> list[Inputs]:
+    def inputs(self, ready: Ready, model: Any, decoder: LetterDecoder, options: RunOptions, seed: int) -> list[Inputs]:
         rows = [
             [{"id": row.id, "cluster": row.group, "sample": 0, "prompt": row.target[0], "reference": row.target}]
             for row in ready.records

@@ -10,14 +10,13 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from espalier.io.files import read_json
+from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.report import Printed, build, comparisons_of
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs
 from pipeline import layout
-from pipeline.artifacts import write_metrics
 from pipeline.params import load_params
 from pipeline.stages.report import _dataset, _segments
 from pipeline.stages.report import run as report
@@ -74,7 +73,7 @@ def test_all_rows_runs_are_entries_or_those_of_further_posts_and_the_second_corp
     params = load_params(layout.ROOT / "params.yaml")
     tabled = {ref.run for table in x2tree.tables if table.about == "runs" for row in table.rows for ref in row.runs}
     assert tabled == {*RUNS, *(f"{key}_more" for key in RUNS), "x2tree_daily", "x2tree_daily_encdec"}
-    assert set(RUNS) <= {key for key, run in params.runs.items() if run.paper == "x2tree"}
+    assert {key for key, run in params.runs.items() if run.paper == "x2tree"} <= set(RUNS)
     assert {key for each in x2tree.examples for key in each.written} == set(RUNS) == set(x2tree.sheet.runs)  # type: ignore[union-attr]
 
 
@@ -88,7 +87,7 @@ PARAMS = SimpleNamespace(
     reports=("x2tree",),
     models={
         key: SimpleNamespace(
-            paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "responder",
+            paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "rnn_seq2seq",
             network={"context": context},
         )
         for key, context in CONTEXTS.items()
@@ -138,19 +137,17 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose runs are decoded and scored, with no more of params.yaml than a report may use."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pipeline.stages.report.load_params", lambda: PARAMS)
-    rows = {"train": 9, "dev": 1, "test": 5}
-    write_metrics(
-        "corpora", "talk", {"read": 17, **rows}, {"quarantined": {"duplicate": 2}, "origins": {"train": {"web": 9}}}
-    )
-    write_metrics("parsing", "talk", {}, {"parser_scores": {"uas": 91.25, "las": 85.5}})
     counts = {"words": 50, "known posts": 96.75, "known responses": 97.5, "lifted": 3}
-    write_metrics(
-        "datasets", "dialogue_zh", {"train": 8, "dev": 1, "test": 5, "quarantined": 1, "words": 40},
-        {
-            "corpus": "talk", "language": "zh", "splits": {"train": counts, "dev": {}, "test": {}},
-            "quarantined": {"no single tree": 1}, "measures": {"depths": DEPTHS},
+    details = {
+        "corpus": "talk", "language": "zh", "rows": {"train": 8, "dev": 1, "test": 5, "quarantined": 1, "words": 40},
+        "splits": {"train": counts, "dev": {}, "test": {}}, "quarantined": {"no single tree": 1},
+        "measures": {"depths": DEPTHS}, "parsed": {"parser_scores": {"uas": 91.25, "las": 85.5}},
+        "filtered": {
+            "rows": {"read": 17, "train": 9, "dev": 1, "test": 5}, "quarantined": {"duplicate": 2},
+            "origins": {"train": {"web": 9}},
         },
-    )  # fmt: skip
+    }  # fmt: skip
+    write_json(layout.details("x2tree", "baselines/dialogue_zh/dataset"), details)
     for key in RUNS:
         table, facts = _outputs(key), {"unfit": "0", "writes": "tree" if key == "x2tree" else "chain"}
         write_table(layout.output("x2tree", key), table, facts)
@@ -166,9 +163,9 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_dataset_says_what_became_of_its_words_and_trees(made: Path) -> None:
-    corpus = _dataset("dialogue_zh", read_json(layout.details("datasets", "dialogue_zh")), "nursery")
+    corpus = _dataset("dialogue_zh", read_json(layout.details("x2tree", "baselines/dialogue_zh/dataset")), "nursery")
     assert dict(corpus.counts) == {
-        "read": 17, "train": 9, "dev": 1, "test": 5, "quarantined": 1, "words": 40, "unfit": 1, "known posts": 96.75,
+        "read": 17, "train": 9, "dev": 1, "test": 5, "words": 40, "unfit": 1, "known posts": 96.75,
         "known responses": 97.5, "lifted": 3, "uas": 91.25, "las": 85.5,
     }  # fmt: skip
     assert list(corpus.counts)[:4] == ["read", "train", "dev", "test"]
@@ -196,8 +193,6 @@ def test_files_of_runs_that_params_yaml_does_not_name_change_no_byte(made: Path)
         for file in list(Path(folder, "x2tree").glob("x2tree.*")):
             shutil.copy(file, file.with_stem("left_behind"))
     shutil.copytree("details/x2tree/baselines/dialogue_zh", "details/x2tree/baselines/left_behind")
-    for group in ("corpora", "datasets", "parsing"):
-        write_metrics(group, "left_behind", {"train": 1}, {})
     layout.curve("x2tree", "left_behind").parent.mkdir(parents=True)
     layout.curve("x2tree", "left_behind").write_text("seed,step,train_loss,dev_loss\n1,10,5.0,5.0\n", encoding="utf-8")
     report("x2tree")

@@ -25,7 +25,7 @@ from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
 from espalier.tasks.dialogue import DialogueDecoder, DialogueScoring, DialogueTask, Reply, replies
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")
 DATA = DialogueData.of(
@@ -305,7 +305,7 @@ def ready() -> Ready:
 
 
 def inputs_of(samples: int = 1, **decoder: Any) -> Inputs:
-    (inputs,) = TASK.inputs(ready(), None, DialogueDecoder(**decoder), Asked(samples), 1)
+    (inputs,) = TASK.inputs(ready(), None, DialogueDecoder(**decoder), RunOptions(samples), 1)
     return inputs
 
 
@@ -440,10 +440,10 @@ def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
 
 
 def test_the_judge_of_the_grammar_is_asked_for_the_best_replies() -> None:
-    asked: list[list[str]] = []
-    made = outputs("chain", judge=lambda words: asked.append(words) or len(words) > 1)
+    options: list[list[str]] = []
+    made = outputs("chain", judge=lambda words: options.append(words) or len(words) > 1)
     (block,) = TASK.statistics(made, DialogueScoring())
-    assert asked == [["灯", "雨"], ["石"], ["山", "桥", "灯"], ["灯", "雨"]] * 2
+    assert options == [["灯", "雨"], ["石"], ["山", "桥", "灯"], ["灯", "雨"]] * 2
     metric = next(m for family in block.families for m in TASK.metrics(family) if m.name == "grammatical")
     family = next(family for family in block.families if metric in TASK.metrics(family))
     scores = family_scores({family: block.families[family]}, TASK.metrics, seed=1, resamples=2)

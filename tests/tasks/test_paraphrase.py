@@ -1,4 +1,4 @@
-"""Writing texts and trees of pairs: what is asked for, what is never written, and what is a tree."""
+"""Writing texts and trees of pairs: what is options for, what is never written, and what is a tree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 from espalier.tasks.paraphrase import PairDecoder, PairScoring, ParaphraseTask, pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
 SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
@@ -215,14 +215,14 @@ def ready() -> Ready:
 
 
 def model_of(view: PairView) -> Any:
-    return SimpleNamespace(config=SimpleNamespace(view=view), vocabulary=VOC)
+    return SimpleNamespace(config=SimpleNamespace(view=view, positions=64), vocabulary=VOC)
 
 
 GUIDED = PairView(("source", "target_tree"))
 
 
-def inputs_of(view: PairView, asked: Asked | None = None, seed: int = 1, **decoder: Any) -> list[Inputs]:
-    return TASK.inputs(ready(), model_of(view), PairDecoder(**decoder), asked or Asked(), seed)
+def inputs_of(view: PairView, options: RunOptions | None = None, seed: int = 1, **decoder: Any) -> list[Inputs]:
+    return TASK.inputs(ready(), model_of(view), PairDecoder(**decoder), options or RunOptions(), seed)
 
 
 def trees_of(inputs: Inputs, name: str, view: PairView) -> list[str]:
@@ -258,7 +258,7 @@ def test_what_another_run_wrote_is_a_guide_and_a_bare_template_where_it_wrote_no
     view, bare = replace(GUIDED, template=1), ["(SINV)", "(S)", "(S)"]
 
     def guides(samples: int, seed: int) -> list[list[str]]:
-        runs = inputs_of(view, Asked(samples, guidance=table), seed, guide="run")
+        runs = inputs_of(view, RunOptions(samples, guidance=table), seed, guide="run")
         assert [trees_of(inputs, "target_tree", view) for inputs in runs] == [
             [row["guide"] for (row,) in inputs.rows] for inputs in runs
         ]
@@ -272,7 +272,7 @@ def test_what_another_run_wrote_is_a_guide_and_a_bare_template_where_it_wrote_no
 
 
 def test_frequent_templates_are_taken_one_a_sample() -> None:
-    runs = inputs_of(view(), Asked(samples=2), template="frequent")
+    runs = inputs_of(view(), RunOptions(samples=2), template="frequent")
     assert [row["template"] for inputs in runs for (row,) in inputs.rows] == [
         each["template"] for each in TEMPLATES for _ in range(3)
     ]
@@ -281,7 +281,7 @@ def test_frequent_templates_are_taken_one_a_sample() -> None:
         assert trees_of(inputs, "template", view()) == [template["template"]] * 3
         assert trees_of(inputs, "target_tree", view()) == [tree for *_, tree in PAIRS]
     with pytest.raises(DataError, match=r"templates\.json.*2 templates.*ask for fewer samples"):
-        inputs_of(view(), Asked(samples=3), template="frequent")
+        inputs_of(view(), RunOptions(samples=3), template="frequent")
 
 
 def test_an_expander_s_template_is_the_top_of_the_target_s_tree() -> None:
@@ -354,23 +354,32 @@ def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
         assert block.families["perplexity"][:3, 0].tolist() == [3.0, 4.0, 5.0]
 
 
-@pytest.mark.parametrize("rows", [slice(0, 5), slice(None, None, -1), None])
-def test_parses_of_other_texts_are_refused(rows: slice | None) -> None:
+@pytest.mark.parametrize("rows", [slice(0, 5), slice(None, None, -1)])
+def test_parses_of_other_texts_are_refused(rows: slice) -> None:
     made = outputs("text")
     assert made.annotations is not None
-    parses = made.annotations.iloc[rows].reset_index(drop=True) if rows else None
+    parses = made.annotations.iloc[rows].reset_index(drop=True)
     with pytest.raises(ArtifactError, match=r"the parses are not those of the run's texts; annotate again"):
         TASK.statistics(replace(made, annotations=parses), PairScoring())
 
 
+def test_pairs_without_trees_are_scored_by_their_words_alone() -> None:
+    made = replace(outputs("text"), annotations=None)
+    (block,) = TASK.statistics(made, PairScoring())
+    assert {"bleu", "rouge", "defects", "perplexity"} <= set(block.families) and "ted" not in block.families
+    assert TASK.counts(made) == {}
+
+
 def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
     text, tree = GuiGConfig(positions=52), SCPNConfig(positions=52, writes="tree")
-    TASK.check(PairDecoder(max_ids=52), text, None, 1)
-    TASK.check(PairDecoder(max_ids=52, constraint="tree"), tree, None, 1)
+    TASK.check(PairDecoder(max_ids=52), text, PairSettings(), 1)
+    TASK.check(PairDecoder(max_ids=52, constraint="tree"), tree, PairSettings(), 1)
     with pytest.raises(ConfigError, match=r"^decoder\.max_ids: 53 ids, of a model that has 52 positions; at most 52$"):
-        TASK.check(PairDecoder(max_ids=53), text, None, 1)
+        TASK.check(PairDecoder(max_ids=53), text, PairSettings(), 1)
     with pytest.raises(ConfigError, match=r"^decoder\.constraint: template is for trees; none, for texts$"):
-        TASK.check(PairDecoder(constraint="template"), text, None, 1)
+        TASK.check(PairDecoder(constraint="template"), text, PairSettings(), 1)
+    with pytest.raises(ConfigError, match=r"^dataset: the model reads or writes trees, and the pairs have none"):
+        TASK.check(PairDecoder(), text, PairSettings(trees=False), 1)
     with_trees, without = PairSettings(), PairSettings(trees=False)
     assert TASK.needs_annotation(text, with_trees) and not TASK.needs_annotation(tree, with_trees)
     assert not TASK.needs_annotation(text, without)

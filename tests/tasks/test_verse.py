@@ -27,7 +27,7 @@ from espalier.metrics.verse_format import unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Asked, Outputs, Ready
+from espalier.tasks.task import Outputs, Ready, RunOptions
 from espalier.tasks.verse import VerseDecoder, VerseScoring, VerseTask, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
@@ -335,7 +335,7 @@ def ready() -> Ready:
 
 
 def test_each_format_is_a_prompt_for_each_sample() -> None:
-    (inputs,) = TASK.inputs(ready(), MODELS["zh"], FRAME, Asked(samples=2, seed=7), seed=1)
+    (inputs,) = TASK.inputs(ready(), MODELS["zh"], FRAME, RunOptions(samples=2, seed=7), seed=1)
     assert inputs.prompts.tolist() == [0, 0, 1, 1, 2, 2] and inputs.kept == 1
     rows = [row for (row,) in inputs.rows]
     assert [(row["id"], row["sample"]) for row in rows] == [(f"p{n}", k) for n in range(3) for k in range(2)]
@@ -344,7 +344,7 @@ def test_each_format_is_a_prompt_for_each_sample() -> None:
 
 
 def test_a_column_keeps_marks_that_the_model_does_not_know() -> None:
-    (inputs,) = TASK.inputs(ready(), MODELS["zh"], FRAME, Asked(), seed=1)
+    (inputs,) = TASK.inputs(ready(), MODELS["zh"], FRAME, RunOptions(), seed=1)
     batch = inputs.data.batch(inputs.prompts, MODELS["zh"].config.view)
     for (row,), hypotheses in zip(inputs.rows, TASK.generate(MODELS["zh"], batch, FRAME, [1, 2, 3]), strict=True):
         text = TASK.columns(hypotheses[0], row, MODELS["zh"], FRAME)["text"]
@@ -419,8 +419,8 @@ def test_a_text_must_fit_the_positions_of_the_model() -> None:
     TASK.check(VerseDecoder(slack=8), network, dataset, 1)
     TASK.check(VerseDecoder(mode="frame", slack=99), network, dataset, 1)
     line = (
-        r"^decoder\.slack: 80 tokens and a slack of 9, for 88 positions; "
-        r"lower it, or raise the model's network\.positions$"
+        r"^decoder: texts of up to 89 tokens, of a model that has 88 positions; "
+        r"raise the model's network\.positions, or lower the dataset's max_tokens or decoder\.slack$"
     )
     with pytest.raises(ConfigError, match=line):
         TASK.check(VerseDecoder(slack=9), network, dataset, 1)

@@ -121,7 +121,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
                     raise ConfigError(f"{self.templates} templates", remedy=remedy)
                 templates = known[: self.templates]
             else:
-                templates = tuple(canonical(text, self.symbols, "templates") for text in self.templates)
+                templates = tuple(canonical(text, self.symbols, f"template {text}") for text in self.templates)
             for template in templates:
                 self.require_room(template, "templates")
             return templates

@@ -81,8 +81,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
             EspalierError: it is none, or would be expanded where nothing is.
         """
         if self.full:
-            remedy = "leave it out, or expand it: without full"
-            raise ConfigError("a template beside a whole tree", where=request.name, remedy=remedy)
+            raise ConfigError("a template beside a whole tree", where=request.name, remedy="leave out one of them")
         return super().own_template(request)
 
     def shared_templates(self) -> tuple[str, ...]:

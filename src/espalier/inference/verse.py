@@ -102,13 +102,11 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
 
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames that the model has symbols and positions for."""
-        if any(request.tune for request in requests) and not self.system.view.title:
-            warnings.warn(
-                f"model {self.system.name} does not read the names of tunes; a tune gives its format alone",
-                InferenceWarning,
-                stacklevel=2,
-            )
-        return attempt(enumerate(requests), self._job)
+        rows = attempt(enumerate(requests), self._job)
+        if not self.system.view.title and any(isinstance(row, VerseJob) and row.request.tune for row in rows):
+            what = f"model {self.system.name} does not read the names of tunes; a tune gives its format alone"
+            warnings.warn(what, InferenceWarning, stacklevel=2)
+        return rows
 
     def _job(self, numbered: tuple[int, VerseRequest]) -> VerseJob:
         row, request = numbered

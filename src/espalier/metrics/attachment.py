@@ -30,7 +30,7 @@ KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
 
 def attachment_statistics(
     gold: Sequence[Parse | Dependencies],
-    found: Sequence[Parse | Dependencies],
+    predicted: Sequence[Parse | Dependencies],
     *,
     subtypes: bool = True,
     punctuation: bool = True,
@@ -42,39 +42,39 @@ def attachment_statistics(
 
     Args:
         gold: sentences with heads and relations.
-        found: as many, parses of the same words; one without heads is a sentence that could not be parsed.
+        predicted: as many, parses of the same words; one without heads is a sentence that could not be parsed.
         subtypes: whether nsubj:pass differs from nsubj.
         punctuation: whether words count whose gold relation is `PUNCTUATION`.
 
     Raises:
         EspalierError: lists of different lengths, or a gold sentence that is not a head and a relation for each word.
     """
-    require_lengths("gold sentences", len(gold), parses=found)
+    require_lengths("gold sentences", len(gold), parses=predicted)
     counts = np.zeros((len(gold), _SENTENCES + 1))
-    for row, (wanted, given) in enumerate(zip(gold, found, strict=True)):
-        words = len(wanted.words)
-        if not words == len(wanted.heads) == len(wanted.labels) > 0 or len(wanted.tags) not in (0, words):
+    for row, (reference, prediction) in enumerate(zip(gold, predicted, strict=True)):
+        words = len(reference.words)
+        if not words == len(reference.heads) == len(reference.labels) > 0 or len(reference.tags) not in (0, words):
             raise EspalierError(
                 "not one head and relation for each word", where=f"gold sentence {row + 1}", remedy="filter it out"
             )
-        kept = np.array([punctuation or _universal(label) != PUNCTUATION for label in wanted.labels])
-        counts[row, [_WORDS, _TAGGED, _SENTENCES]] = kept.sum(), kept.sum() if wanted.tags else 0, 1.0
-        same = given.words == wanted.words
-        counts[row, _ERRORS] = not (same and len(given.heads) == words)
+        kept = np.array([punctuation or _universal(label) != PUNCTUATION for label in reference.labels])
+        counts[row, [_WORDS, _TAGGED, _SENTENCES]] = kept.sum(), kept.sum() if reference.tags else 0, 1.0
+        same = prediction.words == reference.words
+        counts[row, _ERRORS] = not (same and len(prediction.heads) == words)
         if not same:
             continue
-        heads = kept & _equal(wanted.heads, given.heads)
-        labels = _equal(_relations(wanted, subtypes), _relations(given, subtypes))
-        tags = kept & _equal(wanted.tags, given.tags)
+        heads = kept & _equal(reference.heads, prediction.heads)
+        labels = _equal(_relations(reference, subtypes), _relations(prediction, subtypes))
+        tags = kept & _equal(reference.tags, prediction.tags)
         counts[row, [_HEADS, _LABELLED, _TAGS]] = heads.sum(), (heads & labels).sum(), tags.sum()
     return counts
 
 
-def _equal(wanted: Sequence[object], given: Sequence[object]) -> NDArray[np.bool_]:
+def _equal(reference: Sequence[object], prediction: Sequence[object]) -> NDArray[np.bool_]:
     """Which entries are the same; none where there are none on either side."""
-    if not wanted or len(wanted) != len(given):
+    if not reference or len(reference) != len(prediction):
         return np.zeros(1, dtype=bool)
-    return np.array([one == other for one, other in zip(wanted, given, strict=True)], dtype=bool)
+    return np.array([one == other for one, other in zip(reference, prediction, strict=True)], dtype=bool)
 
 
 def _relations(of: Parse | Dependencies, subtypes: bool) -> Sequence[str]:

@@ -45,12 +45,12 @@ def bleu_statistics_all(references: Sequence[Sequence[str]], hypotheses: Sequenc
         EspalierError: lists of different lengths, a segment without references.
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
-    for row, wanted in enumerate(references, start=1):
-        if not wanted:
+    for row, texts in enumerate(references, start=1):
+        if not texts:
             raise EspalierError("no reference", where=f"scoring, row {row}", remedy="leave the row out")
     rows = [
-        _row([text.split() for text in wanted], given.split())
-        for wanted, given in zip(references, hypotheses, strict=True)
+        _row([text.split() for text in texts], hypothesis.split())
+        for texts, hypothesis in zip(references, hypotheses, strict=True)
     ]
     return np.array(rows, dtype=np.float64).reshape(-1, 2 + 2 * ORDER)
 
@@ -75,19 +75,19 @@ def _row(references: list[list[str]], hypothesis: list[str]) -> list[int]:
     correct: list[int] = []
     for n in range(1, ORDER + 1):
         # An n-gram that matches holds one of n - 1 that does.
-        wanted = [ngrams(reference, n) for reference in references] if all(correct) else []
-        correct.append(_most_matches(ngrams(hypothesis, n), wanted) if wanted else 0)
+        reference_grams = [ngrams(reference, n) for reference in references] if all(correct) else []
+        correct.append(_most_matches(ngrams(hypothesis, n), reference_grams) if reference_grams else 0)
     closest = min(map(len, references), key=lambda words: (abs(words - size), words))
     return [size, closest, *correct, *(max(size - n, 0) for n in range(ORDER))]
 
 
-def _most_matches(given: list[tuple[str, ...]], wanted: list[list[tuple[str, ...]]]) -> int:
-    if len(wanted) == 1:
-        return matches(given, wanted[0])
-    most = Counter[tuple[str, ...]]()
-    for grams in wanted:
-        most |= Counter(grams)
-    return (Counter(given) & most).total()
+def _most_matches(hypothesis_grams: list[tuple[str, ...]], reference_grams: list[list[tuple[str, ...]]]) -> int:
+    if len(reference_grams) == 1:
+        return matches(hypothesis_grams, reference_grams[0])
+    limits = Counter[tuple[str, ...]]()
+    for grams in reference_grams:
+        limits |= Counter(grams)
+    return (Counter(hypothesis_grams) & limits).total()
 
 
 def sentence_bleu(statistics: Array) -> Array:

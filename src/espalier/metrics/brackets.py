@@ -55,7 +55,7 @@ class _Counts(NamedTuple):
     """What a sentence contributes, by the rules of EVALB or of every sentence."""
 
     matched: int
-    found: int
+    predicted: int
     gold: int
     exact: bool
     tags: int
@@ -84,87 +84,87 @@ def _bracketing(tree: Tree) -> _Bracketing:
     return _Bracketing(words, tags, brackets)
 
 
-def _sentence(gold: _Bracketing, found: _Bracketing | None) -> tuple[_Counts, _Counts]:
+def _sentence(gold: _Bracketing, predicted: _Bracketing | None) -> tuple[_Counts, _Counts]:
     """The counts by EVALB, all 0 where it does not score, and those of every sentence."""
     spoken = [tag != TRACE for tag in gold.tags]
     kept = [tag not in MARKS for tag in gold.tags]
     missed = _Counts(0, 0, _spans(gold, kept).total(), False, 0, sum(spoken), True)
-    if found is None:
+    if predicted is None:
         return _NOTHING, missed
-    said = [tag != TRACE for tag in found.tags]
-    same = list(compress(gold.words, spoken)) == list(compress(found.words, said))
-    tags = _right(compress(gold.tags, spoken), compress(found.tags, said)) if same else None
-    own = [tag not in MARKS for tag in found.tags]
-    if any(own) and list(compress(gold.words, kept)) == list(compress(found.words, own)):
-        counts = _compared(gold, found, kept, own, _right(compress(gold.tags, kept), compress(found.tags, own)))
+    said = [tag != TRACE for tag in predicted.tags]
+    same = list(compress(gold.words, spoken)) == list(compress(predicted.words, said))
+    tags = _right(compress(gold.tags, spoken), compress(predicted.tags, said)) if same else None
+    own = [tag not in MARKS for tag in predicted.tags]
+    if any(own) and list(compress(gold.words, kept)) == list(compress(predicted.words, own)):
+        counts = _compared(gold, predicted, kept, own, _right(compress(gold.tags, kept), compress(predicted.tags, own)))
         # Where no more than marks differ, as " and `` do, those are no words that could be tagged.
         return counts, counts._replace(tags=tags[0], words=tags[1]) if tags else counts
     if tags is None:
         return _NOTHING, missed
     by_gold = compress(kept, spoken)  # a parse may have traces of its own
-    return _NOTHING, _compared(gold, found, kept, [word and next(by_gold) for word in said], tags)
+    return _NOTHING, _compared(gold, predicted, kept, [word and next(by_gold) for word in said], tags)
 
 
 _NOTHING: Final = _Counts(0, 0, 0, False, 0, 0, False)
 
 
 def _compared(
-    gold: _Bracketing, found: _Bracketing, kept: Sequence[bool], own: Sequence[bool], tags: tuple[int, int]
+    gold: _Bracketing, predicted: _Bracketing, kept: Sequence[bool], own: Sequence[bool], tags: tuple[int, int]
 ) -> _Counts:
-    wanted, given = _spans(gold, kept), _spans(found, own)
-    matched = (wanted & given).total()
-    exact = matched == wanted.total() == given.total()
-    return _Counts(matched, given.total(), wanted.total(), exact, *tags, True)
+    gold_spans, predicted_spans = _spans(gold, kept), _spans(predicted, own)
+    matched = (gold_spans & predicted_spans).total()
+    exact = matched == gold_spans.total() == predicted_spans.total()
+    return _Counts(matched, predicted_spans.total(), gold_spans.total(), exact, *tags, True)
 
 
 def _spans(of: _Bracketing, kept: Sequence[bool]) -> Counter[tuple[str, int, int]]:
     """The brackets that count, over the words that are kept."""
     before = list(accumulate(kept, initial=0))
-    found = ((label, before[start], before[end]) for label, start, end in of.brackets if label not in _DELETED)
-    return Counter(span for span in found if span[1] < span[2])
+    spans = ((label, before[start], before[end]) for label, start, end in of.brackets if label not in _DELETED)
+    return Counter(span for span in spans if span[1] < span[2])
 
 
-def _right(gold: Iterable[str], found: Iterable[str]) -> tuple[int, int]:
+def _right(gold: Iterable[str], predicted: Iterable[str]) -> tuple[int, int]:
     """How many tags are right, and of how many."""
-    right = [_SAME.get(one, one) == _SAME.get(other, other) for one, other in zip(gold, found, strict=True)]
+    right = [_SAME.get(one, one) == _SAME.get(other, other) for one, other in zip(gold, predicted, strict=True)]
     return sum(right), len(right)
 
 
 # --- The family ------------------------------------------------------------------------------------------------------
 
 
-def bracket_statistics(gold: Sequence[str], found: Sequence[str]) -> Array:
+def bracket_statistics(gold: Sequence[str], predicted: Sequence[str]) -> Array:
     """What one sentence contributes, (sentences, 15).
 
-    Columns: brackets that match, found, gold; 1 for an exact match; tags that are right, words, 1, all 0 where EVALB
+    Columns: brackets matched, predicted, gold; 1 for an exact match; tags that are right, words, 1, all 0 where EVALB
     does not score the sentence; the same seven of every sentence; 1 where EVALB does not score it.
 
     Args:
         gold: Penn strings.
-        found: as many, parses of the same words; an empty string is a sentence that could not be parsed.
+        predicted: as many, parses of the same words; an empty string is a sentence that could not be parsed.
 
     Raises:
         TreeError: a string that is no tree; it names the row, from 1.
         EspalierError: lists of different lengths, or an empty gold string.
     """
-    require_lengths("gold trees", len(gold), parses=found)
+    require_lengths("gold trees", len(gold), parses=predicted)
     counts = np.zeros((len(gold), _ERRORS + 1))
-    for row, (wanted, given) in enumerate(zip(gold, found, strict=True), start=1):
-        if not wanted:
+    for row, (reference, prediction) in enumerate(zip(gold, predicted, strict=True), start=1):
+        if not reference:
             raise EspalierError("no gold tree", where=f"row {row}", remedy="filter it out before")
-        parse = _bracketing(read_tree(given, file="parses", row=row)) if given else None
-        evalb, every = _sentence(_bracketing(read_tree(wanted, file="gold trees", row=row)), parse)
+        parse = _bracketing(read_tree(prediction, file="parses", row=row)) if prediction else None
+        evalb, every = _sentence(_bracketing(read_tree(reference, file="gold trees", row=row)), parse)
         counts[row - 1] = (*evalb, *every, not evalb.scored)
     return counts
 
 
 def _metrics(prefix: str, start: int, protocol: str, words: str, undefined: str) -> tuple[Metric, ...]:
     signature = signature_of("brackets", protocol=protocol, labels="COLLINS.prm", mean="micro")
-    matched, found, gold, exact, tags, counted, scored = range(start, start + _ALL)
+    matched, predicted, gold, exact, tags, counted, scored = range(start, start + _ALL)
     return (
-        Metric(f"{prefix}_p", ratio(matched, found, given=scored, scale=100.0), signature, undefined),
+        Metric(f"{prefix}_p", ratio(matched, predicted, given=scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_r", ratio(matched, gold, given=scored, scale=100.0), signature, undefined),
-        Metric(f"{prefix}_f1", f1(matched, found, gold, given=scored, scale=100.0), signature, undefined),
+        Metric(f"{prefix}_f1", f1(matched, predicted, gold, given=scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_exact", ratio(exact, scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_tag_accuracy", ratio(tags, counted, scale=100.0), f"{signature}|words:{words}", undefined),
     )

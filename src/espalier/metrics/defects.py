@@ -42,17 +42,17 @@ def defect_statistics(sources: Sequence[str], references: Sequence[str], hypothe
         EspalierError: lists of different lengths.
     """
     require_lengths("hypotheses", len(hypotheses), sources=sources, references=references)
-    found = np.ones((len(hypotheses), len(_KEYS) + 1))
+    statistics = np.ones((len(hypotheses), len(_KEYS) + 1))
     for row, texts in enumerate(zip(sources, references, hypotheses, strict=True)):
         source, reference, hypothesis = (text.lower().split() for text in texts)
-        wanted, given = negations(reference), negations(hypothesis)
-        found[row, :-1] = (
+        in_reference, in_hypothesis = negations(reference), negations(hypothesis)
+        statistics[row, :-1] = (
             repeats(hypothesis, source, reference),
-            bool(hypothesis) and given < wanted,
-            given >= 2 and given > wanted,
+            bool(hypothesis) and in_hypothesis < in_reference,
+            in_hypothesis >= 2 and in_hypothesis > in_reference,
             not hypothesis,
         )
-    return found
+    return statistics
 
 
 def repeats(hypothesis: Sequence[str], *others: Sequence[str]) -> bool:
@@ -64,8 +64,8 @@ def repeats(hypothesis: Sequence[str], *others: Sequence[str]) -> bool:
     if len(set(hypothesis)) == len(hypothesis):
         return False
     return any(
-        times >= least and all(times > count(other)[word] for other in others)
-        for count, least in ((_in_a_row, 1), (_in_all, _MANY))
+        times >= threshold and all(times > count(other)[word] for other in others)
+        for count, threshold in ((_in_a_row, 1), (_in_all, _MANY))
         for word, times in count(hypothesis).items()
     )
 

@@ -70,10 +70,10 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return (bleu_metric("bleu", tokens="words", replies="first"),)
         case "bleu_all", "":
             return (_multi_bleu("bleu_all", replies="first"),)
-        case "bleu_list", most if most.isdecimal():
-            return (_multi_bleu("bleu_list", replies=f"each-of-{most}"),)
-        case "bleu_best", most if most.isdecimal():
-            return (_multi_bleu("bleu_best", replies=f"oracle-of-{most}", by="sentence-bleu"),)
+        case "bleu_list", size if size.isdecimal():
+            return (_multi_bleu("bleu_list", replies=f"each-of-{size}"),)
+        case "bleu_best", size if size.isdecimal():
+            return (_multi_bleu("bleu_best", replies=f"oracle-of-{size}", by="sentence-bleu"),)
         case "distinct", "":
             return WORDS_MACRO
         case "distinct", "pooled":
@@ -129,33 +129,33 @@ def dialogue_statistics(
     for row, post in enumerate(posts):
         rows.setdefault(_letters(post), []).append(row)
     once = [own[0] for own in rows.values()]
-    wanted = [[references[row] for row in own] for own in rows.values()]
+    texts = [[references[row] for row in own] for own in rows.values()]
     lists = [tuple(replies[row]) or ("",) for row in once]
-    first = [found[0] for found in lists]
-    every, best = _list_statistics(wanted, lists)
-    most = max(map(len, lists), default=0)
+    first = [families[0] for families in lists]
+    every, best = _list_statistics(texts, lists)
+    size = max(map(len, lists), default=0)
     of_posts = {
-        "bleu_all": bleu_statistics_all(wanted, first),
-        f"bleu_list:{most}": every,
-        f"bleu_best:{most}": best,
+        "bleu_all": bleu_statistics_all(texts, first),
+        f"bleu_list:{size}": every,
+        f"bleu_best:{size}": best,
         "distinct": distinct_statistics(first),
         "distinct:pooled": pooled_shares(first),
         "replies": _reply_statistics([posts[row] for row in once], first),
     }
-    found = {family: _at_rows(statistics, once, count) for family, statistics in of_posts.items()}
+    families = {family: _at_rows(statistics, once, count) for family, statistics in of_posts.items()}
     for name, judged, (yes, asked) in (
         ("whole", whole, (_WHOLE, _TREES)),
         ("grammatical", grammatical, (_GRAMMATICAL, _JUDGED)),
     ):
         if judged is not None:
             require_lengths("posts", count, **{name: judged})
-            found["replies"][once, yes] = np.asarray(judged, dtype=np.float64)[once]
-            found["replies"][once, asked] = 1.0
+            families["replies"][once, yes] = np.asarray(judged, dtype=np.float64)[once]
+            families["replies"][once, asked] = 1.0
     nll, words = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
     require_lengths("posts", count, likelihood=nll, words=words)
     return {
         "bleu": bleu_statistics(references, [(*own, "")[0] for own in replies]),
-        **found,
+        **families,
         f"perplexity:{writes}": perplexity_statistics(Likelihood(nll, words, [0.0] * count, [0] * count)),
     }
 
@@ -171,7 +171,7 @@ def _list_statistics(references: Sequence[Sequence[str]], lists: Sequence[Sequen
     """Of each post: BLEU's statistics of all its replies together, and of the one with the best sentence BLEU."""
     sizes = [len(replies) for replies in lists]
     rows = bleu_statistics_all(
-        [wanted for wanted, size in zip(references, sizes, strict=True) for _ in range(size)],
+        [texts for texts, size in zip(references, sizes, strict=True) for _ in range(size)],
         [reply for replies in lists for reply in replies],
     )
     every = np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
@@ -182,22 +182,22 @@ def _list_statistics(references: Sequence[Sequence[str]], lists: Sequence[Sequen
 
 
 def _reply_statistics(posts: Sequence[str], first: Sequence[str]) -> Array:
-    found = np.zeros((len(posts), _POSTS + 1))
+    statistics = np.zeros((len(posts), _POSTS + 1))
     letters = [_letters(reply) for reply in first]
     commonest = {reply for reply, _ in Counter(letters).most_common(1)}
-    found[:, _COPIED] = [reply == _letters(post) for reply, post in zip(letters, posts, strict=True)]
-    found[:, _COMMONEST] = [reply in commonest for reply in letters]
-    found[:, _EMPTY] = [not reply for reply in letters]
-    found[:, _WORDS] = [len(reply.split()) for reply in first]
-    found[:, _POSTS] = 1.0
-    return found
+    statistics[:, _COPIED] = [reply == _letters(post) for reply, post in zip(letters, posts, strict=True)]
+    statistics[:, _COMMONEST] = [reply in commonest for reply in letters]
+    statistics[:, _EMPTY] = [not reply for reply in letters]
+    statistics[:, _WORDS] = [len(reply.split()) for reply in first]
+    statistics[:, _POSTS] = 1.0
+    return statistics
 
 
 def _at_rows(statistics: Array, rows: Sequence[int], count: int) -> Array:
     """(posts, k) -> (count, k), each at its row, zeros elsewhere."""
-    found = np.zeros((count, statistics.shape[1]))
-    found[rows] = statistics
-    return found
+    placed = np.zeros((count, statistics.shape[1]))
+    placed[rows] = statistics
+    return placed
 
 
 def _letters(text: str) -> str:

@@ -49,10 +49,10 @@ def meteor_statistics(references: Sequence[str], hypotheses: Sequence[str], *, w
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
     synonyms = WordNet(wordnet).synonyms if wordnet is not None else None
-    found = np.ones((len(references), 2))
+    statistics = np.ones((len(references), 2))
     for row, (reference, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
-        found[row, 0] = meteor(reference.lower().split(), hypothesis.lower().split(), synonyms)
-    return found
+        statistics[row, 0] = meteor(reference.lower().split(), hypothesis.lower().split(), synonyms)
+    return statistics
 
 
 def meteor(
@@ -74,37 +74,39 @@ def align(
 ) -> dict[int, int]:
     """The place in the reference for each place in the hypothesis that is matched."""
     matched: dict[int, int] = {}
-    given, wanted = _match(list(enumerate(hypothesis)), list(enumerate(reference)), matched)
-    if given and wanted:
-        given, wanted = ([(place, _stem(word)) for place, word in side] for side in (given, wanted))
-        given, wanted = _match(given, wanted, matched)
-    if given and wanted and synonyms is not None:
-        _match(given, wanted, matched, synonyms)
+    hypothesis_words, reference_words = _match(list(enumerate(hypothesis)), list(enumerate(reference)), matched)
+    if hypothesis_words and reference_words:
+        hypothesis_words, reference_words = (
+            [(place, _stem(word)) for place, word in side] for side in (hypothesis_words, reference_words)
+        )
+        hypothesis_words, reference_words = _match(hypothesis_words, reference_words, matched)
+    if hypothesis_words and reference_words and synonyms is not None:
+        _match(hypothesis_words, reference_words, matched, synonyms)
     return matched
 
 
 def _match(
-    given: list[_Word],
-    wanted: list[_Word],
+    hypothesis_words: list[_Word],
+    reference_words: list[_Word],
     matched: dict[int, int],
     synonyms: Callable[[str], Iterable[str]] | None = None,
 ) -> tuple[list[_Word], list[_Word]]:
     """One round: adds to `matched`, and returns what is left of both texts."""
     free: dict[str, list[int]] = {}
-    for place, word in wanted:
+    for place, word in reference_words:
         free.setdefault(word, []).append(place)
     left, taken = list[_Word](), set[int]()
-    for place, word in reversed(given):
+    for place, word in reversed(hypothesis_words):
         places = free.get(word)
         if synonyms is not None:
-            fitting = [free[each] for each in {word, *synonyms(word)} if free.get(each)]
-            places = max(fitting, key=lambda each: each[-1], default=None)
+            fitting = [free[form] for form in {word, *synonyms(word)} if free.get(form)]
+            places = max(fitting, key=lambda left: left[-1], default=None)
         if places:
             matched[place] = places.pop()
             taken.add(matched[place])
         else:
             left.append((place, word))
-    return left[::-1], [pair for pair in wanted if pair[0] not in taken] if taken else wanted
+    return left[::-1], [pair for pair in reference_words if pair[0] not in taken] if taken else reference_words
 
 
 @cache

@@ -83,10 +83,10 @@ def ratio(numerator: int, denominator: int, *, given: int | None = None, scale: 
     return lambda sums: _given(scale * _divide(sums[..., numerator], sums[..., denominator]), sums[..., evidence])
 
 
-def f1(correct: int, produced: int, wanted: int, *, given: int, scale: float = 1.0) -> Aggregate:
-    """Micro-F1 of pooled counts: 2 correct / (produced + wanted). Undefined where the column `given` sums to 0."""
+def f1(correct: int, produced: int, expected: int, *, given: int, scale: float = 1.0) -> Aggregate:
+    """Micro-F1 of pooled counts: 2 correct / (produced + expected). Undefined where the column `given` sums to 0."""
     return lambda sums: _given(
-        scale * _divide(2.0 * sums[..., correct], sums[..., produced] + sums[..., wanted]), sums[..., given]
+        scale * _divide(2.0 * sums[..., correct], sums[..., produced] + sums[..., expected]), sums[..., given]
     )
 
 

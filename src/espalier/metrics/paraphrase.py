@@ -59,7 +59,7 @@ _FAMILIES: Final = (
     "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "template", "defects", "perplexity",
     "expansion:8",
 )  # fmt: skip
-_EXACT, _PREDICTED, _WANTED, _TAGGED, _TREES = range(5)
+_EXACT, _PREDICTED, _REFERENCE, _TAGGED, _TREES = range(5)
 
 
 def metrics_of(family: str) -> tuple[Metric, ...]:
@@ -157,12 +157,12 @@ def _tree_families(
 def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str]) -> Array:
     """(trees, 2): whether the top levels of a tree are those of its template, 1. An unparsed tree has lost it."""
     require_lengths("templates", len(templates), hypothesis_trees=hypothesis_trees)
-    wanted, given = _all_nodes("templates", templates), _all_nodes("hypotheses", hypothesis_trees)
-    found = np.ones((len(templates), 2))
-    for row, (one, other) in enumerate(zip(wanted, given, strict=True)):
+    template_nodes, hypothesis_nodes = _all_nodes("templates", templates), _all_nodes("hypotheses", hypothesis_trees)
+    statistics = np.ones((len(templates), 2))
+    for row, (one, other) in enumerate(zip(template_nodes, hypothesis_nodes, strict=True)):
         _require_tree(one, "template", row)
-        found[row, 0] = cut_nodes(one, TEMPLATE_LEVELS) == cut_nodes(other, TEMPLATE_LEVELS)
-    return found
+        statistics[row, 0] = cut_nodes(one, TEMPLATE_LEVELS) == cut_nodes(other, TEMPLATE_LEVELS)
+    return statistics
 
 
 def _likelihoods(likelihood: tuple[Sequence[float], Sequence[int]] | None, count: int) -> Array:
@@ -194,28 +194,29 @@ def expansion_statistics(
         TreeError: a string that is no tree.
     """
     distances = ted_statistics(reference_trees, predicted_trees)
-    wanted, given = _all_nodes("references", reference_trees), _all_nodes("predictions", predicted_trees)
-    tags = {label for nodes in set(wanted) for label, _ in _leaves(nodes)}
-    found = np.ones((len(wanted), _TREES + 1))
-    for row, (whole, nodes) in enumerate(zip(wanted, given, strict=True)):
+    reference_nodes = _all_nodes("references", reference_trees)
+    predicted_nodes = _all_nodes("predictions", predicted_trees)
+    tags = {label for nodes in set(reference_nodes) for label, _ in _leaves(nodes)}
+    counts = np.ones((len(reference_nodes), _TREES + 1))
+    for row, (whole, nodes) in enumerate(zip(reference_nodes, predicted_nodes, strict=True)):
         one, other = cut_nodes(whole, depth), cut_nodes(nodes, depth)
-        found[row, _EXACT] = one == other
-        found[row, _PREDICTED], found[row, _WANTED] = len(other.labels), len(one.labels)
+        counts[row, _EXACT] = one == other
+        counts[row, _PREDICTED], counts[row, _REFERENCE] = len(other.labels), len(one.labels)
         # At the lowest level a phrase may end that was cut.
-        found[row, _TAGGED] = bool(other.labels) and all(
+        counts[row, _TAGGED] = bool(other.labels) and all(
             label in tags or level >= depth for label, level in _leaves(other)
         )
     return {
         "ted": distances,
         "template": template_statistics(reference_trees if templates is None else templates, predicted_trees),
-        f"expansion:{depth}": found,
+        f"expansion:{depth}": counts,
     }
 
 
 def _expansion_metrics(depth: int) -> tuple[Metric, ...]:
     aggregates = {
         "exact": ratio(_EXACT, _TREES, scale=100.0),
-        "nodes_ratio": ratio(_PREDICTED, _WANTED),
+        "nodes_ratio": ratio(_PREDICTED, _REFERENCE),
         "tags_at_leaves": ratio(_TAGGED, _TREES, scale=100.0),
     }
     notes = {"exact": "share", "nodes_ratio": "pooled", "tags_at_leaves": "share"}

@@ -49,14 +49,14 @@ def perplexity_statistics(likelihood: Likelihood) -> Array:
         raise EspalierError(
             "the likelihood is not a number", where=f"scoring, row {broken[0] + 1}", remedy="the model has diverged"
         )
-    found = np.zeros((len(likelihood.nll), 6))
-    found[:, _NLL], found[:, _TOKENS] = likelihood.nll, likelihood.tokens
-    found[:, _WORD_NLL], found[:, _WORDS] = likelihood.word_nll, likelihood.words
-    some = found[:, _TOKENS] > 0
+    statistics = np.zeros((len(likelihood.nll), 6))
+    statistics[:, _NLL], statistics[:, _TOKENS] = likelihood.nll, likelihood.tokens
+    statistics[:, _WORD_NLL], statistics[:, _WORDS] = likelihood.word_nll, likelihood.words
+    some = statistics[:, _TOKENS] > 0
     with np.errstate(over="ignore"):  # an infinite value is reported as such, not warned about
-        found[some, _RELEASED] = np.exp2(found[some, _NLL] / found[some, _TOKENS])
-    found[some, _DEFINED] = 1.0
-    return found
+        statistics[some, _RELEASED] = np.exp2(statistics[some, _NLL] / statistics[some, _TOKENS])
+    statistics[some, _DEFINED] = 1.0
+    return statistics
 
 
 def _exp_ratio(numerator: int, denominator: int) -> Metric:

@@ -48,23 +48,23 @@ def count_places(reference: str, hypothesis: str, scheme: str, *, u_umlaut: UUml
     """Correct, produced and gold rhyme places of a Chinese poem, as the module's head defines them."""
     groups = end_groups(reference, u_umlaut=u_umlaut)
     scheme = scheme[: len(groups)].ljust(len(groups), FREE)
-    wanted = rhyming_places(groups, scheme)
-    found = rhyming_places(end_groups(hypothesis, u_umlaut=u_umlaut), scheme)
-    gold = {index for index, rhymes in enumerate(wanted) if rhymes and scheme[index] != FREE}
-    accidents = {index for index, rhymes in enumerate(wanted) if rhymes} - gold
-    produced = {index for index, rhymes in enumerate(found) if rhymes} - accidents
+    in_reference = rhyming_places(groups, scheme)
+    in_hypothesis = rhyming_places(end_groups(hypothesis, u_umlaut=u_umlaut), scheme)
+    gold = {index for index, rhymes in enumerate(in_reference) if rhymes and scheme[index] != FREE}
+    accidents = {index for index, rhymes in enumerate(in_reference) if rhymes} - gold
+    produced = {index for index, rhymes in enumerate(in_hypothesis) if rhymes} - accidents
     return len(gold & produced), len(produced), len(gold)
 
 
 def count_pairs(reference: str, hypothesis: str, scheme: str, *, rule: Rule = "strict") -> tuple[int, int, int]:
     """Correct, produced and gold rhyming pairs of an English poem, as the module's head defines them."""
-    wanted, found = (_rhyming_pairs(text, rule) for text in (reference, hypothesis))
+    in_reference, in_hypothesis = (_rhyming_pairs(text, rule) for text in (reference, hypothesis))
     lines = len(units_of(reference))
     of_scheme = {(i, j) for i, j in combinations(range(min(lines, len(scheme))), 2) if scheme[i] == scheme[j] != FREE}
-    gold = wanted & of_scheme
+    gold = in_reference & of_scheme
     # What the scheme asks for is never wrong, nor what the reference does; everything else that rhymes is.
-    wrong = found - of_scheme - wanted
-    return len(gold & found), len(gold & found) + len(wrong), len(gold)
+    wrong = in_hypothesis - of_scheme - in_reference
+    return len(gold & in_hypothesis), len(gold & in_hypothesis) + len(wrong), len(gold)
 
 
 def _rhyming_pairs(text: str, rule: Rule) -> set[tuple[int, int]]:
@@ -98,18 +98,22 @@ def count_released(reference: str, hypothesis: str) -> tuple[int, int, int]:
     released table that most units share, first seen of equals, makes its units positive, be it one unit. The
     reference is cut to the hypothesis' length. Letters play no part; nor is one text's group compared with the other's.
     """
-    found = _released_places(hypothesis)
-    wanted = _released_places(reference, len(found))
-    return sum(a and b for a, b in zip(wanted, found, strict=False)), sum(found), sum(wanted)
+    in_hypothesis = _released_places(hypothesis)
+    in_reference = _released_places(reference, len(in_hypothesis))
+    return (
+        sum(a and b for a, b in zip(in_reference, in_hypothesis, strict=False)),
+        sum(in_hypothesis),
+        sum(in_reference),
+    )
 
 
-def _released_places(text: str, most: int | None = None) -> list[bool]:
+def _released_places(text: str, limit: int | None = None) -> list[bool]:
     groups: list[str | None] = []
-    for unit in [unit for unit in units_of(text) if unit][:most]:
+    for unit in [unit for unit in units_of(text) if unit][:limit]:
         tokens = tokens_of(unit, "zh")
         ends = tokens[:-1] if tokens[-1] in RELEASED_MARKS else tokens
         groups.append(released_group(ends[-1]) if ends else None)
-    leader = majority(groups, least=1)
+    leader = majority(groups, min_places=1)
     return [group is not None and group == leader for group in groups]
 
 
@@ -130,8 +134,8 @@ def rhyme_statistics(
     Columns: correct, produced, gold, p, r, F1 and 1, all 0 where the reference has no rhyme; letters that rhyme
     throughout, letters; correct, produced, gold, p, r and 1 by the released code, 0 in English, where it has none.
     """
-    found = np.zeros((len(references), _RELEASED_TEXTS + 1))
-    for row, reference, hypothesis, rhyme in zip(found, references, hypotheses, rhymes, strict=True):
+    statistics = np.zeros((len(references), _RELEASED_TEXTS + 1))
+    for row, reference, hypothesis, rhyme in zip(statistics, references, hypotheses, rhymes, strict=True):
         scheme = scheme_of(rhyme, reference, language, u_umlaut=u_umlaut)
         if language == "zh":
             counts = count_places(reference, hypothesis, scheme, u_umlaut=u_umlaut)
@@ -144,7 +148,7 @@ def rhyme_statistics(
             row[:_F1] = _with_quotients(correct, produced, gold)
             row[_F1], row[_SCORED] = 2 * correct / (produced + gold), 1.0
         row[_FULL : _LETTERS + 1] = count_full(hypothesis, scheme, language, u_umlaut=u_umlaut, rule=rule)
-    return found
+    return statistics
 
 
 def _with_quotients(correct: int, produced: int, gold: int) -> tuple[float, ...]:

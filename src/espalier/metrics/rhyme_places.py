@@ -41,12 +41,12 @@ class RhymeMark:
 
 def end_words(text: str, language: Language) -> list[str | None]:
     """The last word of each unit, None in a unit of marks alone."""
-    found: list[str | None] = []
+    words: list[str | None] = []
     for unit in units_of(text):
         tokens = tokens_of(unit, language)
         place = rhyme_place(tokens)
-        found.append(None if place is None else tokens[place])
-    return found
+        words.append(None if place is None else tokens[place])
+    return words
 
 
 def end_groups(text: str, *, u_umlaut: UUmlaut = "u") -> list[str | None]:
@@ -54,14 +54,14 @@ def end_groups(text: str, *, u_umlaut: UUmlaut = "u") -> list[str | None]:
     return [None if word is None else rhyme_group(word, u_umlaut=u_umlaut) for word in end_words(text, "zh")]
 
 
-def majority(groups: Sequence[str | None], *, least: int = 2) -> str | None:
+def majority(groups: Sequence[str | None], *, min_places: int = 2) -> str | None:
     """The group that most places share, the first seen of equals; None where fewer than `least` places share any.
 
     A single place is in no majority, because a rhyme takes two.
     """
     counts = Counter(group for group in groups if group is not None)
     best = max(counts, key=counts.__getitem__, default=None)  # max keeps the first of equals, as they were inserted
-    return best if best is not None and counts[best] >= least else None
+    return best if best is not None and counts[best] >= min_places else None
 
 
 def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
@@ -74,7 +74,7 @@ def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
     places: dict[str, list[str | None]] = {}
     for group, letter in zip(groups, letters, strict=True):
         places.setdefault(letter, []).append(group)
-    leaders = {letter: majority(found) for letter, found in places.items() if letter != FREE}
+    leaders = {letter: majority(members) for letter, members in places.items() if letter != FREE}
     return [
         group is not None and (group in leaders.values() if letter == FREE else group == leaders[letter])
         for group, letter in zip(groups, letters, strict=True)
@@ -101,7 +101,7 @@ def rhyme_marks(
     units = [tokens_of(unit, language) for unit in units_of(text)]
     words = end_words(text, language)
     rhyming = rhyming_places(end_groups(text, u_umlaut=u_umlaut), scheme) if language == "zh" else []
-    found = []
+    marks = []
     for unit, (tokens, word, letter) in enumerate(zip(units, words, scheme, strict=False)):
         place = rhyme_place(tokens)
         if letter == FREE or place is None or word is None:
@@ -112,8 +112,8 @@ def rhyme_marks(
             if name == letter and index != unit and other is not None
         ]
         rhymes = rhyming[unit] if rhyming else any(sounds_alike(word, peer, language, rule=rule) for peer in peers)
-        found.append(RhymeMark(unit, place, letter, group_name(word, language, u_umlaut=u_umlaut), rhymes))
-    return found
+        marks.append(RhymeMark(unit, place, letter, group_name(word, language, u_umlaut=u_umlaut), rhymes))
+    return marks
 
 
 def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[str]:

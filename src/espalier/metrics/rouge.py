@@ -34,8 +34,8 @@ def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str], *, to
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
     rows = [
-        (*_scores(_split(wanted, tokens), _split(given, tokens)), 1.0)
-        for wanted, given in zip(references, hypotheses, strict=True)
+        (*_scores(_split(reference, tokens), _split(hypothesis, tokens)), 1.0)
+        for reference, hypothesis in zip(references, hypotheses, strict=True)
     ]
     return np.array(rows, dtype=np.float64).reshape(-1, len(_KEYS) + 1)
 
@@ -51,8 +51,8 @@ def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
     full = (1 << len(one)) - 1
     row = full
     for word in other:
-        if found := row & places.get(word, 0):
-            row = (row + found | row - found) & full
+        if matched := row & places.get(word, 0):
+            row = (row + matched | row - matched) & full
     return len(one) - row.bit_count()
 
 
@@ -80,11 +80,15 @@ def _split(text: str, tokens: Tokens) -> list[str]:
 
 
 def _scores(reference: list[str], hypothesis: list[str]) -> tuple[float, float, float]:
-    wanted, given = len(reference), len(hypothesis)
+    reference_length, hypothesis_length = len(reference), len(hypothesis)
     words = matches(hypothesis, reference)
     if not words:
         return 0.0, 0.0, 0.0
     pairs = matches(ngrams(hypothesis, 2), ngrams(reference, 2))
     longest = longest_common(reference, hypothesis)
-    # 2PR / (P + R) of P = found / given, R = found / wanted
-    return 2 * words / (given + wanted), 2 * pairs / max(given + wanted - 2, 1), 2 * longest / (given + wanted)
+    # 2PR / (P + R), with P = matched / in hypothesis and R = matched / in reference
+    return (
+        2 * words / (hypothesis_length + reference_length),
+        2 * pairs / max(hypothesis_length + reference_length - 2, 1),
+        2 * longest / (hypothesis_length + reference_length),
+    )

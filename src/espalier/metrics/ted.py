@@ -157,13 +157,13 @@ class _Forest:
 
     def cuts(self, text: str, what: str, row: int) -> tuple[int, ...]:
         """The numbers of a tree's cuts, one for each of `_CUTS`."""
-        found = self.cuts_of.get(text)
-        if found is None:
+        cached = self.cuts_of.get(text)
+        if cached is None:
             tree = read_tree(text, file=what, row=row, words=self.leaves != "tags")
             nodes = nodes_of(tree, self.leaves)
             cuts = (*(cut_nodes(nodes, levels) for levels in LEVELS), nodes)
-            found = self.cuts_of[text] = tuple(self.number(each) for each in cuts)
-        return found
+            cached = self.cuts_of[text] = tuple(self.number(cut) for cut in cuts)
+        return cached
 
     def number(self, nodes: Nodes) -> int:
         if (number := self.numbers.get(nodes)) is None:
@@ -176,9 +176,9 @@ class _Forest:
         if one == other:
             return 0
         pair = (one, other) if one < other else (other, one)  # unit costs are the same both ways
-        if (found := self.known.get(pair)) is None:
-            found = self.known[pair] = self.compare(self.prepared[one], self.prepared[other])
-        return found
+        if (cached := self.known.get(pair)) is None:
+            cached = self.known[pair] = self.compare(self.prepared[one], self.prepared[other])
+        return cached
 
 
 # --- The family ------------------------------------------------------------------------------------------------------
@@ -210,15 +210,17 @@ def ted_statistics(
     for row, (reference, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
         if not reference:
             raise EspalierError("the reference has no tree", where=f"row {row + 1}", remedy="filter it out before")
-        wanted = forest.cuts(reference, "references", row + 1)
-        nodes[row] = [forest.sizes[each] for each in wanted]
+        reference_cuts = forest.cuts(reference, "references", row + 1)
+        nodes[row] = [forest.sizes[cut] for cut in reference_cuts]
         if not hypothesis:
             distances[row] = larger[row] = nodes[row]
             continue
-        given = forest.cuts(hypothesis, "hypotheses", row + 1)
-        distances[row] = [forest.distance(one, other) for one, other in zip(wanted, given, strict=True)]
-        larger[row] = np.maximum(nodes[row], [forest.sizes[each] for each in given])
-    unparsed = np.array([not each for each in hypotheses], dtype=float)[:, None]
+        hypothesis_cuts = forest.cuts(hypothesis, "hypotheses", row + 1)
+        distances[row] = [
+            forest.distance(one, other) for one, other in zip(reference_cuts, hypothesis_cuts, strict=True)
+        ]
+        larger[row] = np.maximum(nodes[row], [forest.sizes[cut] for cut in hypothesis_cuts])
+    unparsed = np.array([not text for text in hypotheses], dtype=float)[:, None]
     return np.hstack([distances, distances / nodes, distances / larger, unparsed, np.ones_like(unparsed)])
 
 

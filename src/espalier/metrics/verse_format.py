@@ -25,12 +25,12 @@ RULES: dict[Rules, tuple[int, bool]] = {"songci": (0, True), "sonnet": (1, False
 #: The only marks that the released code knows.
 RELEASED_MARKS = frozenset(",.?!:，。？！：")
 
-_CORRECT, _GENERATED, _WANTED, _P, _R, _F1 = range(6)
+_CORRECT, _GENERATED, _EXPECTED, _P, _R, _F1 = range(6)
 _RELEASED = 6  # the same five columns again, without F1, by the released protocol
 _TEXTS = 11
 
 
-def unit_is_correct(wanted: Sequence[str], found: Sequence[str], rules: Rules) -> bool:
+def unit_is_correct(reference: Sequence[str], hypothesis: Sequence[str], rules: Rules) -> bool:
     """Rules (1) and (2) for one unit, tokens against tokens.
 
     The paper's rule (2), "the punctuation characters must be same", is read as: the same marks at the same places. A
@@ -38,30 +38,30 @@ def unit_is_correct(wanted: Sequence[str], found: Sequence[str], rules: Rules) -
     wants it after the fifth is another line.
     """
     delta, with_marks = RULES[rules]
-    if abs(len(wanted) - len(found)) > delta:
+    if abs(len(reference) - len(hypothesis)) > delta:
         return False
-    return not with_marks or [is_mark(token) and token for token in wanted] == [
-        is_mark(token) and token for token in found
+    return not with_marks or [is_mark(token) and token for token in reference] == [
+        is_mark(token) and token for token in hypothesis
     ]
 
 
-def unit_is_correct_released(wanted: Sequence[str], found: Sequence[str], rules: Rules) -> bool:
+def unit_is_correct_released(reference: Sequence[str], hypothesis: Sequence[str], rules: Rules) -> bool:
     """The released code's reading: equal length, and the same sequence of marks wherever they stand.
 
     There is no released code for sonnets; theirs are the paper's rules.
     """
     delta, with_marks = RULES[rules]
-    if abs(len(wanted) - len(found)) > delta:
+    if abs(len(reference) - len(hypothesis)) > delta:
         return False
-    return not with_marks or [token for token in wanted if token in RELEASED_MARKS] == [
-        token for token in found if token in RELEASED_MARKS
+    return not with_marks or [token for token in reference if token in RELEASED_MARKS] == [
+        token for token in hypothesis if token in RELEASED_MARKS
     ]
 
 
-def _counts(correct: int, generated: int, wanted: int) -> tuple[float, float, float, float, float]:
+def _counts(correct: int, generated: int, expected: int) -> tuple[float, float, float, float, float]:
     p = correct / generated if generated else 0.0
-    r = correct / wanted if wanted else 0.0
-    return float(correct), float(generated), float(wanted), p, r
+    r = correct / expected if expected else 0.0
+    return float(correct), float(generated), float(expected), p, r
 
 
 def format_statistics(
@@ -72,19 +72,26 @@ def format_statistics(
     The released protocol cuts the reference to the hypothesis' length, so that m = min(m, n) and units that were
     never generated cost nothing; and it drops empty units.
     """
-    found = np.zeros((len(references), _TEXTS + 1))
-    for row, reference, hypothesis in zip(found, references, hypotheses, strict=True):
-        wanted = [tokens_of(unit, language) for unit in units_of(reference)]
-        given = [tokens_of(unit, language) for unit in units_of(hypothesis)]
-        correct = sum(unit_is_correct(a, b, rules) for a, b in zip(wanted, given, strict=False))
-        row[:_F1] = _counts(correct, len(given), len(wanted))
-        row[_F1] = 2 * correct / (len(given) + len(wanted)) if given or wanted else 0.0
+    statistics = np.zeros((len(references), _TEXTS + 1))
+    for row, reference, hypothesis in zip(statistics, references, hypotheses, strict=True):
+        reference_units = [tokens_of(unit, language) for unit in units_of(reference)]
+        hypothesis_units = [tokens_of(unit, language) for unit in units_of(hypothesis)]
+        correct = sum(unit_is_correct(a, b, rules) for a, b in zip(reference_units, hypothesis_units, strict=False))
+        row[:_F1] = _counts(correct, len(hypothesis_units), len(reference_units))
+        row[_F1] = (
+            2 * correct / (len(hypothesis_units) + len(reference_units)) if hypothesis_units or reference_units else 0.0
+        )
 
-        wanted, given = [unit for unit in wanted if unit], [unit for unit in given if unit]
-        correct = sum(unit_is_correct_released(a, b, rules) for a, b in zip(wanted, given, strict=False))
-        row[_RELEASED:_TEXTS] = _counts(correct, len(given), min(len(wanted), len(given)))
+        reference_units = [unit for unit in reference_units if unit]
+        hypothesis_units = [unit for unit in hypothesis_units if unit]
+        correct = sum(
+            unit_is_correct_released(a, b, rules) for a, b in zip(reference_units, hypothesis_units, strict=False)
+        )
+        row[_RELEASED:_TEXTS] = _counts(
+            correct, len(hypothesis_units), min(len(reference_units), len(hypothesis_units))
+        )
         row[_TEXTS] = 1.0
-    return found
+    return statistics
 
 
 def format_metrics(rules: Rules) -> tuple[Metric, ...]:
@@ -103,8 +110,10 @@ def format_metrics(rules: Rules) -> tuple[Metric, ...]:
         Metric("format_macro_r", ratio(_R, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
         Metric("format_macro_f1", ratio(_F1, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
         Metric("format_micro_p", ratio(_CORRECT, _GENERATED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
-        Metric("format_micro_r", ratio(_CORRECT, _WANTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
-        Metric("format_micro_f1", f1(_CORRECT, _GENERATED, _WANTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric("format_micro_r", ratio(_CORRECT, _EXPECTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric(
+            "format_micro_f1", f1(_CORRECT, _GENERATED, _EXPECTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"
+        ),
         Metric(
             "format_released_macro_f1",
             f1_of_means(_RELEASED + _P, _RELEASED + _R, given=_TEXTS, scale=100.0),
@@ -112,7 +121,7 @@ def format_metrics(rules: Rules) -> tuple[Metric, ...]:
         ),
         Metric(
             "format_released_micro_f1",
-            f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _WANTED, given=_TEXTS, scale=100.0),
+            f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _EXPECTED, given=_TEXTS, scale=100.0),
             f"{released}|mean:micro",
         ),
     )

@@ -36,7 +36,7 @@ class WordNet:
     def __init__(self, folder: Path) -> None:
         inner = Path(folder) / "wordnet"
         self._folder = inner if inner.is_dir() else Path(folder)
-        self._found: dict[str, frozenset[str]] = {}
+        self._known: dict[str, frozenset[str]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
         self._index: dict[str, dict[str, str]] = {}
         self._data: dict[str, bytes] = {}
@@ -53,8 +53,8 @@ class WordNet:
 
         Names keep their capitals, and those of several words, which have a `_`, are left out.
         """
-        if (found := self._found.get(word)) is None:
-            found = self._found[word] = frozenset(
+        if (synonyms := self._known.get(word)) is None:
+            synonyms = self._known[word] = frozenset(
                 name
                 for part in _ENDINGS
                 for form in self._forms(word.lower(), part)
@@ -62,7 +62,7 @@ class WordNet:
                 for name in self._names(offset, part)
                 if "_" not in name
             )
-        return found
+        return synonyms
 
     def _forms(self, word: str, part: str) -> set[str]:
         """The word and its base forms, those that have an entry; an irregular form has no others than its own."""

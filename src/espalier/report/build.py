@@ -123,7 +123,7 @@ def build(
         tables=tables,
         orderings=orderings_of(printed, runs, comparisons),
         studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),
-        examples=tuple(examples_of(each, runs) for each in printed.examples),
+        examples=tuple(examples_of(examples, runs) for examples in printed.examples),
         sheet=sheet_of(printed.sheet, runs) if printed.sheet else None,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
@@ -157,10 +157,13 @@ def _worded(value: object) -> str:
 
 def _corpus_line(corpus: CorpusResult) -> CorpusLine:
     counts, quarantined = tuple(corpus.counts.items()), tuple(corpus.quarantined.items())
-    origins = list(dict.fromkeys(origin for found in corpus.origins.values() for origin in found))
+    origins = list(dict.fromkeys(origin for rows_by_origin in corpus.origins.values() for origin in rows_by_origin))
     if len(origins) < 2:
         return CorpusLine(corpus.key, corpus.title, corpus.profile, counts, quarantined)
-    rows = tuple((each, tuple(found.get(each, 0) for found in corpus.origins.values())) for each in origins)
+    rows = tuple(
+        (origin, tuple(rows_by_origin.get(origin, 0) for rows_by_origin in corpus.origins.values()))
+        for origin in origins
+    )
     return CorpusLine(corpus.key, corpus.title, corpus.profile, counts, quarantined, tuple(corpus.origins), rows)
 
 
@@ -175,13 +178,13 @@ def _protocols(runs: Sequence[RunResult], tables: Sequence[Table]) -> list[str]:
 
 
 def _computations(runs: Sequence[RunResult]) -> tuple[Computation, ...]:
-    found: dict[str, dict[str, list[str]]] = {}
+    by_metric: dict[str, dict[str, list[str]]] = {}
     for run in runs:
         for metric, signature in run.signatures.items():
-            found.setdefault(metric, {}).setdefault(signature, []).append(f"{run.key} ({run.profile})")
+            by_metric.setdefault(metric, {}).setdefault(signature, []).append(f"{run.key} ({run.profile})")
     return tuple(
         Computation(metric, signature, tuple(keys) if len(signatures) > 1 else ())
-        for metric, signatures in sorted(found.items())
+        for metric, signatures in sorted(by_metric.items())
         for signature, keys in signatures.items()
     )
 

@@ -101,11 +101,13 @@ def _print_orderings(report: Report, console: Console) -> None:
     console.print(Text.assemble(("Orderings", "bold"), "  What the paper claims, in our numbers"), highlight=False)
     styles = {"holds": "green", "reversed": "red"}
     grid = Grid.grid(padding=(0, 2, 0, 0))
-    for each in report.orderings:
-        ours = " : ".join(number(reading.value, each.column.digits) for reading in each.ours)
-        facts = f"{each.column.heading} of {each.better} : {each.worse}  {ours}"
-        chance = "" if each.p is None else f"  p {probability(each.p)}"
-        grid.add_row(Text(each.verdict, styles.get(each.verdict, "dim")), Text(f"{each.claim}\n{facts}{chance}"))
+    for ordering in report.orderings:
+        ours = " : ".join(number(reading.value, ordering.column.digits) for reading in ordering.ours)
+        facts = f"{ordering.column.heading} of {ordering.better} : {ordering.worse}  {ours}"
+        chance = "" if ordering.p is None else f"  p {probability(ordering.p)}"
+        grid.add_row(
+            Text(ordering.verdict, styles.get(ordering.verdict, "dim")), Text(f"{ordering.claim}\n{facts}{chance}")
+        )
     console.print(grid)
 
 

@@ -53,35 +53,35 @@ class Examples:
     missing: tuple[str, ...]
 
 
-def examples_of(wanted: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
+def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
     """A few rows that all made runs have, spread evenly over them: nobody chooses which."""
-    made = [run for key in wanted.written for run in runs if run.key == key and run.rows]
+    made = [run for key in printed.written for run in runs if run.key == key and run.rows]
     groups = [
         group
         for profile in dict.fromkeys(run.profile for run in made)
-        for group in _groups(wanted, [run for run in made if run.profile == profile])
+        for group in _groups(printed, [run for run in made if run.profile == profile])
     ]
-    missing = tuple(key for key in wanted.written if key not in {run.key for run in made})
-    return Examples(wanted.id, wanted.title, wanted.caption, wanted.note, tuple(groups), missing)
+    missing = tuple(key for key in printed.written if key not in {run.key for run in made})
+    return Examples(printed.id, printed.title, printed.caption, printed.note, tuple(groups), missing)
 
 
-def _groups(wanted: PrintedExamples, runs: Sequence[RunResult]) -> list[ExampleGroup]:
-    found: list[tuple[RunResult, dict[str, dict[str, list[Row]]]]] = []
+def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[ExampleGroup]:
+    rows_of_runs: list[tuple[RunResult, dict[str, dict[str, list[Row]]]]] = []
     for run in runs:
         trees: dict[str, list[Row]] = {}
         for row in run.rows:
-            trees.setdefault(row.get(wanted.by, "") if wanted.by else "", []).append(row)
-        found.append((run, {tree: best_of(rows, wanted.one, wanted.best) for tree, rows in trees.items()}))
+            trees.setdefault(row.get(printed.by, "") if printed.by else "", []).append(row)
+        rows_of_runs.append((run, {tree: best_of(rows, printed.one, printed.best) for tree, rows in trees.items()}))
     groups = []
-    for tree, first in found[0][1].items():
-        shared = [id_ for id_ in first if all(id_ in trees.get(tree, {}) for _, trees in found)]
-        chosen = shared[:: max(1, len(shared) // wanted.count)][: wanted.count]
+    for tree, first in rows_of_runs[0][1].items():
+        shared = [id_ for id_ in first if all(id_ in trees.get(tree, {}) for _, trees in rows_of_runs)]
+        chosen = shared[:: max(1, len(shared) // printed.count)][: printed.count]
         examples = []
         for id_ in chosen:
-            given = [Said(label, first[id_][0].get(column, ""), False) for column, label in wanted.given.items()]
+            given = [Said(label, first[id_][0].get(column, ""), False) for column, label in printed.given.items()]
             written = [
-                Said(wanted.written[run.key] + (f" {rank}" if wanted.best > 1 else ""), row["text"], True)
-                for run, trees in found
+                Said(printed.written[run.key] + (f" {rank}" if printed.best > 1 else ""), row["text"], True)
+                for run, trees in rows_of_runs
                 for rank, row in enumerate(trees[tree][id_], start=1)
             ]
             examples.append(Example(id_, (*(line for line in given if line.text), *written)))
@@ -95,12 +95,12 @@ def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
 
     A run's samples stand in their order, the best first.
     """
-    found: dict[str, list[Row]] = {}
+    best: dict[str, list[Row]] = {}
     for row in rows:
-        mine = found.setdefault(row[one], [])
+        mine = best.setdefault(row[one], [])
         if len(mine) < count and (not mine or all(row.get(name) == mine[0].get(name) for name in ("id", "seed"))):
             mine.append(row)
-    return found
+    return best
 
 
 def _node_level(tree: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -145,9 +145,9 @@ def _style(index: int) -> dict[str, Any]:
 
 
 def _legend(figure: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
-    found = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    lines = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     legend = figure.legend(
-        [found[name] for name in names], names, loc="outside lower center", ncols=min(len(names), 6), frameon=False,
+        [lines[name] for name in names], names, loc="outside lower center", ncols=min(len(names), 6), frameon=False,
         fontsize=8, labelcolor=_INK, handlelength=4,
     )  # fmt: skip
     for text in legend.get_texts():
@@ -190,10 +190,10 @@ def _svg(figure: Figure, name: str, label: str) -> str:
     figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     svg = buffer.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r"#01010[1-9]\b", lambda found: _COLOURS[found.group()], svg)
+    svg = re.sub(r"#01010[1-9]\b", lambda match: _COLOURS[match.group()], svg)
     # Several drawings share one page: their ids must not meet.
     prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
-    svg = re.sub(r'((?:\bid|href)="#?|url\(#)', lambda found: f"{found.group()}{prefix}-", svg)
+    svg = re.sub(r'((?:\bid|href)="#?|url\(#)', lambda match: f"{match.group()}{prefix}-", svg)
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*pt" height="[^"]*pt"|<svg ([^>]*?)height="[^"]*pt"', r"<svg \1\2", svg)
     svg = re.sub(r'\s(?:width|height)="[\d.]+pt"', "", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1).strip() + "\n"

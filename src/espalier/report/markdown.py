@@ -27,19 +27,21 @@ def _table(table: Table) -> str:
 
 def _orderings(orderings: Sequence[Ordering]) -> str:
     rows = [["The paper's claim", "By", "Printed", "Ours", "Better by", "p", ""], [":--", ":--", *("--:",) * 4, ":--"]]
-    for each in orderings:
-        digits = each.column.digits
-        pairs = (" : ".join(number(reading.value, digits) for reading in two) for two in (each.printed, each.ours))
-        gain, around = number(each.gain.value, digits), margin(each.gain, digits)
-        where = f" ({_plain(each.profile)})" if each.profile else ""
+    for ordering in orderings:
+        digits = ordering.column.digits
+        pairs = (
+            " : ".join(number(reading.value, digits) for reading in two) for two in (ordering.printed, ordering.ours)
+        )
+        gain, around = number(ordering.gain.value, digits), margin(ordering.gain, digits)
+        where = f" ({_plain(ordering.profile)})" if ordering.profile else ""
         rows.append(
             [
-                f"{_plain(each.claim)} {_plain(each.better)} : {_plain(each.worse)}{where}",
-                each.column.heading,
+                f"{_plain(ordering.claim)} {_plain(ordering.better)} : {_plain(ordering.worse)}{where}",
+                ordering.column.heading,
                 *pairs,
                 f"{gain} ({around})" if around else gain,
-                probability(each.p),
-                f"**{each.verdict}**",
+                probability(ordering.p),
+                f"**{ordering.verdict}**",
             ]
         )
     return f"**Orderings.** What the paper claims, in our numbers\n\n{_grid(rows)}\n"

@@ -57,40 +57,42 @@ def probability(p: float | None) -> str:
 
 
 def _ordering(
-    wanted: PrintedOrdering,
+    claim: PrintedOrdering,
     printed: Printed,
     runs: Sequence[RunResult],
     comparisons: Sequence[Comparison],
     profile: str,
 ) -> Ordering:
-    column = printed.columns[wanted.column]
-    metric, pair = column.ours[0].metric, (wanted.better, wanted.worse)
-    found = next((c for c in comparisons if (c.one, c.other, c.metric, c.profile) == (*pair, metric, profile)), None)
+    column = printed.columns[claim.column]
+    metric, pair = column.ours[0].metric, (claim.better, claim.worse)
+    comparison = next(
+        (c for c in comparisons if (c.one, c.other, c.metric, c.profile) == (*pair, metric, profile)), None
+    )
     made = {run.key: run for run in runs if run.profile == profile}
     better, worse = (reading_of(metric, made[key]) if key in made else Reading(None, why="not run") for key in pair)
-    gain = _gain(found, column)
+    gain = _gain(comparison, column)
     return Ordering(
-        wanted.claim,
+        claim.claim,
         *pair,
         column,
         profile,
-        (_printed(printed, wanted.better, wanted.column), _printed(printed, wanted.worse, wanted.column)),
+        (_printed(printed, claim.better, claim.column), _printed(printed, claim.worse, claim.column)),
         (better, worse),
         gain,
-        found.p if found else None,
-        found.segments if found else 0,
-        _verdict(gain.value, found.p if found else None),
+        comparison.p if comparison else None,
+        comparison.segments if comparison else 0,
+        _verdict(gain.value, comparison.p if comparison else None),
     )
 
 
-def _gain(found: Comparison | None, column: Column) -> Reading:
-    if found is None:
+def _gain(comparison: Comparison | None, column: Column) -> Reading:
+    if comparison is None:
         return Reading(None, why="not computed")
     sign = 1.0 if column.better == "higher" else -1.0
-    if found.low is None or found.high is None:
-        return Reading(sign * found.difference)
-    low, high = sorted((sign * found.low, sign * found.high))
-    return Reading(sign * found.difference, low, high)
+    if comparison.low is None or comparison.high is None:
+        return Reading(sign * comparison.difference)
+    low, high = sorted((sign * comparison.low, sign * comparison.high))
+    return Reading(sign * comparison.difference, low, high)
 
 
 def _verdict(gain: float | None, p: float | None) -> Verdict:

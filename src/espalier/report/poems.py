@@ -95,17 +95,17 @@ def _written(text: str, rhyme: str, language: Language) -> tuple[UnitLine, ...]:
 
 
 def _beside(lines: Sequence[UnitLine], asked: Sequence[tuple[str, ...]], language: Language) -> tuple[UnitLine, ...]:
-    found = []
+    compared = []
     for line, unit in zip_longest(lines, asked):
         want = _spelled(unit, language) if unit else ""
         if line is None:
-            found.append(UnitLine((), asked=want))
+            compared.append(UnitLine((), asked=want))
         elif not asked:
-            found.append(line)
+            compared.append(line)
         else:
             shape = _shape([token.text for token in line.tokens], language)
-            found.append(replace(line, asked=want, got="" if unit and shape == _shape(unit, language) else shape))
-    return tuple(found)
+            compared.append(replace(line, asked=want, got="" if unit and shape == _shape(unit, language) else shape))
+    return tuple(compared)
 
 
 def _shape(tokens: Sequence[str], language: Language) -> str:

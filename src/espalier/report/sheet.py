@@ -55,29 +55,29 @@ class Sheet:
         return {"nbest.csv": _csv(self.items, Item), "nbest_key.csv": _csv(self.key, Author)}
 
 
-def sheet_of(wanted: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
+def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
     """The sheet of all inputs that every made run has written for. The same seed gives the same order."""
-    made = {run.key: run for key in wanted.runs for run in runs if run.key == key and run.rows}
-    found = {key: best_of(run.rows, wanted.one, wanted.best) for key, run in made.items()}
-    missing = tuple(key for key in wanted.runs if key not in made)
-    if not found:
-        return Sheet(wanted.note, (), (), missing)
+    made = {run.key: run for key in printed.runs for run in runs if run.key == key and run.rows}
+    best_by_run = {key: best_of(run.rows, printed.one, printed.best) for key, run in made.items()}
+    missing = tuple(key for key in printed.runs if key not in made)
+    if not best_by_run:
+        return Sheet(printed.note, (), (), missing)
     language = next(iter(made.values())).language
     items, authors = list[Item](), list[Author]()
-    for one, first in next(iter(found.values())).items():
-        if not all(one in lists for lists in found.values()):
+    for one, first in next(iter(best_by_run.values())).items():
+        if not all(one in lists for lists in best_by_run.values()):
             continue
         whose: dict[str, list[tuple[str, int]]] = {}
-        for key, lists in found.items():
+        for key, lists in best_by_run.items():
             for rank, row in enumerate(lists[one], start=1):
                 whose.setdefault(join_words(row["text"].split(), language), []).append((key, rank))
         texts = sorted(text for text in whose if text)
-        random.Random(f"{wanted.seed} {one}").shuffle(texts)
-        given = join_words(first[0][wanted.given].split(), language)
+        random.Random(f"{printed.seed} {one}").shuffle(texts)
+        given = join_words(first[0][printed.given].split(), language)
         numbers = {"": 0} | {text: len(items) + place for place, text in enumerate(texts, start=1)}
         items += [Item(numbers[text], _plain(given), _plain(text)) for text in texts]
         authors += [Author(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]
-    return Sheet(wanted.note, tuple(items), tuple(authors), missing)
+    return Sheet(printed.note, tuple(items), tuple(authors), missing)
 
 
 def _csv(rows: Sequence[Item] | Sequence[Author], kind: type[Item] | type[Author]) -> str:

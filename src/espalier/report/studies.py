@@ -63,7 +63,7 @@ def study_of(
             panels.append(_by_points(points, heading, figure, own))
     if figure.measured:
         panels += [_measured(figure.measured, corpus) for corpus in corpora if figure.measured.name in corpus.measures]
-    wanted = (*figure.runs, *([figure.beside] if figure.beside else []))
+    named = (*figure.runs, *([figure.beside] if figure.beside else []))
     made = {run.key for run in runs}
     return Study(
         figure.id,
@@ -73,7 +73,7 @@ def study_of(
         figure.setting,
         figure.beside,
         tuple(panel for panel in panels if panel.lines),
-        tuple(key for key in wanted if key not in made),
+        tuple(key for key in named if key not in made),
     )
 
 
@@ -107,13 +107,13 @@ def _by_points(points: Points, heading: str, figure: PrintedFigure, runs: Sequen
     return Panel(heading, points.better, tuple(lines), ticks=tuple(points.metrics))
 
 
-def _measured(wanted: Measured, corpus: CorpusResult) -> Panel:
-    points = sorted(((float(x), row) for x, row in corpus.measures[wanted.name].items()), key=lambda point: point[0])
+def _measured(measured: Measured, corpus: CorpusResult) -> Panel:
+    points = sorted(((float(x), row) for x, row in corpus.measures[measured.name].items()), key=lambda point: point[0])
     lines = [
         (label, tuple((x, Reading(row[name])) for x, row in points if name in row))
-        for name, label in wanted.lines.items()
+        for name, label in measured.lines.items()
     ]
-    rows = tuple((x, row.get(wanted.count) if wanted.count else None) for x, row in points)
+    rows = tuple((x, row.get(measured.count) if measured.count else None) for x, row in points)
     return Panel(f"{corpus.key} · {corpus.profile}", None, tuple(line for line in lines if len(line[1]) > 1), rows=rows)
 
 

@@ -160,9 +160,9 @@ def tags_of(entry: RunResult | CorpusResult) -> tuple[str, ...]:
 
 def by_profile(entries: Iterable[Profiled]) -> list[Profiled]:
     """The entries, nursery first; within a profile as they came."""
-    found = list(entries)
-    known = [*PROFILES, *dict.fromkeys(entry.profile for entry in found)]
-    return sorted(found, key=lambda entry: known.index(entry.profile))
+    listed = list(entries)
+    known = [*PROFILES, *dict.fromkeys(entry.profile for entry in listed)]
+    return sorted(listed, key=lambda entry: known.index(entry.profile))
 
 
 def number(value: float | None, digits: int) -> str:

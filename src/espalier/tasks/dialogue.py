@@ -13,7 +13,7 @@ from espalier.datasets.dialogue.data import ARITY, DialogueView
 from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,9 @@ class DialogueTask:
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
-    def inputs(self, ready: Ready, model: Any, decoder: DialogueDecoder, asked: Asked, seed: int) -> list[Inputs]:
+    def inputs(
+        self, ready: Ready, model: Any, decoder: DialogueDecoder, options: RunOptions, seed: int
+    ) -> list[Inputs]:
         """Each distinct post once; every pair of the post gets the same replies."""
         import numpy as np
 
@@ -137,7 +139,7 @@ class DialogueTask:
             ]
             for post, own in places.items()
         ]
-        return [Inputs(ready.data, np.array([own[0] for own in places.values()]), rows, kept=asked.samples)]
+        return [Inputs(ready.data, np.array([own[0] for own in places.values()]), rows, kept=options.samples)]
 
     def prefixes(self, decoder: DialogueDecoder) -> int:
         """The beams."""

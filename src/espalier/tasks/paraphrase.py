@@ -15,7 +15,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,14 +71,17 @@ class ParaphraseTask:
     text_view = PairView(("source",))
 
     def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """What is written must fit the model's positions, and a constraint is for trees."""
+        """What is written must fit the model's positions, and trees need pairs with trees."""
         if decoder.max_ids > network.positions:
             raise ConfigError(
                 f"{decoder.max_ids} ids, of a model that has {network.positions} positions",
                 where="decoder.max_ids",
                 remedy=f"at most {network.positions}",
             )
-        if network.view.writes == "text" and decoder.constraint != "none":
+        view = network.view
+        if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
+            raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
+        if view.writes == "text" and decoder.constraint != "none":
             raise ConfigError(
                 f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts"
             )
@@ -89,7 +92,7 @@ class ParaphraseTask:
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
-    def inputs(self, ready: Ready, model: Any, decoder: PairDecoder, asked: Asked, seed: int) -> list[Inputs]:
+    def inputs(self, ready: Ready, model: Any, decoder: PairDecoder, options: RunOptions, seed: int) -> list[Inputs]:
         """The pairs under their guides, once for each sample."""
         import numpy as np
 
@@ -101,9 +104,9 @@ class ParaphraseTask:
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
         view, made = model.config.view, []
-        for sample in range(asked.samples):
+        for sample in range(options.samples):
             templates = _templates(ready, decoder, records, sample, view)
-            guides = _guides(decoder, records, asked.guidance, seed, sample, model)
+            guides = _guides(decoder, records, options.guidance, seed, sample, model)
             rows = [
                 [
                     {

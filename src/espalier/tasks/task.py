@@ -1,4 +1,4 @@
-"""Tasks: what a model is asked to write, how it is decoded, and how its outputs are judged."""
+"""Tasks: what a model is to write, how it is decoded, and how its outputs are judged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunOptions:
     """What a run asks of its model for each record.
 
     Attributes:
@@ -156,8 +156,8 @@ class Task(Protocol):
         """Whether texts are judged by their parses, for these settings of a model and of a dataset."""
         ...
 
-    def inputs(self, ready: Ready, model: Any, decoder: Any, asked: Asked, seed: int) -> list[Inputs]:
-        """What a model of this seed is asked to write."""
+    def inputs(self, ready: Ready, model: Any, decoder: Any, options: RunOptions, seed: int) -> list[Inputs]:
+        """What a model of this seed is to write."""
         ...
 
     def prefixes(self, decoder: Any) -> int:

@@ -16,7 +16,7 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Asked, Inputs, Outputs, Ready, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format, format_of
 from espalier.verse.text import join_units
@@ -86,7 +86,7 @@ class VerseTask:
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
-    def inputs(self, ready: Ready, model: Any, decoder: VerseDecoder, asked: Asked, seed: int) -> list[Inputs]:
+    def inputs(self, ready: Ready, model: Any, decoder: VerseDecoder, options: RunOptions, seed: int) -> list[Inputs]:
         """Each format `samples` times."""
         import numpy as np
 
@@ -104,9 +104,9 @@ class VerseTask:
                 }
             ]
             for record in ready.records
-            for sample in range(asked.samples)
+            for sample in range(options.samples)
         ]
-        return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), asked.samples), rows)]
+        return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
 
     def prefixes(self, decoder: VerseDecoder) -> int:
         """One for a drawn text."""
