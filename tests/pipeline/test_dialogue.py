@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from small_params import baseline
 
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Pair
@@ -29,7 +30,6 @@ from espalier.syntax.ternary import flatten
 from pipeline.artifacts import judge_of, read_ready, read_records
 from pipeline.params import Corpus
 from pipeline.stages import baselines, canonicalize, decode, score, train
-from small_params import baseline
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -149,7 +149,9 @@ def test_pairs_that_do_not_fit_are_quarantined_with_a_reason(talked: Path) -> No
     assert numbers["words"] == 100 and dataset["splits"]["train"]["known responses"] < 100
 
 
-def test_a_shared_vocabulary_is_the_other_dataset_s(restored: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shared_vocabulary_is_the_other_dataset_s(
+    restored: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shared = {"encoding": "dialogue", "corpus": "talk", "vocab_from": "short", "words": 10}
     edit(restored / "params.yaml", "datasets.canonicalize.shared", shared)
     monkeypatch.chdir(restored)

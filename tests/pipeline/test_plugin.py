@@ -133,7 +133,9 @@ def test_a_plugin_that_cannot_be_imported_is_one_line(project: Path, run: Callab
 def registered(project: Path) -> None:
     """Name the plugin in params.yaml and its components in versions.yaml, and write what its paper prints."""
     path, versions = project / "params.yaml", project / "versions.yaml"
-    head = {key: value for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items() if isinstance(value, str)}
+    head = {
+        key: value for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items() if isinstance(value, str)
+    }
     path.write_text(yaml.safe_dump({**head, **PARAMS}, sort_keys=False), encoding="utf-8")
     components = yaml.safe_load(versions.read_text(encoding="utf-8"))
     for kind, name in (
