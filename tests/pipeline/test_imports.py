@@ -80,6 +80,11 @@ def test_params_yaml_is_checked_without_torch() -> None:
     imported([*registries, *data, *tasks, "pipeline.params", "pipeline.params_check"], TORCH)
 
 
+def test_what_a_command_can_be_asked_for_is_known_without_torch() -> None:
+    modules = [f"espalier.inference.{name}" for name in ("system", "registry", "requests", "results", "folder")]
+    imported([*modules, "pipeline.systems", "pipeline.commands.requests"], {"torch", "accelerate", "safetensors"})
+
+
 def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() -> None:
     imported(
         ["pipeline.stages.score"], {"torch", "accelerate", "dvc", "typer", "click", "matplotlib", "jinja2", "requests"}
