@@ -46,7 +46,12 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
         "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
         "measures": kind.measures(encoded["train"].split),
         "filtered": read_json(layout.details("corpora", dataset.corpus)),
-        "parsed": read_json(layout.details("parsing", dataset.corpus)),
+        # Without the parser's speed: training reads this folder, and must not run again where that alone changed.
+        "parsed": {
+            name: value
+            for name, value in read_json(layout.details("parsing", dataset.corpus)).items()
+            if name != "speed"
+        },
     }
     with atomic_folder(layout.ready(key)) as folder:
         vocabulary.save(folder / "vocabulary.json")
