@@ -361,7 +361,7 @@ def test_an_unknown_reader_architecture_or_option_is_one_line(
             "models.songnet.network.positions",
             5,
             ["train", "songnet"],
-            "of a model that has 5 positions; raise the model",
+            "of a model that has 5 positions",
         ),
         ("models.songnet.training.stepps", 3, ["train", "songnet"], "models.songnet.training: stepps: unknown key"),
         ("runs.songnet_free.decoder.top_p", 3, ["decode", "songnet_free"], "decoder: top_p: unknown key"),
