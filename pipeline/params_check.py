@@ -40,7 +40,6 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
         _check_run(key, params)
     for key in params.baselines:
         _check_baseline(key, params)
-    _check_reports(params)
     for key, annotation in params.annotations.items():
         _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
 
@@ -235,18 +234,6 @@ def _check_baseline(key: str, params: Params) -> None:
         )
     _refers(f"{path}.parser", baseline.parser, params.parsers)
     _refers(f"{path}.lexicon", baseline.lexicon, _lexicons(params))
-
-
-def _check_reports(params: Params) -> None:
-    """A report describes each dataset by the baselines over it."""
-    described = {(baseline.paper, baseline.dataset) for baseline in params.baselines.values()}
-    for key, run in params.runs.items():
-        if run.paper in params.reports and (run.paper, run.dataset) not in described:
-            raise ConfigError(
-                f"report {run.paper} has no baselines over dataset {run.dataset}, which run {key} decodes",
-                where="baselines",
-                remedy=f"add an entry with paper: {run.paper} and dataset: {run.dataset}",
-            )
 
 
 def _lexicons(params: Params) -> list[str]:
