@@ -60,7 +60,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 def call(folder: Path, *command: str, **more: str) -> Answer:
     """A command in a folder of a project."""
     done = subprocess.run(
-        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, check=False, timeout=300
+        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, check=False, timeout=900
     )
     return Answer(done.returncode, done.stdout, done.stderr)
 

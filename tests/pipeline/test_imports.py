@@ -77,6 +77,11 @@ def test_settings_of_models_are_checked_without_torch() -> None:
     imported(["espalier.models.registry", *data], {"torch", "accelerate", "safetensors"})
 
 
+def test_what_a_command_can_be_asked_for_is_known_without_torch() -> None:
+    modules = [f"espalier.inference.{name}" for name in ("system", "registry", "requests", "results", "folder")]
+    imported([*modules, "pipeline.systems", "pipeline.commands.requests"], {"torch", "accelerate", "safetensors"})
+
+
 def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() -> None:
     imported(
         ["pipeline.stages.score"], {"torch", "accelerate", "dvc", "typer", "click", "matplotlib", "jinja2", "requests"}
@@ -90,12 +95,7 @@ def test_no_other_stage_needs_dvc_or_drawing(stage: str) -> None:
 
 def test_trees_are_read_grown_and_compared_without_a_second_s_wait_for_nltk() -> None:
     of_trees = ["espalier.syntax", "espalier.nursery", "espalier.metrics.ted", "espalier.metrics.brackets"]
-    stages = [
-        "pipeline.stages.train",
-        "pipeline.stages.linearize",
-        "pipeline.stages.decode",
-        "pipeline.paraphrase.decode",
-    ]
+    stages = ["pipeline.stages.train", "pipeline.stages.linearize", "pipeline.stages.decode"]
     imported([*of_trees, *stages, "espalier.training", "espalier.models", "espalier.decoding"], {"nltk"})
 
 

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-WORDS = ("moss", "mist", "mint", "lamp", "lake", "lark", "leaf", "pine", "pond", "path", "rain", "reed", "rock", "root")
+WORDS = (
+    "moss", "mist", "mint", "lamp", "lake", "lark", "leaf", "pine", "pond", "path", "rain", "reed", "rock", "root",
+    "pebble",
+)  # fmt: skip
 
 
-def words(count: int = 42) -> Iterator[Sentence]:
+def words(count: int = 45) -> Iterator[Sentence]:
     """Words, those with one first letter in one group."""
     for number in range(count):
         word = WORDS[number % len(WORDS)]
