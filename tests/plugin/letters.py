@@ -228,5 +228,5 @@ class LetterTask:
 
 READERS["letters"] = Reader(Sentence, words, reads_sources=False)
 ENCODINGS["letters"] = LetterEncoding()
-ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "tests.plugin.bigram:Bigram")
+ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "plugin.bigram:Bigram")
 TASKS["letters"] = LetterTask()
