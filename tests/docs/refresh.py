@@ -51,7 +51,7 @@ def _pycon(lines: list[str], session: dict[str, Any]) -> list[str]:
         out = io.StringIO()
         with redirect_stdout(out), redirect_stderr(io.StringIO()):
             try:
-                exec(compile(example.source, "<example>", "single"), session)  # noqa: S102
+                exec(compile(example.source, "<example>", "single"), session)
             except Exception as error:
                 print("Traceback (most recent call last):")
                 print(traceback.format_exception_only(error)[-1].strip())
