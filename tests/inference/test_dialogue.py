@@ -24,6 +24,8 @@ from espalier.syntax.ternary import spell, ternary
 from espalier.tasks.dialogue import DialogueDecoder, replies
 
 POST = "今天好吗？"
+#: Models that were never trained write until they are stopped.
+pytestmark = pytest.mark.filterwarnings("ignore::espalier.inference.writer.InferenceWarning")
 
 
 @pytest.fixture(scope="module", params=["tree", "chain"])

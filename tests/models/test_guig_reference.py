@@ -48,7 +48,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "divided by coverage": {"encoders": [TREE], "divide": "coverage", "passes": 1},
     "residual inside, post": {"encoders": [TREE], "residual": "inside", "passes": 3},
     "Transformer": {"encoders": [reads("target_tree", "source", cross_heads=3)]},
-    "Transformer, boundary ids": {"encoders": [reads("target_tree", "source")], "boundary_ids": True, "norm": "pre"},
+    "Transformer with boundary ids": {
+        "encoders": [reads("target_tree", "source")],
+        "boundary_ids": True,
+        "norm": "pre",
+    },
     "three encoders": {"encoders": [reads("source"), TREE, reads("template", "source_tree", layers=1)]},
 }
 

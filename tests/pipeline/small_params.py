@@ -97,6 +97,14 @@ def run(task: str, of: str, on: str, decoder: Tree | None = None, **changes: Any
     return {**entry, **slots, "decoder": decoder or {}, "scoring": {}, "samples": 1, "seed": 1, **changes}
 
 
+def baseline(task: str, on: str, **changes: Any) -> Tree:
+    """The rows without a trained model, over the test split of a dataset."""
+    paper = {"verse": "songnet", "paraphrase": "guig", "dialogue": "x2tree"}[task]
+    entry = {"paper": paper, "task": task, "preset": paper, "dataset": on, "split": "test"}
+    slots = {"parser": "none", "lexicon": "none", "decoder": {}, "scoring": {}}
+    return {**entry, **slots, "samples": 1, "seed": 1, **changes}
+
+
 def nursery() -> Tree:
     """A chain from corpus to report for each of three tasks."""
     tree = empty()
@@ -154,6 +162,10 @@ def nursery() -> Tree:
         "expanded": run("paraphrase", "expander", "said", {"constraint": "template"}),
         "written": run("paraphrase", "writer", "said", {"guide": "run"}, guidance="guig/expanded", annotation="reread"),
         "grown": run("dialogue", "grower", "talk", samples=2),
+    }
+    tree["baselines"] = {
+        "tiny": baseline("verse", "tiny"),
+        "said": baseline("paraphrase", "said", parser="words"),
     }
     tree["annotations"] = {
         "again": {"paper": "songnet", "run": "songnet_free", "parser": "words"},

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,44 +14,41 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from small_params import baseline
 
+from espalier.corpora.readers import READERS
 from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import ARITY
+from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import WordVocabulary
-from espalier.io.tables import table_metadata
+from espalier.io.files import read_json
+from espalier.io.tables import table_metadata, write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.models.serialization import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
-from pipeline import layout
-from pipeline.artifacts import read_split
-from pipeline.stages import canonicalize, decode, score, train
+from pipeline.artifacts import judge_of, read_ready, read_records
+from pipeline.params import Corpus
+from pipeline.stages import baselines, canonicalize, decode, score, train
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
 Edit = Callable[..., None]
 
-RESPONDER = {"width": 12, "word": 8, "readout": 8, "scale": 0.1, "positions": 32, "context": "nrm"}
-
-
-def json_of(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
 
 def added(params: dict[str, Any]) -> None:
-    """A dataset of short sides with a model that holds no longer ones, a chain model, and runs of both."""
+    """A dataset of short sides with a model, a chain model with two seeds, runs of both, and a dialogue's baselines."""
     models, runs = params["models"], params["runs"]
     datasets = params["datasets"]["canonicalize"]
-    datasets["short"] = datasets["talk"] | {"most": 10, "words": 100, "unknown": 0.5}
-    models["rnn_seq2seq"] = models["grower"] | {"arch": "rnn_seq2seq", "network": RESPONDER, "default_for": []}
-    network = models["grower"]["network"] | {"positions": 11}
-    models["short"] = models["grower"] | {"dataset": "short", "network": network, "default_for": []}
-    models["twice"] = models["rnn_seq2seq"] | {"seeds": [1, 2]}
-    decoder = {"beam": 4, "words": 12}
-    runs["replied"] = runs["grown"] | {"model": "twice", "decoder": decoder, "samples": 3}
-    runs["skipped"] = runs["replied"] | {"model": "rnn_seq2seq", "decoder": decoder | {"skip": 1, "posts": 2}}
-    runs["short"] = runs["grown"] | {"model": "short"}
-    runs["foreign"] = runs["grown"] | {"corpus": "said"}
+    datasets["short"] = datasets["talk"] | {"max_words": 10, "words": 100, "max_unknown": 0.5}
+    models["twice"] = models["grower"] | {
+        "arch": "rnn_seq2seq", "network": {"context": "nrm"}, "default_for": [], "seeds": [1, 2],
+    }  # fmt: skip
+    models["short"] = models["grower"] | {"dataset": "short", "network": {"positions": 11}, "default_for": []}
+    runs["replied"] = runs["grown"] | {"model": "twice", "decoder": {"beam": 4, "max_words": 12}, "samples": 3}
+    runs["skipped"] = runs["replied"] | {"decoder": {"beam": 4, "max_words": 12, "skip": 1, "posts": 2}}
+    runs["short"] = runs["grown"] | {"model": "short", "dataset": "short"}
+    params["baselines"]["talk"] = baseline("dialogue", "talk", samples=2)
 
 
 @pytest.fixture(scope="module")
@@ -58,95 +56,124 @@ def talked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the small project in which all of this has run; tests leave it as they found it."""
     folder = tmp_path_factory.mktemp("talked") / "project"
     shutil.copytree(built, folder, symlinks=True, ignore=shutil.ignore_patterns(".git", ".dvc"))
-    params = json.loads(json.dumps(yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))))
+    params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
     added(params)
-    (folder / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True), encoding="utf-8")
+    (folder / "params.yaml").write_text(json.dumps(params, ensure_ascii=False), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("ESPALIER_DEVICE", "cpu")
         canonicalize.run("short")
-        for model in ("rnn_seq2seq", "twice", "short"):
+        for model in ("twice", "short"):
             train.run(model)
         for run in ("replied", "skipped", "short"):
             decode.run(run)
             score.run(run)
+        baselines.run("talk")
     return folder
+
+
+@pytest.fixture
+def restored(talked: Path) -> Any:
+    """The built folder, with `params.yaml` and the files of run `grown` put back after the test."""
+    names = [
+        "params.yaml", "metrics/x2tree/grown.json", "details/x2tree/grown.json", "outputs/x2tree/grown.parquet",
+        "segments/x2tree/grown.parquet", "data/ready/talk/vocabulary.json",
+    ]  # fmt: skip
+    before = [(talked / name, (talked / name).read_bytes()) for name in names]
+    yield talked
+    for file, data in before:
+        file.chmod(0o644)
+        file.write_bytes(data)
 
 
 def outputs(folder: Path, run: str) -> pd.DataFrame:
     return pd.read_parquet(folder / f"outputs/x2tree/{run}.parquet")
 
 
+def details(folder: Path, run: str) -> Any:
+    return read_json(folder / f"details/x2tree/{run}.json")
+
+
 def split_of(folder: Path, split: str = "test") -> list[Pair]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        return read_split("talk", split, Pair)
+    return read_records(folder / "data/corpora/talk", split, Pair)
 
 
 # --- canonicalize -----------------------------------------------------------------------------------------------------
 
 
 def test_every_pair_is_ready_and_its_tree_gives_its_words_back(talked: Path) -> None:
-    found = json_of(talked / "metrics/datasets/talk.json")
-    assert sum(found["rows"].values()) == 60 and found["rows"]["quarantined"] == 0 == len(found["quarantined"])
+    numbers, dataset = (read_json(talked / f"{kind}/datasets/talk.json") for kind in ("metrics", "details"))
+    assert sum(numbers[name] for name in ("train", "dev", "test")) == 60 and numbers["quarantined"] == 0
+    assert dataset["quarantined"] == {} and dataset["rows"] == numbers
     vocabulary = WordVocabulary.load(talked / "data/ready/talk/vocabulary.json")
     for split in ("train", "dev", "test"):
         table = pd.read_parquet(talked / f"data/ready/talk/{split}.parquet")
         rows = split_of(talked, split)
-        assert table["id"].tolist() == [row.id for row in rows] and len(table) == found["rows"][split]
-        assert found["words"][split] == sum(len(row.target_words.split()) for row in rows)
+        assert table["id"].tolist() == [row.id for row in rows] and len(table) == numbers[split]
+        assert dataset["splits"][split]["words"] == sum(len(row.target_words.split()) for row in rows)
         for row, order, children in zip(rows, table["order"], table["children"], strict=True):
             assert order[flatten(children.reshape(-1, ARITY))].tolist() == list(range(len(order)))
             assert len(order) == len(row.target_words.split())
     words = {word for row in split_of(talked, "train") for word in f"{row.source_words} {row.target_words}".split()}
-    assert {*vocabulary.words} <= words and len(vocabulary.words) == min(250, len(words))
-    assert found["vocabulary"]["words"] == len(vocabulary.words)
+    assert {*vocabulary.words} <= words and len(vocabulary.words) == min(250, len(words)) == numbers["words"]
 
 
-def test_the_steps_of_figure_6_are_those_of_the_training_responses(talked: Path) -> None:
-    steps = json_of(talked / "metrics/datasets/talk.json")["steps"]
+def test_the_records_of_a_split_are_kept_beside_its_ids_but_those_of_training(talked: Path) -> None:
+    for split in ("dev", "test"):
+        assert read_records(talked / "data/ready/talk", f"{split}.records", Pair) == split_of(talked, split)
+    assert not (talked / "data/ready/talk/train.records.parquet").exists()
+
+
+def test_the_depths_of_figure_6_are_those_of_the_training_responses(talked: Path) -> None:
+    depths = read_json(talked / "details/datasets/talk.json")["measures"]["depths"]
     lengths = [len(row.target_words.split()) for row in split_of(talked, "train")]
-    assert {int(length): row["sentences"] for length, row in steps.items()} == {
+    assert {int(length): row["sentences"] for length, row in depths.items()} == {
         length: lengths.count(length) for length in sorted({*lengths})
     }
-    long = [row for length, row in steps.items() if int(length) > 8]
+    long = [row for length, row in depths.items() if int(length) > 8]
     assert long and all(row["chain"] > row["ternary"] for row in long)
 
 
-def test_what_does_not_fit_is_put_aside_with_its_reason(talked: Path) -> None:
-    found = json_of(talked / "metrics/datasets/short.json")
-    aside = pd.read_parquet(talked / "data/ready/short/quarantine.parquet")
-    assert found["rows"]["quarantined"] == len(aside) > 0
-    assert found["quarantined"] == aside["reason"].value_counts().sort_index().to_dict()
-    assert {"over 10 words", "too many unknown words"} <= {*found["quarantined"]}
-    assert found["vocabulary"]["words"] == 100 and found["unknown"]["train"]["target"] > 0
+def test_pairs_that_do_not_fit_are_quarantined_with_a_reason(talked: Path) -> None:
+    numbers, dataset = (read_json(talked / f"{kind}/datasets/short.json") for kind in ("metrics", "details"))
+    tables = [pd.read_parquet(talked / f"data/ready/short/{name}.quarantine.parquet") for name in dataset["splits"]]
+    quarantined = pd.concat(tables)
+    assert numbers["quarantined"] == len(quarantined) > 0
+    assert dataset["quarantined"] == quarantined["reason"].value_counts().sort_index().to_dict()
+    assert {"over 10 words", "too many unknown words"} <= {*dataset["quarantined"]}
+    assert {*quarantined["id"]} == {row.id for name in dataset["splits"] for row in split_of(talked, name)} - {
+        identity
+        for name in dataset["splits"]
+        for identity in pd.read_parquet(talked / f"data/ready/short/{name}.parquet")["id"]
+    }
+    assert numbers["words"] == 100 and dataset["splits"]["train"]["known responses"] < 100
 
 
-def test_a_shared_vocabulary_is_the_other_dataset_s(talked: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = (talked / "params.yaml").read_bytes()
-    shared = {"form": "dialogue", "corpus": "talk", "vocab_from": "short", "words": 10}
-    edit(talked / "params.yaml", "datasets.canonicalize.shared", shared)
-    monkeypatch.chdir(talked)
+def test_a_shared_vocabulary_is_the_other_dataset_s(
+    restored: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = {"encoding": "dialogue", "corpus": "talk", "vocab_from": "short", "words": 10}
+    edit(restored / "params.yaml", "datasets.canonicalize.shared", shared)
+    monkeypatch.chdir(restored)
     canonicalize.run("shared")
-    (talked / "params.yaml").write_bytes(before)
-    own, other = (talked / f"data/ready/{key}/vocabulary.json" for key in ("shared", "short"))
+    own, other = (restored / f"data/ready/{key}/vocabulary.json" for key in ("shared", "short"))
     assert own.read_bytes() == other.read_bytes()
 
 
 # --- decode -----------------------------------------------------------------------------------------------------------
 
-COLUMNS = ["id", "cluster", "seed", "sample", "source", "reference", "text", "heads", "cut", "score", "nll", "words"]
+COLUMNS = ["id", "cluster", "sample", "source", "reference", "seed", "text", "heads", "cut", "score", "nll", "words"]
 
 
 @pytest.mark.parametrize(("run", "samples", "seeds"), [("grown", 2, [1]), ("replied", 3, [1, 2])])
 def test_each_pair_has_its_replies_the_best_first(talked: Path, run: str, samples: int, seeds: list[int]) -> None:
-    table, rows = outputs(talked, run), split_of(talked)
+    table, rows = outputs(talked, run), sorted(split_of(talked), key=lambda row: row.id)
     assert list(table) == COLUMNS
     assert table["id"].tolist() == [row.id for _ in seeds for row in rows for _ in range(samples)]
     assert table["seed"].tolist() == [seed for seed in seeds for _ in range(len(rows) * samples)]
     assert table["sample"].tolist() == list(range(samples)) * len(rows) * len(seeds)
-    wanted = {row.id: (row.source_words, row.target_words) for row in rows}
-    assert [wanted[each] for each in table["id"]] == list(zip(table["source"], table["reference"], strict=True))
+    sides = {row.id: (row.source_words, row.target_words) for row in rows}
+    assert [sides[identity] for identity in table["id"]] == list(zip(table["source"], table["reference"], strict=True))
     for _, scores in table.groupby(["seed", "id"])["score"]:
         assert scores.is_monotonic_decreasing and (scores < 0).all()
 
@@ -154,9 +181,10 @@ def test_each_pair_has_its_replies_the_best_first(talked: Path, run: str, sample
 @pytest.mark.parametrize("run", ["grown", "replied"])
 def test_pairs_of_one_post_share_its_replies_and_its_cluster(talked: Path, run: str) -> None:
     table = outputs(talked, run)
+    first = {row.source_words: row.id for row in reversed(split_of(talked))}
     assert table["source"].nunique() < table["id"].nunique()
-    for _, rows in table.groupby(["seed", "source"], sort=False):
-        assert rows["cluster"].unique().tolist() == [rows["id"].iloc[0]]
+    for (_, source), rows in table.groupby(["seed", "source"], sort=False):
+        assert rows["cluster"].unique().tolist() == [first[source]]
         for _, ranked in rows.groupby("sample"):
             assert len(ranked[["text", "heads", "cut", "score"]].drop_duplicates()) == 1
 
@@ -168,62 +196,62 @@ def test_only_whole_trees_have_heads_and_chains_have_none(talked: Path) -> None:
     assert (outputs(talked, "replied")["heads"] == "").all()
 
 
-@pytest.mark.parametrize("run", ["grown", "replied"])
-def test_the_likelihood_is_that_of_each_reference_under_its_seed(talked: Path, run: str) -> None:
+@pytest.mark.parametrize(("run", "key"), [("grown", "grower"), ("replied", "twice")])
+def test_the_likelihood_is_that_of_each_reference_under_its_seed(
+    talked: Path, run: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
-    from espalier.datasets.dialogue.encode import canonicalize as ready
-
-    table = outputs(talked, run).query("sample == 0").reset_index(drop=True)
+    monkeypatch.chdir(talked)
+    table = outputs(talked, run).query("sample == 0")
     seed = int(table["seed"].max())
-    key = {"grown": "grower", "replied": "twice"}[run]
-    loaded, vocabulary = load_model(talked / f"models/{key}", seed)
-    model: Any = loaded
-    data, _, _ = ready(split_of(talked), vocabulary)
+    model: Any = load_model(talked / f"models/{key}", seed)[0]
+    ready = read_ready("talk", "test", ENCODINGS["dialogue"])
     for place in (0, 3):
         with torch.inference_mode():
-            nats = float(model.loss(data.batch(np.array([place]), model.config.view)).total)
-        row = table[table["seed"] == seed].iloc[place]
+            nats = float(model.loss(ready.data.batch(np.array([place]), model.config.view)).total)
+        ((_, row),) = table[(table["seed"] == seed) & (table["id"] == ready.records[place].id)].iterrows()
         assert row["nll"] == pytest.approx(nats, rel=1e-4) and row["words"] == len(row["reference"].split())
 
 
 def test_posts_are_taken_in_order_after_those_that_are_skipped(talked: Path) -> None:
     posts = list(dict.fromkeys(row.source_words for row in split_of(talked)))
     table = outputs(talked, "skipped")
-    assert list(dict.fromkeys(table["source"])) == posts[1:3]
+    assert {*table["source"]} == {*posts[1:3]}
     assert {*table["id"]} == {row.id for row in split_of(talked) if row.source_words in posts[1:3]}
-    # A post is answered as it is among others: the first seed of the other run is the same model.
-    whole = outputs(talked, "replied").query("seed == 1 and id in @table.id")
+    # A post is answered as it is among others.
+    whole = outputs(talked, "replied").query("id in @table.id")
     assert whole["text"].tolist() == table["text"].tolist()
     assert whole["score"].tolist() == pytest.approx(table["score"].tolist(), abs=1e-4)
 
 
-def test_pairs_that_a_model_cannot_hold_are_counted(talked: Path) -> None:
-    rows = [row for row in split_of(talked) if max(len(row.source_words.split()), len(row.target_words.split())) <= 10]
+def test_the_records_that_the_dataset_quarantined_are_counted_as_unfit(talked: Path) -> None:
     kept = {*outputs(talked, "short")["id"]}
-    assert kept <= {row.id for row in rows} and kept
     unfit = len(split_of(talked)) - len(kept)
+    assert kept == {*pd.read_parquet(talked / "data/ready/short/test.parquet")["id"]}
     assert table_metadata(talked / "outputs/x2tree/short.parquet")["unfit"] == str(unfit)
-    assert json_of(talked / "metrics/x2tree/short.json")["counts"]["unfit"] == unfit > 0
+    assert details(talked, "short")["counts"]["unfit"] == unfit > 0
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         ("runs.skipped.samples", 5, "runs.skipped.samples: 5 replies of 4 beams; at most 4"),
-        ("runs.skipped.decoder.skip", 99, "decoder.skip: 99 posts are skipped of "),
-        ("runs.skipped.corpus", "said", "said/test.parquet: model rnn_seq2seq fits none of "),
+        ("runs.skipped.decoder.skip", 99, "decoder.skip: 99 of "),
+        ("runs.skipped.dataset", "short", "dataset short has not the vocabulary of model twice"),
     ],
 )
 def test_a_run_that_cannot_be_is_one_line(
-    talked: Path, refused: Refuse, edit: Edit, key: str, value: Any, message: str
+    restored: Path, refused: Refuse, edit: Edit, key: str, value: Any, message: str
 ) -> None:
-    before = (talked / "params.yaml").read_bytes()
-    edit(talked / "params.yaml", key, value)
-    try:
-        assert message in refused(talked, "decode", "skipped")
-    finally:
-        (talked / "params.yaml").write_bytes(before)
+    edit(restored / "params.yaml", key, value)
+    assert message in refused(restored, "decode", "skipped")
+
+
+def test_a_dataset_that_was_made_again_after_training_is_one_line(restored: Path, refused: Refuse) -> None:
+    shutil.copy(restored / "data/ready/short/vocabulary.json", restored / "data/ready/talk/vocabulary.json")
+    line = refused(restored, "decode", "skipped")
+    assert "the vocabulary of dataset talk is not that of model twice; give the dataset vocab_from: talk" in line
 
 
 # --- score ------------------------------------------------------------------------------------------------------------
@@ -231,73 +259,81 @@ def test_a_run_that_cannot_be_is_one_line(
 
 @pytest.mark.parametrize("run", ["grown", "replied", "skipped", "short"])
 def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str) -> None:
-    found, table = json_of(talked / f"metrics/x2tree/{run}.json"), outputs(talked, run)
-    assert list(found) == ["scores", "intervals", "signatures", "undefined", "counts"]
-    assert list(found["scores"]) == list(KEYS)
-    undefined = {name for name, value in found["scores"].items() if value is None}
+    scored, table = details(talked, run), outputs(talked, run)
+    assert list(scored) == ["scores", "intervals", "signatures", "undefined", "counts", "settings"]
+    assert list(scored["scores"]) == list(KEYS)
+    undefined = {name for name, value in scored["scores"].items() if value is None}
     trees = run in ("grown", "short")
-    assert undefined == {*found["undefined"]} == (set() if trees else {"tree_whole"})
-    counts = found["counts"]
-    assert counts["pairs"] == table["id"].nunique() and counts["posts"] == table["source"].nunique()
-    assert counts["replies"] == len(table) and counts["cut"] == (table["cut"] != "").sum()
+    assert undefined == {*scored["undefined"]} == (set() if trees else {"tree_whole"})
+    counts = scored["counts"]
+    assert counts["records"] == table["id"].nunique() and counts["posts"] == table["source"].nunique()
+    assert counts["texts"] == len(table) and counts["cut"] == (table["cut"] != "").sum()
     segments = pd.read_parquet(talked / f"segments/x2tree/{run}.parquet")
     assert segments["id"].tolist() == table.query("sample == 0")["id"].tolist()
+
+
+def test_the_metrics_are_few_numbers_of_the_details(talked: Path) -> None:
+    scores, numbers = details(talked, "grown")["scores"], read_json(talked / "metrics/x2tree/grown.json")
+    assert {*numbers} == {"bleu", "bleu_all", "dist1", "dist2", "ppl", "whole", "grammar", "copied"}
+    assert numbers["ppl"] == pytest.approx(scores["perplexity_per_word"], rel=1e-4)
+    assert "whole" not in read_json(talked / "metrics/x2tree/replied.json")
 
 
 def test_the_replies_of_every_seed_count(talked: Path) -> None:
     first = outputs(talked, "replied").query("sample == 0").drop_duplicates(["seed", "source"])
     texts = [own["text"].tolist() for _, own in first.groupby("seed")]
     assert len(texts) == 2 and texts[0] != texts[1]
-    found = json_of(talked / "metrics/x2tree/replied.json")["scores"]
-    assert found["words"] == pytest.approx(first["text"].str.split().map(len).mean(), abs=1e-3)
+    words = details(talked, "replied")["scores"]["words"]
+    assert words == pytest.approx(first["text"].str.split().map(len).mean(), abs=1e-3)
 
 
 def test_the_grammar_of_the_nursery_judges_each_post_s_first_reply(talked: Path) -> None:
     table = outputs(talked, "grown").query("sample == 0").drop_duplicates("source")
     judged = [is_grammatical(text.split()) for text in table["text"]]
-    assert json_of(talked / "metrics/x2tree/grown.json")["scores"]["grammatical"] == pytest.approx(
-        100 * np.mean(judged), abs=1e-3
-    )
+    assert details(talked, "grown")["scores"]["grammatical"] == pytest.approx(100 * np.mean(judged), abs=1e-3)
 
 
 def test_references_would_all_be_grammatical_and_perplexity_is_per_word(
-    talked: Path, monkeypatch: pytest.MonkeyPatch
+    restored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The outputs with each reply replaced by its reference, scored again."""
-    table = outputs(talked, "grown")
-    heads = {row.id: row.target_heads for row in split_of(talked)}
-    path = talked / layout.output("x2tree", "grown")
-    kept = [talked / "metrics/x2tree/grown.json", talked / "segments/x2tree/grown.parquet", path]
-    before = [(file, file.read_bytes()) for file in kept]
-    from espalier.io.tables import write_table
-
-    try:
-        write_table(
-            path,
-            table.assign(text=table["reference"], heads=[heads[each] for each in table["id"]], cut=""),
-            {"unfit": "0", "writes": "tree"},
-        )
-        monkeypatch.chdir(talked)
-        score.run("grown")
-        found = json_of(kept[0])["scores"]
-    finally:
-        for file, data in before:
-            file.write_bytes(data)
-    assert found["grammatical"] == found["tree_whole"] == 100 and found["bleu"] == pytest.approx(100)
+    table = outputs(restored, "grown")
+    heads = {row.id: row.target_heads for row in split_of(restored)}
+    write_table(
+        restored / "outputs/x2tree/grown.parquet",
+        table.assign(text=table["reference"], heads=[heads[identity] for identity in table["id"]], cut=""),
+        {"unfit": "0", "writes": "tree"},
+    )
+    monkeypatch.chdir(restored)
+    score.run("grown")
+    scores = details(restored, "grown")["scores"]
+    assert scores["grammatical"] == scores["tree_whole"] == 100 and scores["bleu"] == pytest.approx(100)
     first = table[table["sample"] == 0]
-    assert found["perplexity_per_word"] == pytest.approx(math.exp(first["nll"].sum() / first["words"].sum()), rel=1e-3)
+    assert scores["perplexity_per_word"] == pytest.approx(math.exp(first["nll"].sum() / first["words"].sum()), rel=1e-3)
 
 
-def test_a_corpus_that_did_not_grow_is_judged_by_no_grammar(
-    talked: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = [talked / name for name in ("params.yaml", "metrics/x2tree/grown.json", "segments/x2tree/grown.parquet")]
-    before = [(file, file.read_bytes()) for file in files]
-    try:
-        edit(talked / "params.yaml", "corpora.talk.reader", "weibo")
-        monkeypatch.chdir(talked)
-        score.run("grown")
-        assert "grammatical" in json_of(files[1])["undefined"]
-    finally:
-        for file, data in before:
-            file.write_bytes(data)
+def test_a_corpus_that_no_grammar_grew_is_judged_by_none(restored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers = {name: judge_of(Corpus.model_construct(reader=name)) for name in ("dialogue_zh", "weibo")}
+    assert readers == {"dialogue_zh": is_grammatical, "weibo": None}
+    monkeypatch.setitem(READERS, "dialogue_zh", replace(READERS["dialogue_zh"], judge=None))
+    monkeypatch.chdir(restored)
+    score.run("grown")
+    assert "grammatical" in details(restored, "grown")["undefined"]
+
+
+# --- baselines --------------------------------------------------------------------------------------------------------
+
+
+def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
+    names = {"ngram", "copy", "human"}
+    for kind in ("outputs", "segments", "metrics", "details"):
+        files = {path.stem for path in (talked / f"{kind}/x2tree/baselines/talk").iterdir()}
+        assert files == (names | {"dataset"} if kind == "details" else names)
+    ids = outputs(talked, "grown")["id"].tolist()
+    for name in names:
+        assert outputs(talked, f"baselines/talk/{name}")["id"].tolist() == ids
+        assert list(details(talked, f"baselines/talk/{name}")["scores"]) == list(KEYS)
+    human, copied, ngram = (details(talked, f"baselines/talk/{name}")["scores"] for name in ("human", "copy", "ngram"))
+    assert human["bleu"] == pytest.approx(100) and human["grammatical"] == 100 and human["perplexity_per_word"] is None
+    assert copied["copied"] == 100 and ngram["perplexity_per_word"] > 1
+    assert details(talked, "baselines/talk/dataset") == read_json(talked / "details/datasets/talk.json")

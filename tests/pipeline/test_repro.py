@@ -24,6 +24,7 @@ STAGES = [
     "annotate@again",
     "score@songnet_free",
     "score@songnet_no_s",
+    "baselines@tiny",
     "report@songnet",
     "parse@said",
     "filter@said",
@@ -35,6 +36,7 @@ STAGES = [
     "annotate@reread",
     "score@expanded",
     "score@written",
+    "baselines@said",
     "report@guig",
     "parse@talk",
     "filter@talk",
@@ -60,21 +62,21 @@ def test_an_empty_cache_runs_each_stage_once(built: Path) -> None:
 
 
 def test_the_counts_add_up_from_the_corpus_to_the_texts(built: Path) -> None:
-    rows = json_of(built / "metrics/corpora/tiny.json")["rows"]
+    rows = json_of(built / "metrics/corpora/tiny.json")
     assert rows["read"] == 60 == rows["train"] + rows["dev"] + rows["test"] + rows["quarantined"]
-    ready = json_of(built / "metrics/datasets/tiny.json")["rows"]
-    assert sum(ready.values()) == 60 - rows["quarantined"]
+    ready = json_of(built / "metrics/datasets/tiny.json")
+    assert sum(ready[name] for name in ("train", "dev", "test", "quarantined")) == 60 - rows["quarantined"]
     for run, samples in (("songnet_free", 1), ("songnet_no_s", 2)):
-        counts = json_of(built / f"metrics/songnet/{run}.json")["counts"]
-        assert counts["poems"] == ready["test"] and counts["texts"] == ready["test"] * samples
+        counts = json_of(built / f"details/songnet/{run}.json")["counts"]
+        assert counts["records"] == ready["test"] and counts["texts"] == ready["test"] * samples
         table = pd.read_parquet(built / f"outputs/songnet/{run}.parquet")
-        assert len(table) == counts["texts"] and table["id"].nunique() == counts["poems"]
+        assert len(table) == counts["texts"] and table["id"].nunique() == counts["records"]
 
 
 def test_what_an_expander_wrote_guides_the_text_and_keeps_its_template(built: Path) -> None:
     trees, texts = (pd.read_parquet(built / f"outputs/guig/{run}.parquet") for run in ("expanded", "written"))
     assert trees["tree"].tolist() == texts["guide"].tolist() and (texts["text"] != "").all()
-    found = {run: json_of(built / f"metrics/guig/{run}.json") for run in ("expanded", "written")}
+    found = {run: json_of(built / f"details/guig/{run}.json") for run in ("expanded", "written")}
     assert found["expanded"]["scores"]["template_kept"] == 100 and found["expanded"]["counts"]["no tree"] == 0
     assert found["written"]["scores"]["ted_unparsed"] == 100
     segments = pd.read_parquet(built / "segments/guig/written.parquet")
@@ -82,21 +84,16 @@ def test_what_an_expander_wrote_guides_the_text_and_keeps_its_template(built: Pa
 
 
 def test_every_run_has_the_same_keys_and_no_number_that_is_none(built: Path) -> None:
-    found = [json_of(built / f"metrics/songnet/{run}.json") for run in ("songnet_free", "songnet_no_s")]
-    assert list(found[0]) == list(found[1]) == ["scores", "intervals", "signatures", "undefined", "counts"]
+    runs = ("songnet_free", "songnet_no_s")
+    numbers = [json_of(built / f"metrics/songnet/{run}.json") for run in runs]
+    assert list(numbers[0]) == list(numbers[1])
+    assert all(isinstance(value, int | float) for row in numbers for value in row.values())
+    details = [json_of(built / f"details/songnet/{run}.json") for run in runs]
+    assert list(details[0]) == list(details[1])
     for part in ("scores", "intervals", "signatures"):
-        assert list(found[0][part]) == list(found[1][part]) == list(found[0]["scores"])
-    assert {
-        "perplexity",
-        "ppl_released",
-        "format_macro_f1",
-        "rhyme_macro_f1",
-        "distinct_1_macro",
-        "perplexity_dev",
-    } <= {*found[0]["scores"]}
-    for each in found:
-        assert {name for name, value in each["scores"].items() if value is None} == set(each["undefined"])
-    assert found[1]["scores"]["format_macro_f1"] == 100.0  # in frame, marks copied
+        assert list(details[0][part]) == list(details[1][part]) == list(details[0]["scores"])
+    assert {"perplexity", "format_macro_f1", "rhyme_macro_f1", "perplexity_dev"} <= {*details[0]["scores"]}
+    assert details[1]["scores"]["format_macro_f1"] == 100.0  # in frame, marks copied
 
 
 def test_the_report_names_each_run(built: Path) -> None:
@@ -115,13 +112,13 @@ def test_no_stage_leaves_anything_half_written_or_a_checkpoint(built: Path) -> N
 def test_git_sees_the_lock_and_the_metrics_and_no_artifact(built: Path, run: Run) -> None:
     answer = run(built, "git", "status", "--porcelain")
     names = {line[3:] for line in answer.out.splitlines()}
-    assert names == {"dvc.lock", "metrics/", "first.log"}
+    assert names == {"dvc.lock", "metrics/", "details/", "first.log"}
 
 
 def test_metrics_show_in_dvc(built: Path, run: Run) -> None:
     answer = run(built, "dvc", "metrics", "show", "--json", "metrics/songnet/songnet_free.json")
     (found,) = json.loads(answer.out)[""]["data"].values()
-    assert found["data"]["counts"]["texts"] == 10
+    assert found["data"] == json_of(built / "metrics/songnet/songnet_free.json")
 
 
 def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_it(
@@ -132,7 +129,7 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
     run(project, "git", "add", "-A")
     run(project, "git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "built")
 
-    edit(project / "params.yaml", "runs.songnet_free.decoder.top_k", 1)
+    edit(project / "params.yaml", "runs.songnet_free.decoder", {"top_k": 1})
     answer = run(project, "dvc", "repro")
     assert set(ran(answer.out)) == {
         "decode@songnet_free", "annotate@again", "score@songnet_free", *REPORTS,
@@ -162,27 +159,31 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("corpora.tiny.filters.min_units", 3, {"filter@tiny"}),
     ("corpora.tiny.split.seed", 2, {"filter@tiny"}),
     ("datasets.linearize.tiny.max_tokens", 199, {"linearize@tiny"}),
-    ("models.songnet_no_s.training.steps", 21, {"train@songnet_no_s"}),
-    ("models.songnet_no_s.network.width", 34, {"train@songnet_no_s"}),
+    ("models.songnet_no_s.training", {"steps": 21}, {"train@songnet_no_s"}),
+    ("models.songnet_no_s.network", {"symbols": ["c", "p"], "width": 34}, {"train@songnet_no_s"}),
     ("models.songnet_no_s.seeds", [1, 2], {"train@songnet_no_s"}),
     ("models.songnet_no_s.title", "Another", set()),
     ("models.songnet_no_s.default_for", ["generate.en"], set()),
     ("runs.songnet_free.split", "dev", {"decode@songnet_free"}),
     ("runs.songnet_free.seed", 2, {"decode@songnet_free", "score@songnet_free"}),
-    ("runs.songnet_free.rules", "sonnet", {"score@songnet_free"}),
+    ("runs.songnet_free.scoring", {"rules": "sonnet"}, {"score@songnet_free"}),
+    ("presets.x2tree.network.width", 14, {"train@grower"}),
+    ("presets.songnet.training.steps", 21, {"train@songnet", "train@songnet_no_s"}),
+    ("presets.guig.decoder.beam", 3, {"decode@expanded", "decode@written", "baselines@said"}),
+    ("presets.songnet.scoring.rules", "sonnet", {"score@songnet_free", "score@songnet_no_s", "baselines@tiny"}),
     ("versions.layers", 9, TRAININGS),
     ("versions.models.songnet", 9, {"train@songnet", "train@songnet_no_s"}),
     ("versions.models.guig", 9, {"train@expander", "train@writer"}),
     ("versions.training", 9, TRAININGS),
-    ("versions.decoding.verse", 9, {"decode@songnet_free", "decode@songnet_no_s"}),
-    ("versions.decoding.paraphrase", 9, {"decode@expanded", "decode@written"}),
-    ("versions.corpora.verse", 9, {"linearize@tiny", "decode@songnet_free", "decode@songnet_no_s"}),
-    ("versions.corpora.paraphrase", 9, {"linearize@said", "decode@expanded", "decode@written"}),
-    ("versions.metrics.paraphrase", 9, {"score@expanded", "score@written"}),
+    ("versions.decoding.verse", 9, {"decode@songnet_free", "decode@songnet_no_s", "baselines@tiny"}),
+    ("versions.decoding.paraphrase", 9, {"decode@expanded", "decode@written", "baselines@said"}),
+    ("versions.encodings.verse", 9, {"linearize@tiny"}),
+    ("versions.encodings.pairs", 9, {"linearize@said"}),
+    ("versions.metrics.paraphrase", 9, {"score@expanded", "score@written", "baselines@said"}),
     ("datasets.canonicalize.talk.words", 249, {"canonicalize@talk"}),
-    ("models.grower.network.arity", 1, {"train@grower"}),
-    ("runs.grown.decoder.beam", 4, {"decode@grown"}),
-    ("versions.corpora.dialogue", 9, {"canonicalize@talk", "decode@grown"}),
+    ("models.grower.network", {"arity": 1}, {"train@grower"}),
+    ("runs.grown.decoder", {"beam": 4}, {"decode@grown"}),
+    ("versions.encodings.dialogue", 9, {"canonicalize@talk"}),
     ("versions.models.x2tree", 9, {"train@grower"}),
     ("versions.decoding.dialogue", 9, {"decode@grown"}),
     ("versions.metrics.dialogue", 9, {"score@grown"}),
@@ -193,7 +194,8 @@ EDITS: list[tuple[str, Any, set[str]]] = [
 ]
 
 
-#: They name runs, models and corpora and how they are set, and follow every edit of params.yaml.
+#: They show how runs, baselines, models and presets are set.
+SHOWN = ("runs.", "baselines.", "models.", "presets.")
 REPORTS = {"report@songnet", "report@guig"}
 
 
@@ -214,28 +216,42 @@ def test_an_edit_touches_its_stages_and_reports_alone(
             status = repo.status(targets=["dvc.yaml"])
         file.write_bytes(before)
         found = {name for name, why in status.items() if any("changed deps" in part for part in why)}
-        if found != (expected if of_versions else expected | REPORTS):
+        if found != (expected | REPORTS if key.startswith(SHOWN) else expected):
             wrong[key] = found
     assert not wrong
 
 
-def test_a_profile_is_a_folder_with_the_same_stages(project: Path, run: Run) -> None:
-    """From a mirror, through the reader of Song ci, to rows of ids; from the root."""
-    answer = run(project, "dvc", "repro", "profiles/small/dvc.yaml", ESPALIER_MIRROR="mirror")
-    assert answer.status == 0, answer.err
-    assert [name.rpartition(":")[2] for name in ran(answer.out)] == [
-        "download@madeup",
-        "parse@ci",
-        "filter@ci",
-        "linearize@ci",
-    ]
+def test_a_comment_in_params_yaml_runs_nothing(project: Path, run: Run) -> None:
+    file = project / "params.yaml"
+    file.write_text(f"# A comment.\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
+    assert "up to date" in run(project, "dvc", "repro").out
+
+
+def test_a_profile_is_a_project_of_its_own_with_the_same_stages(project: Path, run: Run) -> None:
+    """From a mirror, through the reader of Song ci, to rows of ids."""
     small = project / "profiles/small"
-    found = json_of(small / "metrics/corpora/ci.json")
-    assert found["rows"] == {"read": 8, "train": 3, "dev": 1, "test": 1, "quarantined": 3}
-    assert found["quarantined"]["duplicate"] == 1
-    aside = pd.read_parquet(small / "data/corpora/ci/quarantine.parquet")
-    assert sorted(aside["id"]) == ["songci/0/4", "songci/0/5", "songci/0/6"]
+    answer = run(project, "dvc", "--cd", "profiles/small", "repro", ESPALIER_MIRROR=str(project / "mirror"))
+    assert answer.status == 0, answer.err
+    assert ran(answer.out) == ["download@madeup", "parse@ci", "filter@ci", "linearize@ci"]
+    assert (small / "data/raw/ci/madeup/ci.song.0.json").exists()
+    rows = json_of(small / "metrics/corpora/ci.json")
+    assert {name: rows[name] for name in ("read", "train", "dev", "test", "quarantined")} == {
+        "read": 8, "train": 3, "dev": 1, "test": 1, "quarantined": 3,
+    }  # fmt: skip
+    assert json_of(small / "details/corpora/ci.json")["quarantined"]["duplicate"] == 1
+    quarantine = pd.read_parquet(small / "data/corpora/ci/quarantine.parquet")
+    assert sorted(quarantine["id"]) == ["songci/0/4", "songci/0/5", "songci/0/6"]
     again = run(small, "dvc", "repro", ESPALIER_MIRROR="")
     assert again.status == 0 and "up to date" in again.out, again.err
     assert "up to date" in run(project, "dvc", "repro").out  # the nursery beside it still stands
     assert not (project / "profiles/paper/dvc.lock").exists()
+
+
+@pytest.mark.parametrize("folder", [".", "profiles/small", "profiles/paper"])
+@pytest.mark.parametrize(
+    "command", ["metrics show metrics/songnet", "metrics diff", "params diff", "status -q", "pull --allow-missing"]
+)
+def test_a_profile_that_has_run_nothing_warns_of_nothing(shared: Path, run: Run, folder: str, command: str) -> None:
+    answer = run(shared / folder, "dvc", *command.split(), COLUMNS="120")
+    assert "DVC failed" not in answer.err and "Traceback" not in answer.err, answer.err
+    assert max(map(len, answer.out.splitlines()), default=0) <= 120

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-WORDS = ("moss", "mist", "mint", "lamp", "lake", "lark", "leaf", "pine", "pond", "path", "rain", "reed", "rock", "root")
+WORDS = (
+    "moss", "mist", "mint", "lamp", "lake", "lark", "leaf", "pine", "pond", "path", "rain", "reed", "rock", "root",
+    "pebble",
+)  # fmt: skip
 
 
-def words(count: int = 42) -> Iterator[Sentence]:
+def words(count: int = 45) -> Iterator[Sentence]:
     """Words, those with one first letter in one group."""
     for number in range(count):
         word = WORDS[number % len(WORDS)]
@@ -225,5 +228,5 @@ class LetterTask:
 
 READERS["letters"] = Reader(Sentence, words, reads_sources=False)
 ENCODINGS["letters"] = LetterEncoding()
-ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "tests.plugin.bigram:Bigram")
+ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "plugin.bigram:Bigram")
 TASKS["letters"] = LetterTask()
