@@ -110,7 +110,7 @@ def test_what_the_page_prints_of_the_paper_is_what_the_defaults_are() -> None:
         assert float(rows[f"network.{key}"].replace(",", "")) == getattr(tree, key), key
     assert (tree.width, tree.word, tree.scale) == (chain.width, chain.word, chain.scale)
     assert (tree.readout, chain.readout) == (512, 512) and "`readout: 512`" in TEXT
-    assert not tree.both_ways and not tree.shared
+    assert not tree.bidirectional and not tree.shared
     assert TrainingConfig(steps=1).rho == 0.95 and "`rho: 0.95`" in TEXT
     decoder = DialogueDecoder()
     assert rows["decoder.beam"].split(";")[0] == str(decoder.beam) and rows["decoder.local"] == str(decoder.local)
@@ -126,7 +126,7 @@ def test_the_table_of_search_is_the_decoders_own() -> None:
 
 def test_every_key_that_the_page_sets_is_one() -> None:
     settings = re.findall(
-        r"`(arity|context|both_ways|shared|readout|order|stop|optimizer|rho|patience): ([\w.]+)`", TEXT
+        r"`(arity|context|bidirectional|shared|readout|order|stop|optimizer|rho|patience): ([\w.]+)`", TEXT
     )
     assert len(settings) > 8
     for key, value in settings:

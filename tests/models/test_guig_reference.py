@@ -137,7 +137,7 @@ def fed(config: GuiGConfig, block: Any, xs: list[Tensor]) -> list[Tensor]:
 
 
 def vector(model: Any, kind: str, each: int) -> Any:
-    space = model.spaces[kind]
+    space = model.embeddings[kind]
     if kind == "text":
         return space.pieces.weight[each].detach().double() * math.sqrt(model.config.width)
     depth = model.vocabulary.trees.depth
@@ -214,9 +214,9 @@ def wanted_losses(model: Any, batch: PairBatch, row: int, smoothing: float) -> t
     xs, config = torch.stack(states(model, batch, row)), model.config
     target = batch.target[row, : len(xs)]
     if config.writes == "text":
-        parts = [(1.0, model.spaces["text"].pieces.weight, target)]
+        parts = [(1.0, model.embeddings["text"].pieces.weight, target)]
     else:
-        depth, space = model.vocabulary.trees.depth, model.spaces["tree"]
+        depth, space = model.vocabulary.trees.depth, model.embeddings["tree"]
         nodes = torch.where(target < 4, target, 4 + (target - 4) // depth)
         levels = torch.where(target < 4, target, 4 + (target - 4) % depth)
         parts = [(config.alpha, space.nodes.weight, nodes), (config.beta, space.levels.weight, levels)]

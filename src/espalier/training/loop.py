@@ -227,17 +227,17 @@ def _resume(
     """Where the last checkpoint left off, or the start: progress, best weights (none before the first evaluation),
     running loss.
     """
-    found = load_checkpoint(scratch)
-    if found is None:
+    checkpoint = load_checkpoint(scratch)
+    if checkpoint is None:
         return Progress(), {}, torch.zeros(2, dtype=torch.float64, device=device)
 
     def part(prefix: str) -> dict[str, Tensor]:
-        return {name.removeprefix(prefix): v for name, v in found.tensors.items() if name.startswith(prefix)}
+        return {name.removeprefix(prefix): v for name, v in checkpoint.tensors.items() if name.startswith(prefix)}
 
     model.load_state_dict(part("model."))
-    restore_optimizer(optimizer, found.tensors)
-    torch.set_rng_state(found.tensors["random.cpu"])
-    if "random.cuda" in found.tensors and device.type == "cuda":
-        torch.cuda.set_rng_state(found.tensors["random.cuda"])
+    restore_optimizer(optimizer, checkpoint.tensors)
+    torch.set_rng_state(checkpoint.tensors["random.cpu"])
+    if "random.cuda" in checkpoint.tensors and device.type == "cuda":
+        torch.cuda.set_rng_state(checkpoint.tensors["random.cuda"])
     best = {name: value.to(device) for name, value in part("best.").items()}
-    return Progress(**found.state), best, found.tensors["running"].to(device)
+    return Progress(**checkpoint.state), best, checkpoint.tensors["running"].to(device)
