@@ -13,6 +13,7 @@ import subprocess
 import sys
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ def main(names: list[str]) -> None:
         lines, block, fence = list[str](), list[str](), ""
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith("```"):
-                lines += {"console": _console, "pycon": lambda lines: _pycon(lines, session)}.get(fence, list)(block)
+                lines += {"console": _console, "pycon": partial(_pycon, session=session)}.get(fence, list)(block)
                 lines.append(line)
                 block, fence = [], line[3:] if not fence else ""
             else:

@@ -101,8 +101,12 @@ def test_every_key_of_params_yaml_and_its_stages_are_in_the_table() -> None:
 
 def test_every_registry_of_the_table_is_one() -> None:
     registries = {
-        "READERS": READERS, "ENCODINGS": ENCODINGS, "ARCHITECTURES": ARCHITECTURES, "TASKS": TASKS, "BACKENDS": BACKENDS,
-    }  # fmt: skip
+        "READERS": READERS,
+        "ENCODINGS": ENCODINGS,
+        "ARCHITECTURES": ARCHITECTURES,
+        "TASKS": TASKS,
+        "BACKENDS": BACKENDS,
+    }
     rows = {key_of(row["registry"]): key_of(row["in"]) for row in PAGE.table("registry")}
     assert rows.keys() == registries.keys()
     for name, path in rows.items():

@@ -50,8 +50,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "SE w/ PA": {"writes": "tree", "encoders": [reads("source_tree", attention="path"), reads("template")]},
     "SE w/o tmpl": {"writes": "tree", "encoders": [reads("source_tree")]},
 }
-RELEASED = {"norm": "released", "residual": "inside", "ends": True}
-FORMS: list[dict[str, Any]] = [{}, {"norm": "pre"}, RELEASED, {"divide": "coverage", "ends": True}]
+RELEASED = {"norm": "released", "residual": "inside", "boundary_ids": True}
+FORMS: list[dict[str, Any]] = [{}, {"norm": "pre"}, RELEASED, {"divide": "coverage", "boundary_ids": True}]
 ALL = np.arange(4)
 
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -429,14 +429,14 @@ def test_the_defaults_are_the_text_generator_s() -> None:
         "path",
     )
     assert (config.alpha, config.beta, config.template, config.passes) == (0.5, 0.5, 3, 2)
-    assert config.norm == "post" and not config.ends and config.sharpness == 1.0
+    assert config.norm == "post" and not config.boundary_ids and config.sharpness == 1.0
 
 
 def test_what_is_read_is_told_once_and_in_order() -> None:
     encoders = [EncoderConfig(reads=("template", "source")), EncoderConfig(reads=("source",))]
-    view = GuiGConfig(encoders=tuple(encoders), template=2, ends=True).view
+    view = GuiGConfig(encoders=tuple(encoders), template=2, boundary_ids=True).view
     assert view.reads == ("template", "source") and (view.writes, view.form) == ("text", "levels")
-    assert view.template == 2 and view.ends
+    assert view.template == 2 and view.boundary_ids
 
 
 def test_spaces_are_there_where_they_are_needed(build: Build) -> None:

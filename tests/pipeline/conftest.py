@@ -78,13 +78,13 @@ def copied(root: Path, target: Path) -> None:
         shutil.copy2(source, place, follow_symlinks=False)
 
 
-def made(root: Path, target: Path) -> None:
-    """A project with small params, built."""
+def repository(root: Path, target: Path) -> None:
+    """A repository with small params, of which nothing is built."""
     copied(root, target)
-    for stale in ("metrics", "curves", "dvc.lock", "profiles/small/metrics", "profiles/small/dvc.lock"):
-        path = target / stale
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     for folder, tree in (("", nursery()), ("profiles/small", small()), ("profiles/paper", empty("paper"))):
+        for stale in ("metrics", "details", "curves", "dvc.lock"):
+            path = target / folder / stale
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         write(target / folder, tree)
     sources = {"sources": published(target / "mirror")}
     (target / "sources.yaml").write_text(yaml.safe_dump(sources, allow_unicode=True), encoding="utf-8")
@@ -95,6 +95,11 @@ def made(root: Path, target: Path) -> None:
     ):
         answer = call(target, *command)
         assert answer.status == 0, answer.err
+
+
+def made(root: Path, target: Path) -> None:
+    """A project with small params, built."""
+    repository(root, target)
     answer = call(target, "dvc", "repro")
     assert answer.status == 0, answer.out + answer.err
     (target / "first.log").write_text(answer.out, encoding="utf-8")
@@ -126,6 +131,15 @@ def built(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             made(pytestconfig.rootpath, folder)
+    return folder
+
+
+@pytest.fixture
+def unbuilt(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
+    """A project of which nothing is built, to change."""
+    folder = tmp_path / "unbuilt"
+    folder.mkdir()
+    repository(pytestconfig.rootpath, folder)
     return folder
 
 

@@ -23,12 +23,13 @@ class Missing:
 sys.meta_path.insert(0, Missing())
 sys.path[:0] = [{root!r}, {src!r}]
 for package in {packages!r}:
-    found = importlib.import_module(package)
-    for each in pkgutil.walk_packages(getattr(found, "__path__", []), f"{{package}}."):
-        importlib.import_module(each.name)
+    imported = importlib.import_module(package)
+    for module in pkgutil.walk_packages(getattr(imported, "__path__", []), f"{{package}}."):
+        importlib.import_module(module.name)
 print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
 """
 NEVER = {"dvc", "typer", "click", "rich", "matplotlib", "jinja2", "requests", "filelock", "spacy", "benepar", "ltp"}
+TORCH = {"torch", "accelerate", "safetensors"}
 
 
 def imported(packages: list[str], refused: set[str]) -> set[str]:
@@ -50,9 +51,9 @@ def imported(packages: list[str], refused: set[str]) -> set[str]:
 )
 def test_a_bare_machine_can_train_decode_and_score(packages: list[str]) -> None:
     refused = NEVER - {"rich"}  # accelerate may take it where it is there
-    found = imported(packages, refused)
-    assert not found & refused
-    assert "espalier" in found and "pipeline" not in found
+    modules = imported(packages, refused)
+    assert not modules & refused
+    assert "espalier" in modules and "pipeline" not in modules
 
 
 def test_metrics_need_no_torch() -> None:
@@ -72,9 +73,11 @@ def test_an_optimizer_does_not_wait_for_the_compiler() -> None:
     )
 
 
-def test_settings_of_models_are_checked_without_torch() -> None:
-    data = [f"espalier.datasets.{encoding}.data" for encoding in ("verse", "pairs", "dialogue")]
-    imported(["espalier.models.registry", *data], {"torch", "accelerate", "safetensors"})
+def test_params_yaml_is_checked_without_torch() -> None:
+    data = [f"espalier.datasets.{encoding}" for encoding in ("verse", "pairs", "dialogue")]
+    tasks = [f"espalier.tasks.{task}" for task in ("verse", "paraphrase", "dialogue")]
+    registries = ["espalier.models.registry", "espalier.datasets.registry", "espalier.tasks.registry"]
+    imported([*registries, *data, *tasks, "pipeline.params", "pipeline.params_check"], TORCH)
 
 
 def test_what_a_command_can_be_asked_for_is_known_without_torch() -> None:
@@ -88,7 +91,7 @@ def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() ->
     )
 
 
-@pytest.mark.parametrize("stage", ["train", "decode", "linearize", "filter", "parse"])
+@pytest.mark.parametrize("stage", ["train", "decode", "linearize", "canonicalize", "filter", "parse", "baselines"])
 def test_no_other_stage_needs_dvc_or_drawing(stage: str) -> None:
     imported([f"pipeline.stages.{stage}"], {"dvc", "typer", "click", "matplotlib", "jinja2", "requests"})
 
@@ -111,8 +114,8 @@ def test_help_answers_within_half_a_second_of_work() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    found = imported(["pipeline.cli"], {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "matplotlib"})
-    assert not found & {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "accelerate"}
+    modules = imported(["pipeline.cli"], {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "matplotlib"})
+    assert not modules & {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "accelerate"}
 
 
 def test_the_command_uses_the_code_of_its_own_tree(built: Path, run: Callable[..., Any], tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from espalier.tasks.registry import TASKS
 COUNT = 45
 
 PARAMS: dict[str, Any] = {
-    "plugins": ["tests.plugin.letters"],
+    "plugins": ["plugin.letters"],
     "sources": {"published": {}, "local": {}},
     "parsers": {},
     "corpora": {
@@ -84,54 +84,55 @@ PRINTED: dict[str, Any] = {
 
 
 def test_a_system_from_outside_goes_from_its_reader_to_its_report_without_an_edit(
-    project: Path, run: Callable[..., Any]
+    unbuilt: Path, run: Callable[..., Any]
 ) -> None:
-    registered(project)
-    answer = run(project, "dvc", "repro")
+    registered(unbuilt)
+    answer = run(unbuilt, "dvc", "repro")
     assert answer.status == 0, answer.out + answer.err
-    assert not run(project, "git", "status", "--porcelain", "src", "pipeline", "dvc.yaml").out
+    assert not run(unbuilt, "git", "status", "--porcelain", "src", "pipeline", "dvc.yaml").out
 
     # The reader and the encoding. Words with one first letter are one group: no first letter of test has trained.
-    numbers = read_json(project / "metrics/datasets/words.json")
+    numbers = read_json(unbuilt / "metrics/datasets/words.json")
     assert numbers["quarantined"] == COUNT // 15 and numbers["letters"] == 26
     assert sum(numbers[name] for name in ("train", "dev", "test", "quarantined")) == COUNT
     letters = {
-        name: set(read_table(project / f"data/corpora/words/{name}.parquet")["group"]) for name in ("train", "test")
+        name: set(read_table(unbuilt / f"data/corpora/words/{name}.parquet")["group"]) for name in ("train", "test")
     }
     assert not letters["train"] & letters["test"]
 
     # The architecture and the task.
-    losses = [step["dev_loss"] for step in read_json(project / "models/bigram/training.json")["seed2"]["history"]]
+    losses = [step["dev_loss"] for step in read_json(unbuilt / "models/bigram/training.json")["seed2"]["history"]]
     assert losses[-1] < losses[0]
-    outputs = read_table(project / "outputs/letters/bigram.parquet")
+    outputs = read_table(unbuilt / "outputs/letters/bigram.parquet")
     assert outputs["seed"].unique().tolist() == [1, 2] and len(outputs) == 2 * outputs["id"].nunique()
     assert (outputs["tokens"] == outputs["reference"].str.len() + 1).all() and (outputs["nll"] > 0).all()
     assert (outputs["text"].str.len() <= 6).all() and outputs["text"].any()
-    details = read_json(project / "details/letters/bigram.json")
+    details = read_json(unbuilt / "details/letters/bigram.json")
     kept = (outputs["text"].str[:1] == outputs["prompt"]).mean() * 100
     assert details["scores"]["prompt_kept"] == pytest.approx(kept, abs=1e-3)
-    assert read_json(project / "metrics/letters/bigram.json") == {"kept": pytest.approx(kept, abs=1e-2)}
+    assert read_json(unbuilt / "metrics/letters/bigram.json") == {"kept": pytest.approx(kept, abs=1e-2)}
     assert details["counts"]["records"] == outputs["id"].nunique()
     assert details["settings"]["decoder"] == {"max_letters": 6}
 
     # The baselines and the report.
-    assert read_json(project / "metrics/letters/baselines/words/copy.json") == {"kept": 100.0}
-    assert (project / "metrics/letters/baselines/words/ngram.json").exists()
-    table = (project / "reports/letters/tables.md").read_text(encoding="utf-8")
+    assert read_json(unbuilt / "metrics/letters/baselines/words/copy.json") == {"kept": 100.0}
+    assert (unbuilt / "metrics/letters/baselines/words/ngram.json").exists()
+    table = (unbuilt / "reports/letters/tables.md").read_text(encoding="utf-8")
     assert "12.5" in table and "100.00" in table
-    assert "up to date" in run(project, "dvc", "repro").out
+    assert "up to date" in run(unbuilt, "dvc", "repro").out
 
 
-def test_a_plugin_that_cannot_be_imported_is_one_line(project: Path, run: Callable[..., Any]) -> None:
-    registered(project)
-    shutil.rmtree(project / "tests/plugin")
-    missing = run(project, "dvc", "repro", "-s", "parse@words")
+def test_a_plugin_that_cannot_be_imported_is_one_line(unbuilt: Path, run: Callable[..., Any]) -> None:
+    registered(unbuilt)
+    shutil.rmtree(unbuilt / "plugin")
+    missing = run(unbuilt, "dvc", "repro", "-s", "parse@words")
     assert missing.status != 0
-    assert "cannot import tests.plugin.letters" in missing.err and "Traceback" not in missing.err
+    assert "cannot import plugin.letters" in missing.err and "Traceback" not in missing.err
 
 
 def registered(project: Path) -> None:
-    """Name the plugin in params.yaml and its components in versions.yaml, and write what its paper prints."""
+    """Put the plugin into the project, its modules into params.yaml, its components into versions.yaml."""
+    shutil.copytree(project / "tests/plugin", project / "plugin")
     path, versions = project / "params.yaml", project / "versions.yaml"
     head = {
         key: value for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items() if isinstance(value, str)

@@ -43,9 +43,9 @@ def sentences(count: int) -> list[str]:
 
 def test_each_sentence_has_its_own_answer_in_its_place(parser: Path, tmp_path: Path) -> None:
     asked = ["我们喝茶", "", "我们喝茶", "花"]
-    found = shards.parse_all(asked, parser, tmp_path).answers
-    assert found == [*shards._loaded(str(parser)).parse(asked)]
-    assert isinstance(found[1], Refused) and isinstance(found[0], Parse) and "".join(found[0].words) == "我们喝茶"
+    answers = shards.parse_all(asked, parser, tmp_path).answers
+    assert answers == [*shards._loaded(str(parser)).parse(asked)]
+    assert isinstance(answers[1], Refused) and isinstance(answers[0], Parse) and "".join(answers[0].words) == "我们喝茶"
 
 
 def test_a_killed_run_loses_no_finished_shard(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +100,9 @@ def test_a_cluster_gives_the_same_parses_though_a_worker_is_killed_in_mid_run(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = shards.parse_all(asked, parser, files).answers
+    answers = shards.parse_all(asked, parser, files).answers
     killer.join()
-    assert found == expected
+    assert answers == expected
     assert victim not in {worker.pid for worker in cluster.workers.values()}
 
 

@@ -112,8 +112,8 @@ def test_each_seed_has_its_weights_its_curve_and_its_texts(project: Path, cli: C
     lines = (project / "curves/songnet/songnet.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "seed,step,train_loss,dev_loss"
     assert [line.split(",")[:2] for line in lines[1:]] == [[s, n] for s in ("3", "12") for n in ("8", "16", "20")]
-    counts = json.loads((project / "metrics/songnet/songnet_free.json").read_text(encoding="utf-8"))["counts"]
-    assert (counts["poems"], counts["texts"]) == (10, 20)
+    counts = json.loads((project / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))["counts"]
+    assert (counts["records"], counts["texts"]) == (10, 20)
 
 
 def test_a_model_can_begin_with_anothers_weights(project: Path, cli: Cli, edit: Callable[..., None]) -> None:

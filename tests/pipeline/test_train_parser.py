@@ -25,10 +25,10 @@ class Half:
     signature = "half"
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        return [sentence(len(each)) if len(each) <= SHORT else Refused("too long") for each in sentences]
+        return [sentence(len(words)) if len(words) <= SHORT else Refused("too long") for words in sentences]
 
 
 def test_what_is_refused_is_wrong_and_the_short_have_their_own_scores() -> None:
-    found = scored(Half(), [sentence(10), sentence(SHORT), sentence(50)])
-    assert found["scores"]["uas"] == 50 and found[f"up_to_{SHORT}_words"]["uas"] == 100
-    assert found["counts"] == {"sentences": 3, "up_to_40_words": 2, "refused": 1}
+    details = scored(Half(), [sentence(10), sentence(SHORT), sentence(50)])
+    assert details["scores"]["uas"] == 50 and details[f"up_to_{SHORT}_words"]["uas"] == 100
+    assert details["counts"] == {"sentences": 3, "up_to_40_words": 2, "refused": 1}

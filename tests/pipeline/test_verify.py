@@ -51,7 +51,7 @@ def test_a_flipped_bit_in_the_cache_is_named(project: Path, refused: Refused) ->
 
 def test_a_corrupt_listing_of_a_folder_is_named(project: Path, refused: Refused) -> None:
     lock = yaml.safe_load((project / "dvc.lock").read_text(encoding="utf-8"))
-    (out,) = (each for each in lock["stages"]["parse@tiny"]["outs"] if each["path"] == "data/parsed/tiny")
+    (out,) = (out for out in lock["stages"]["parse@tiny"]["outs"] if out["path"] == "data/parsed/tiny")
     flip(project / ".dvc/cache/files/md5" / out["md5"][:2] / out["md5"][2:])
     assert_names(project, refused, out["md5"][2:])
 

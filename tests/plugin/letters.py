@@ -222,11 +222,11 @@ class LetterTask:
     def counts(self, outputs: Outputs) -> dict[str, int]:
         return {}
 
-    def settings(self, run: Any, model: Any) -> dict[str, Any]:
+    def settings(self, decoder: Any, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         return {"protocol": "greedy"}
 
 
 READERS["letters"] = Reader(Sentence, words, reads_sources=False)
 ENCODINGS["letters"] = LetterEncoding()
-ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "tests.plugin.bigram:Bigram")
+ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "plugin.bigram:Bigram")
 TASKS["letters"] = LetterTask()

@@ -243,7 +243,9 @@ def test_orders_and_stops_are_those_of_the_search(order: Any, stop: Any) -> None
 
 def test_trees_without_an_order_of_words_are_refused() -> None:
     model: Any = Trees(2, 1.0)
-    with pytest.raises(ConfigError, match="decoder: trees of 2 children a node have no order of words; arity 3, or 1"):
+    with pytest.raises(
+        ConfigError, match="model: trees of 2 children a node have no order of words; a model with arity 3, or 1"
+    ):
         replies(model, batch(CHAIN), DialogueDecoder(), VOC)
 
 
@@ -465,9 +467,9 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
 
 def test_facts_and_settings_tell_trees_from_chains() -> None:
     def told(network: Any) -> tuple[str, dict[str, Any]]:
-        run = SimpleNamespace(decoder={"beam": 5, "local": 3, "order": "first", "max_words": 9}, samples=2)
+        decoder = DialogueDecoder(beam=5, local=3, order="first", max_words=9, depth=30)
         facts = TASK.facts(SimpleNamespace(config=network))
-        return facts["writes"], TASK.settings(run, network)
+        return facts["writes"], TASK.settings(decoder, network, 2, None)
 
     assert told(X2TreeConfig(context="attention")) == (
         "tree",

@@ -68,8 +68,8 @@ class GuiGConfig(BaseModel):
     divide: Literal["paths", "coverage"] = "paths"
     #: "released": queries are normed, keys and values are not, and the feed-forward layer norms after itself.
     norm: Norm = "post"
-    #: Whether encoders read BOS and EOS (released); on no path, they are nothing to path attention.
-    ends: bool = False
+    #: Whether encoders read BOS and EOS (released). They are on no path, so path attention gives 0 at them.
+    boundary_ids: bool = False
     #: Logits are multiplied by this while decoding; the released generators forget the d^-0.5 they trained with: 16.
     sharpness: float = Field(1.0, gt=0)
 
@@ -90,4 +90,4 @@ class GuiGConfig(BaseModel):
     def view(self) -> PairView:
         """What this model reads and writes."""
         reads = tuple(dict.fromkeys(row for encoder in self.encoders for row in encoder.reads))
-        return PairView(reads, self.writes, "levels", self.template, self.ends)
+        return PairView(reads, self.writes, "levels", self.template, self.boundary_ids)
