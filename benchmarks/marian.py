@@ -127,7 +127,7 @@ def peer_loss(model: nn.Module, batch: PairBatch) -> Tensor:
 def copy(ours: GuiG, peer: MarianMTModel) -> None:
     """Our weights into Marian, whose queries, keys and values have matrices of their own."""
     body, width = peer.model, ours.config.width
-    body.shared.weight.copy_(ours.space.pieces.weight)
+    body.shared.weight.copy_(ours.output_embedding.pieces.weight)
     for theirs, block in zip(body.encoder.layers, ours.encoders[0].blocks, strict=True):
         _self_attention(theirs.self_attn, block.attention)
         _rest(theirs, block)

@@ -99,13 +99,13 @@ class OneByOne(nn.Module):
         for width in batch.widths.tolist():
             level = []
             for _ in range(width):
-                handed = before[int(batch.place[node])] if before else None
+                hidden = before[int(batch.place[node])] if before else None
                 here = state.select(batch.owner[node : node + 1])
-                parents = self.model.nodes(batch.tokens[node : node + 1], handed, here)
+                parents = self.model.nodes(batch.tokens[node : node + 1], hidden, here)
                 for k in range(self.model.arity):
                     scores = self.model.child(k, parents, batch.below[node : node + 1, :k])
                     total = total - scores[0, batch.below[node, k]]
-                    level.append(parents.handed[:, k])
+                    level.append(parents.child_hidden[:, k])
                 node += 1
             before = level
         return total / (len(batch) + batch.below.numel())

@@ -64,7 +64,9 @@ def run(key: str) -> None:
 def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:
     from espalier.report import Provenance, RunResult
 
-    model, table = params.models[run_.model], read_table(layout.output(run_.paper, key))
+    model, kind, table = params.models[run_.model], task(run_.task), read_table(layout.output(run_.paper, key))
+    decoder = kind.decoder.model_validate(run_.decoder)
+    guidance = None if run_.guidance == layout.NONE else run_.guidance
     details = read_json(layout.details(run_.paper, key))
     provenance = details["settings"].get("provenance")
     return RunResult(
@@ -73,7 +75,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         profile=params.profile,
         title=run_.title or model.title,
         language=datasets[run_.dataset]["language"],
-        settings=task(run_.task).settings(run_, _network(model)),
+        settings=kind.settings(decoder, _network(model), run_.samples, guidance),
         metrics=details,
         samples=_samples(table),
         rows=_rows(table) if key in _runs_with_rows(printed) else (),

@@ -16,10 +16,10 @@ Path = tuple[int, ...]  # of a node: which child of the root, which child of tha
 
 @dataclass
 class PlainTree:
-    """What each node's place holds, and the hidden state that each was handed; nodes whose children are known."""
+    """What each node's place holds, and the hidden state of each; nodes whose children are known."""
 
     tokens: dict[Path, int]
-    handed: dict[Path, Tensor | None]
+    hidden: dict[Path, Tensor | None]
     opened: frozenset[Path]
     score: float
 
@@ -103,7 +103,7 @@ def _grow(
 ) -> list[PlainTree]:
     """The tree with each of the leaf's best groups of children, which a chain beam finds."""
     token = torch.tensor([tree.tokens[leaf]])
-    node = model.nodes(token, tree.handed[leaf], state.select(torch.zeros(1, dtype=torch.long)))
+    node = model.nodes(token, tree.hidden[leaf], state.select(torch.zeros(1, dtype=torch.long)))
     groups: list[tuple[list[int], float]] = [([], 0.0)]
     for k in range(model.arity):
         earlier = torch.tensor([group for group, _ in groups], dtype=torch.long).view(len(groups), k)
@@ -119,10 +119,10 @@ def _grow(
         groups = sorted(longer, key=lambda pair: -pair[1])[:local]
     made = []
     for group, score in groups:
-        tokens, handed = dict(tree.tokens), dict(tree.handed)
+        tokens, hidden = dict(tree.tokens), dict(tree.hidden)
         for k, word in enumerate(group):
             if word != end:
                 tokens[*leaf, k] = word
-                handed[*leaf, k] = node.handed[:, k]
-        made.append(PlainTree(tokens, handed, tree.opened | {leaf}, tree.score + score))
+                hidden[*leaf, k] = node.child_hidden[:, k]
+        made.append(PlainTree(tokens, hidden, tree.opened | {leaf}, tree.score + score))
     return made

@@ -36,10 +36,10 @@ class Rows:
     """Sources as the toy knows them, or nodes: a number each, from which all that follows is drawn."""
 
     seeds: list[int]
-    handed: Tensor
+    child_hidden: Tensor
 
     def select(self, index: Tensor) -> Rows:
-        return Rows([self.seeds[i] for i in index.tolist()], self.handed[index])
+        return Rows([self.seeds[i] for i in index.tolist()], self.child_hidden[index])
 
 
 class ToyTrees:
@@ -62,8 +62,8 @@ class ToyTrees:
     def roots(self, state: Rows) -> Tensor:
         return torch.stack([self.logs(seed, -1) for seed in state.seeds])
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Rows) -> Rows:
-        above = state.seeds if handed is None else handed[:, 0].tolist()
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Rows) -> Rows:
+        above = state.seeds if hidden is None else hidden[:, 0].tolist()
         self.opened += zip(above, tokens.tolist(), strict=True)
         seeds = [_mixed(seed, token) for seed, token in zip(above, tokens.tolist(), strict=True)]
         below = [[[_mixed(seed, k)] for k in range(self.arity)] for seed in seeds]
@@ -116,10 +116,10 @@ class ChainAsTree:
     def roots(self, state: Any) -> Tensor:
         return torch.stack([self.chain.logs((*row, self.begin)) for row in state.rows])
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Any) -> Rows:
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Any) -> Rows:
         above = [(*row, self.begin) for row in state.rows]
-        if handed is not None:
-            above = [self.prefixes[place] for place in handed[:, 0].tolist()]
+        if hidden is not None:
+            above = [self.prefixes[place] for place in hidden[:, 0].tolist()]
         first = len(self.prefixes)
         self.prefixes += [(*prefix, token) for prefix, token in zip(above, tokens.tolist(), strict=True)]
         places = range(first, len(self.prefixes))
@@ -295,9 +295,9 @@ def test_no_leaf_is_searched_twice_and_none_of_a_row_that_is_done(sources: Any) 
     class Short(ToyTrees):
         """All below source 0 ends at once."""
 
-        def nodes(self, tokens: Tensor, handed: Tensor | None, state: Rows) -> Rows:
+        def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Rows) -> Rows:
             self.batches = [*getattr(self, "batches", []), state.seeds]
-            return super().nodes(tokens, handed, state)
+            return super().nodes(tokens, hidden, state)
 
         def child(self, k: int, nodes: Rows, earlier: Tensor) -> Tensor:
             made = super().child(k, nodes, earlier)
@@ -372,9 +372,11 @@ def test_a_leaf_that_can_have_no_children_kills_its_trees_alone(sources: Any) ->
     class Dead(ToyTrees):
         """Below token 2 nothing is possible, not even the end."""
 
-        def nodes(self, tokens: Tensor, handed: Tensor | None, state: Rows) -> Rows:
-            made = super().nodes(tokens, handed, state)
-            return Rows([-1 if t == 2 else s for s, t in zip(made.seeds, tokens.tolist(), strict=True)], made.handed)
+        def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Rows) -> Rows:
+            made = super().nodes(tokens, hidden, state)
+            return Rows(
+                [-1 if t == 2 else s for s, t in zip(made.seeds, tokens.tolist(), strict=True)], made.child_hidden
+            )
 
         def logs(self, *seeds: int) -> Tensor:
             return super().logs(*seeds) - (torch.inf if seeds[0] == -1 else 0)

@@ -1,45 +1,68 @@
-"""A page of docs/ as its tests read it: blocks, tables, and what it cites."""
+"""A page of Markdown as its tests read it: blocks, tables, citations; and what the pages are compared with."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import io
+import json
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+import pytest
+
+from pipeline import layout
+from pipeline.params import Params, load_params
+
+ROOT = layout.ROOT
 CODE = ROOT / "src" / "espalier"
+#: Every page, by its path below the root.
+PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 
 
 @dataclass(frozen=True)
 class Page:
+    """A page, by its path below the root."""
+
     name: str
 
     @property
     def path(self) -> Path:
-        return ROOT / "docs" / self.name
+        return ROOT / self.name
 
     @cached_property
     def text(self) -> str:
         return self.path.read_text(encoding="utf-8")
 
     @cached_property
+    def prose(self) -> str:
+        """The text with every line break a space, so that prose may be filled anew."""
+        return " ".join(self.text.split())
+
+    @cached_property
     def lines(self) -> list[str]:
         return self.text.splitlines()
 
     def blocks(self, language: str) -> list[tuple[int, list[str]]]:
-        """The fenced blocks of one language, each with the place of its first line."""
-        found, inside, start = list[tuple[int, list[str]]](), "", 0
-        for place, line in enumerate(self.lines):
+        """The fenced blocks of one language, each with the index of its first line."""
+        blocks, inside, start = list[tuple[int, list[str]]](), "", 0
+        for number, line in enumerate(self.lines):
             if not (fence := re.fullmatch(r"```(\w*)", line)):
                 continue
             if inside == language:
-                found.append((start, self.lines[start:place]))
-            inside, start = ("" if inside else fence[1] or "text"), place + 1
-        return found
+                blocks.append((start, self.lines[start:number]))
+            inside, start = ("" if inside else fence[1] or "text"), number + 1
+        return blocks
+
+    def only(self, language: str) -> str:
+        """The page with all but its blocks of one language emptied, so that line numbers stay."""
+        kept = [""] * len(self.lines)
+        for start, lines in self.blocks(language):
+            kept[start : start + len(lines)] = lines
+        return "\n".join(kept) + "\n"
 
     def table(self, *columns: str) -> list[dict[str, str]]:
         """The rows of the table whose header begins with these columns."""
@@ -54,13 +77,10 @@ class Page:
 
     def run_examples(self) -> tuple[int, str]:
         """Run the `pycon` blocks from top to bottom: how many examples there are, and what went wrong."""
-        kept = [""] * len(self.lines)
-        for start, lines in self.blocks("pycon"):
-            kept[start : start + len(lines)] = lines
-        test = doctest.DocTestParser().get_doctest("\n".join(kept) + "\n", {}, self.name, str(self.path), 0)
+        test = doctest.DocTestParser().get_doctest(self.only("pycon"), {}, self.name, str(self.path), 0)
         out = io.StringIO()
-        found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=out.write)
-        return found.attempted, out.getvalue()
+        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=out.write)
+        return result.attempted, out.getvalue()
 
     def cited(self) -> list[tuple[str, str]]:
         """Every name in the code that the page cites as `path.py: Name.name`; paths are below src/espalier."""
@@ -68,32 +88,70 @@ class Page:
 
     def files(self) -> list[str]:
         """Every file of the project that the page names by its path."""
-        return re.findall(r"`((?:src|tests|benchmarks|profiles)/[\w./]+\.\w+)`", self.text)
+        folders = "src|pipeline|tests|benchmarks|profiles|report|docs"
+        paths = re.findall(rf"`((?:{folders})/[\w./]+\.\w+|\w+\.(?:yaml|toml|txt|lock))`", self.text)
+        return sorted({*paths} - {"dvc.lock"})
 
-    def dead_anchors(self) -> list[str]:
-        """Links to headings that no page has."""
+    def folders(self) -> list[str]:
+        """Every folder of the project's code that the page names by its path."""
+        return re.findall(r"`((?:src|pipeline|tests|benchmarks|profiles|report|docs)/(?:\w+/)*\w*)`", self.text)
+
+    def commands(self) -> list[str]:
+        """The commands of its `sh` and `console` blocks, without comments."""
+        shell = [line for _, lines in self.blocks("sh") for line in lines]
+        console = [line[2:] for _, lines in self.blocks("console") for line in lines if line.startswith("$ ")]
+        return [line.split("  #")[0].strip() for line in (*shell, *console) if line and not line.startswith("#")]
+
+    def dead_links(self) -> list[str]:
+        """Links to files that do not exist, and to headings that no page has."""
         dead = list[str]()
-        for page, anchor in re.findall(r"\]\((\w*\.?m?d?)(?:#([\w-]+))?\)", self.text):
-            text = (self.path.parent / page if page else self.path).read_text(encoding="utf-8")
-            titles = re.findall(r"^#+ (.+)$", text, re.M)
-            headings = [re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in titles]
-            if anchor and anchor not in headings:
-                dead.append(f"{page}#{anchor}")
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)", self.text):
+            path = self.path.parent / target if target else self.path
+            if not path.exists():
+                dead.append(target)
+            elif anchor:
+                titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.M)
+                headings = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
+                if anchor not in headings:
+                    dead.append(f"{target}#{anchor}")
         return dead
 
 
 def key_of(cell: str) -> str:
+    """A cell without its backticks."""
     return cell.strip("`")
 
 
-def is_there(path: str, dotted: str) -> bool:
+@cache
+def profile(name: str) -> Params:
+    """The params of a profile, presets laid below the entries."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(layout.PROFILES[name])
+        return load_params()
+
+
+def details(group: str, key: str) -> Any:
+    """The details of a run, corpus, dataset or parser of profile small."""
+    path = layout.PROFILES["small"] / layout.details(group, key)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def shown(cell: str, value: float) -> bool:
+    """Whether a cell shows this number, rounded to the cell's digits."""
+    digits = len(cell.partition(".")[2])
+    return cell == f"{value:,.{digits}f}"
+
+
+def exists(path: str, dotted: str) -> bool:
     """Whether a module below src/espalier has this name at its top, or in a class."""
+    if not (CODE / path).is_file():
+        return False
     body: list[ast.stmt] = ast.parse((CODE / path).read_text(encoding="utf-8")).body
     for part in dotted.split("."):
-        found = next((node for node in body if part in _names(node)), None)
-        if found is None:
+        owner = next((node for node in body if part in _names(node)), None)
+        if owner is None:
             return False
-        body = getattr(found, "body", [])
+        body = getattr(owner, "body", [])
     return True
 
 
@@ -104,8 +162,5 @@ def _names(node: ast.stmt) -> set[str]:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return {name}
         case ast.Assign(targets=targets):
-            names: set[str] = set()
-            for target in targets:
-                names |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-            return names
+            return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
     return set()

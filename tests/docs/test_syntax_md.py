@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import doctest
-import io
-import json
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -17,10 +15,10 @@ from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.registry import BACKENDS
 from pipeline.params import ParserEntry
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "syntax.md"
-TEXT = PAGE.read_text(encoding="utf-8")
-SCORES = ROOT / "profiles" / "small" / "metrics" / "parsers"
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_page import Page, details, key_of, shown
+
+PAGE = Page("docs/syntax.md")
 
 #: The modules whose every public function is a form, or a way from one to another.
 FORMS = ("constituency", "levels", "dependency", "conllu", "projective", "ternary")
@@ -37,70 +35,36 @@ COLUMNS = {
 }
 
 
-def blocks(language: str) -> str:
-    """The page with all but its blocks of one language emptied, so that line numbers stay."""
-    kept, inside = list[str](), ""
-    for line in TEXT.splitlines():
-        fence = re.fullmatch(r"```(\w*)", line)
-        if fence:
-            inside = "" if inside else fence[1] or "text"
-        kept.append(line if inside == language and not fence else "")
-    return "\n".join(kept) + "\n"
-
-
-def table(first: str) -> list[dict[str, str]]:
-    """The rows of the table whose first column has this name."""
-    lines = TEXT.splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith(f"| {first} |"))
-    rows = list[list[str]]()
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        rows.append([cell.strip() for cell in line.strip("|").split("|")])
-    return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
-
-
 def test_every_worked_example_of_the_page_gives_what_it_shows() -> None:
-    test = doctest.DocTestParser().get_doctest(blocks("python"), {}, PAGE.name, str(PAGE), 0)
-    out = io.StringIO()
-    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False).run(test, out=out.write)
-    assert found.attempted > 100
-    assert not found.failed, out.getvalue()
+    count, wrong = PAGE.run_examples()
+    assert count > 100
+    assert not wrong
 
 
 @pytest.mark.parametrize("module", FORMS)
 def test_every_public_function_of_the_forms_is_in_a_worked_example(module: str) -> None:
     source = Path(str(import_module(f"espalier.syntax.{module}").__file__)).read_text(encoding="utf-8")
     public = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    examples = blocks("python")
+    examples = PAGE.only("pycon")
     forms = {name for name in public if not name.startswith("_")} - NO_FORM
     assert sorted(name for name in forms if not re.search(rf"\b{name}\b", examples)) == []
 
 
 def test_every_backend_has_a_row() -> None:
-    assert set(BACKENDS) <= {row["backend"].strip("`") for row in table("backend")}
+    assert set(BACKENDS) <= {key_of(row["backend"]) for row in PAGE.table("backend")}
 
 
 def test_the_entry_that_the_page_shows_is_one() -> None:
-    for value in yaml.safe_load(blocks("yaml"))["parsers"].values():
+    for value in yaml.safe_load(PAGE.only("yaml"))["parsers"].values():
         entry = ParserEntry.model_validate(value)
         assert entry.backend == "benepar"
         BeneparTraining.model_validate(entry.training)
 
 
-def test_every_file_that_the_page_names_is_there() -> None:
-    named = re.findall(r"`((?:src|pipeline|profiles)/[\w./]+\.\w+)`|\]\((\w+\.md)\)", TEXT)
-    assert named
-    for path, page in named:
-        assert (ROOT / path if path else PAGE.parent / page).is_file(), path or page
-
-
-@pytest.mark.parametrize("row", table("entry"), ids=lambda row: row["entry"].strip("`"))
+@pytest.mark.parametrize("row", PAGE.table("entry"), ids=lambda row: key_of(row["entry"]))
 def test_every_score_in_the_table_is_that_of_the_parsers_own_file(row: dict[str, str]) -> None:
-    printed = {name: row[name] for name in COLUMNS if row[name] not in ("", "–")}
-    if not printed:
-        return
-    found = json.loads((SCORES / f"{row['entry'].strip('`')}.json").read_text(encoding="utf-8"))
-    for name, value in printed.items():
-        part, key = next((part, key) for part, key in COLUMNS[name] if key in found.get(part, {}))
-        assert float(value) == pytest.approx(round(found[part][key], 2)), name
+    parser, names = details("parsers", key_of(row["entry"])), [name for name in COLUMNS if row[name]]
+    assert len(names) > 2
+    for name in names:
+        part, key = next((part, key) for part, key in COLUMNS[name] if key in parser[part])
+        assert shown(row[name], parser[part][key]), name

@@ -99,23 +99,23 @@ def _models(kind: Any, config: Any, variants: list[dict[str, Any]]) -> Any:
 
 def x2tree(_: Path) -> Any:
     return _models(X2Tree, X2TreeConfig, [
-        {}, {"arity": 1, "context": "attention"}, {"context": "nrm", "both_ways": True}, {"shared": True},
+        {}, {"arity": 1, "context": "attention"}, {"context": "nrm", "bidirectional": True}, {"shared": True},
     ])  # fmt: skip
 
 
 def rnn_seq2seq(_: Path) -> Any:
     return _models(RNNSeq2Seq, RNNSeq2SeqConfig, [
-        {}, {"context": "initial"}, {"context": "attention", "both_ways": True}, {"context": "nrm"},
+        {}, {"context": "initial"}, {"context": "attention", "bidirectional": True}, {"context": "nrm"},
     ])  # fmt: skip
 
 
 @dataclass
 class WaveState:
     rows: Tensor
-    handed: Tensor
+    child_hidden: Tensor
 
     def select(self, index: Tensor) -> WaveState:
-        return WaveState(self.rows[index], self.handed[index])
+        return WaveState(self.rows[index], self.child_hidden[index])
 
 
 class WaveChain:
@@ -134,7 +134,7 @@ class WaveChain:
         return WaveState(torch.arange(len(batch)), torch.zeros(len(batch)))
 
     def step(self, tokens: Tensor, state: WaveState) -> tuple[Tensor, WaveState]:
-        past = 0.6 * state.handed + 1.9 * tokens
+        past = 0.6 * state.child_hidden + 1.9 * tokens
         return self.logs(state.rows, past), WaveState(state.rows, past)
 
 
@@ -146,15 +146,15 @@ class WaveTrees(WaveChain):
         self.arity = arity
 
     def roots(self, state: WaveState) -> Tensor:
-        return self.logs(state.rows, state.handed)
+        return self.logs(state.rows, state.child_hidden)
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: WaveState) -> WaveState:
-        above = torch.zeros(len(tokens)) if handed is None else handed[:, 0]
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: WaveState) -> WaveState:
+        above = torch.zeros(len(tokens)) if hidden is None else hidden[:, 0]
         below = (0.6 * above + 1.9 * tokens)[:, None] + 1.1 * torch.arange(self.arity)
         return WaveState(state.rows, below[..., None])
 
     def child(self, k: int, nodes: WaveState, earlier: Tensor) -> Tensor:
-        return self.logs(nodes.rows, nodes.handed[:, k, 0] + 1.3 * earlier.sum(1))
+        return self.logs(nodes.rows, nodes.child_hidden[:, k, 0] + 1.3 * earlier.sum(1))
 
 
 def decoding(_: Path) -> Any:

@@ -50,7 +50,9 @@ def attention(_: Path) -> Any:
     past = layer.empty(2, 1, x)
     steps = [layer.step(x[:, time : time + 1], past, time) for time in range(3)]
     (chosen,) = select_all([past], torch.tensor([1, 1, 0]), 3)
-    known = KeyValues(*(part.flip(0) for part in (wide.remember(memory).keys, wide.remember(memory).values)))
+    known = KeyValues(
+        *(part.flip(0) for part in (wide.project_memory(memory).keys, wide.project_memory(memory).values))
+    )
     return every_third(
         layer(x, causal=True), layer(x, memory, bias=padding_bias(REAL)), torch.cat(steps, dim=1),
         layer.step(x[:, :1], past, 3, memory[:, :1]), chosen.keys[:, :, :3], wide(x, known),
@@ -89,7 +91,7 @@ def linear_(_: Path) -> Any:
 
 def multi_encoder(_: Path) -> Any:
     layer = waved(MultiEncoderAttention(8, [2, 1], 3))
-    memories = layer.remember([wave(2, 4, 8), wave(2, 3, 8, phase=1)], [padding_bias(REAL), None])
+    memories = layer.project_memory([wave(2, 4, 8), wave(2, 3, 8, phase=1)], [padding_bias(REAL), None])
     beams = layer(wave(6, 1, 8, phase=3), memories)  # three hypotheses of each source
     chosen = layer(wave(1, 2, 8, phase=4), [memory.select(torch.tensor([1])) for memory in memories])
     return every_third(layer(wave(2, 3, 8, phase=2), memories), beams, chosen)
@@ -129,7 +131,7 @@ def recurrent(_: Path) -> Any:
     encoders = [waved(RecurrentEncoder(5, 3, bidirectional=both)) for both in (False, True)]
     (states, last), (both, ends) = (encoder(x, REAL) for encoder in encoders)
     bilinear, additive = waved(BilinearAttention(4, 3)), waved(AdditiveAttention(4, 3, 5))
-    weights, averages = bilinear(wave(2, 2, 4, phase=1), bilinear.remember(states, ids, REAL))
+    weights, averages = bilinear(wave(2, 2, 4, phase=1), bilinear.project_memory(states, ids, REAL))
     seen = additive(wave(2, 4, phase=2), additive.key(states), states, REAL)
     lstm = waved(nn.LSTM(5, 3, 2, batch_first=True))
     hidden, cell = lstm_step(lstm, x[:, 0], wave(2, 2, 3), wave(2, 2, 3, phase=3))

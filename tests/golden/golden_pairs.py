@@ -70,11 +70,13 @@ def paraphrase(folder: Path) -> Any:
         quarantined = [[row.id, row.reason, row.text] for row in part.quarantined]
         found.append([rows_of(part.split), quarantined, list(part.places)])
     plain = encoding.encode(rows[:3], voc, PairSettings(min_length=1, max_length=510)).split
-    guided = plain.under([TREES[1], TREES[0], TREES[1]], TREES[2:5])
+    guided = plain.with_trees([TREES[1], TREES[0], TREES[1]], TREES[2:5])
     guided.save(folder / "made.parquet")
     again = PairData.load(folder / "made.parquet", voc)
     views = [
-        PairView(ROWS), PairView(ROWS, "tree", "brackets", 2), PairView(("template",), "tree", "levels", 1, ends=True)
+        PairView(ROWS),
+        PairView(ROWS, "tree", "brackets", 2),
+        PairView(("template",), "tree", "levels", 1, boundary_ids=True),
     ]  # fmt: skip
     for data in (guided, again):
         batches = [data.batch(np.array([2, 0, 1]), view, grain=4) for view in views]

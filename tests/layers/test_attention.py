@@ -51,7 +51,7 @@ def test_attention_over_a_memory_hides_its_padding(attention: Attention) -> None
     bias = padding_bias(real)
     wanted = slow(attention, x, memory, real[:, None].expand(2, 4, 6))
     assert torch.allclose(attention(x, memory, bias=bias), wanted, atol=1e-5)
-    assert torch.allclose(attention(x, attention.remember(memory), bias=bias), wanted, atol=1e-5)
+    assert torch.allclose(attention(x, attention.project_memory(memory), bias=bias), wanted, atol=1e-5)
     added = torch.zeros(2, 1, 1, 6).masked_fill(~real[:, None, None], -torch.inf)
     assert torch.allclose(attention(x, memory, bias=added), wanted, atol=1e-5)
 

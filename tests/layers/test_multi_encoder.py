@@ -75,7 +75,7 @@ def slow(
 def test_it_is_the_paper_s_equation(name: str) -> None:
     attention, encoded, real = case(name)
     x = torch.randn(2, 4, WIDTH)
-    memories = attention.remember(encoded, [padding_bias(each) for each in real])
+    memories = attention.project_memory(encoded, [padding_bias(each) for each in real])
     assert np.allclose(attention(x, memories).detach().numpy(), slow(attention, x, encoded, real), atol=1e-5)
 
 
@@ -90,7 +90,7 @@ def test_what_stands_in_padding_and_how_much_of_it_changes_nothing(name: str) ->
         noisy = [
             torch.where(each[..., None], one, torch.randn(one.shape)) for one, each in zip(wider, hidden, strict=True)
         ]
-        made: Tensor = attention(x, attention.remember(noisy, [padding_bias(each) for each in hidden]))
+        made: Tensor = attention(x, attention.project_memory(noisy, [padding_bias(each) for each in hidden]))
         return made
 
     assert torch.allclose(found(0), found(3), atol=1e-5)
@@ -104,37 +104,37 @@ def test_rows_of_one_source_share_its_memory(name: str, packed: bool) -> None:
     biases = [padding_bias(each) for each in real]
     copied = attention(
         x,
-        attention.remember(
+        attention.project_memory(
             [each.repeat_interleave(3, 0) for each in encoded],
             [None if each is None else each.repeat_interleave(3, 0) for each in biases],
         ),
     )
     if packed:
         with constant_weights():
-            shared = attention(x, attention.remember(encoded, biases))
+            shared = attention(x, attention.project_memory(encoded, biases))
     else:
-        shared = attention(x, attention.remember(encoded, biases))
+        shared = attention(x, attention.project_memory(encoded, biases))
     assert shared.shape == x.shape and torch.allclose(shared, copied, atol=1e-5)
 
 
 def test_a_memory_s_selected_sources_keep_their_bias() -> None:
     attention, encoded, real = case("two")
-    memories = attention.remember(encoded, [padding_bias(each) for each in real])
+    memories = attention.project_memory(encoded, [padding_bias(each) for each in real])
     chosen = [each.select(torch.tensor([1, 1, 0])) for each in memories]
     x = torch.randn(3, 2, WIDTH)
     swapped = [each[[1, 1, 0]] for each in encoded], [each[[1, 1, 0]] for each in real]
     assert np.allclose(attention(x, chosen).detach().numpy(), slow(attention, x, *swapped), atol=1e-5)
-    assert Memory(memories[0].known, None).select(torch.tensor([0])).bias is None
+    assert Memory(memories[0].key_values, None).select(torch.tensor([0])).bias is None
 
 
 def test_an_encoder_that_read_nothing_says_nothing_and_no_nan() -> None:
     attention, encoded, real = case("two")
     x = torch.randn(2, 4, WIDTH, requires_grad=True)
     real[0][0] = False  # one row of the first encoder has no place, the other has all
-    found = attention(x, attention.remember(encoded, [padding_bias(each) for each in real]))
+    found = attention(x, attention.project_memory(encoded, [padding_bias(each) for each in real]))
     encoded[0] = encoded[0][:, :0]  # none has any
     none = attention(
-        x, attention.remember(encoded, [padding_bias(each[:, :n]) for each, n in zip(real, (0, 2), strict=True)])
+        x, attention.project_memory(encoded, [padding_bias(each[:, :n]) for each, n in zip(real, (0, 2), strict=True)])
     )
     assert torch.allclose(found[0], none[0], atol=1e-5) and not torch.allclose(found[1], none[1], atol=1e-3)
     (found.sum() + none.sum()).backward()
@@ -143,16 +143,16 @@ def test_an_encoder_that_read_nothing_says_nothing_and_no_nan() -> None:
 
 def test_one_memory_for_each_encoder_is_wanted() -> None:
     attention, encoded, real = case("two")
-    memories = attention.remember(encoded, [padding_bias(each) for each in real])
+    memories = attention.project_memory(encoded, [padding_bias(each) for each in real])
     with pytest.raises(ValueError, match="zip"):
         attention(torch.randn(2, 4, WIDTH), memories[:1] * 3)
     with pytest.raises(ValueError, match="zip"):
-        attention.remember(encoded[:1], [None])
+        attention.project_memory(encoded[:1], [None])
 
 
 def test_dropout_acts_in_training_alone() -> None:
     attention, x = attention_of([1, 2], dropout=0.5), torch.randn(1, 6, WIDTH)
-    memories = attention.remember([x, x], [None, None])
+    memories = attention.project_memory([x, x], [None, None])
     assert not torch.equal(attention.train()(x, memories), attention(x, memories))
     assert torch.equal(attention.eval()(x, memories), attention(x, memories))
 
@@ -161,6 +161,6 @@ def test_half_precision_stays_near() -> None:
     attention, encoded, real = case("three")
     x, biases = torch.randn(2, 4, WIDTH), [padding_bias(each) for each in real]
     with torch.autocast("cpu", torch.bfloat16):
-        rough = attention(x, attention.remember(encoded, biases))
-    exact = attention(x, attention.remember(encoded, biases))
+        rough = attention(x, attention.project_memory(encoded, biases))
+    exact = attention(x, attention.project_memory(encoded, biases))
     assert torch.allclose(rough.float(), exact, atol=0.1, rtol=0.1)

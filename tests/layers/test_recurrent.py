@@ -46,7 +46,7 @@ def test_attention_is_the_softmax_of_bilinear_scores_over_real_places() -> None:
     torch.manual_seed(4)
     attend, states, query = BilinearAttention(3, 5), torch.randn(2, 4, 5), torch.randn(2, 6, 3)
     lengths = [4, 2]
-    memory = attend.remember(states, torch.ones(2, 4, dtype=torch.long), real_of(lengths, 4))
+    memory = attend.project_memory(states, torch.ones(2, 4, dtype=torch.long), real_of(lengths, 4))
     weights, context = attend(query, memory)
     for row, length in enumerate(lengths):
         for place in range(6):
@@ -60,14 +60,16 @@ def test_attention_is_the_softmax_of_bilinear_scores_over_real_places() -> None:
 def test_a_row_that_is_all_padding_gives_numbers_all_the_same() -> None:
     attend, encode, real = BilinearAttention(3, 7), encoder(False), real_of([0, 2], 2)
     states, _ = encode(torch.randn(2, 2, 5), real)
-    weights, context = attend(torch.randn(2, 1, 3), attend.remember(states, torch.zeros(2, 2, dtype=torch.long), real))
+    weights, context = attend(
+        torch.randn(2, 1, 3), attend.project_memory(states, torch.zeros(2, 2, dtype=torch.long), real)
+    )
     assert torch.isfinite(weights).all() and torch.isfinite(context).all()
     assert torch.allclose(weights.sum(-1), torch.ones(2, 1))
 
 
 def test_memories_are_selected_by_row() -> None:
     attend, states, ids = BilinearAttention(3, 5), torch.randn(3, 2, 5), torch.arange(6).view(3, 2)
-    memory = attend.remember(states, ids, real_of([2, 1, 2], 2)).select(torch.tensor([2, 0, 2]))
+    memory = attend.project_memory(states, ids, real_of([2, 1, 2], 2)).select(torch.tensor([2, 0, 2]))
     assert memory.ids.tolist() == [[4, 5], [0, 1], [4, 5]]
     assert torch.equal(memory.states, states[[2, 0, 2]]) and len(memory.keys) == len(memory.bias) == 3
 

@@ -50,8 +50,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "SE w/ PA": {"writes": "tree", "encoders": [reads("source_tree", attention="path"), reads("template")]},
     "SE w/o tmpl": {"writes": "tree", "encoders": [reads("source_tree")]},
 }
-RELEASED = {"norm": "released", "residual": "inside", "ends": True}
-FORMS: list[dict[str, Any]] = [{}, {"norm": "pre"}, RELEASED, {"divide": "coverage", "ends": True}]
+RELEASED = {"norm": "released", "residual": "inside", "boundary_ids": True}
+FORMS: list[dict[str, Any]] = [{}, {"norm": "pre"}, RELEASED, {"divide": "coverage", "boundary_ids": True}]
 ALL = np.arange(4)
 
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -217,7 +217,7 @@ def test_a_leaf_reaches_its_sibling_at_the_second_pass(
     symbols = data.vocabulary.trees
     trees = [read_tree(f"(S (NP (DT) (NN)) (VP ({tag})))", words=False) for tag in ("VB", "VBZ")]
     one, other = (torch.tensor([symbols.encode(tree)]) for tree in trees)
-    space: Any = model.spaces["tree"]
+    space: Any = model.embeddings["tree"]
 
     def read(row: Tensor) -> Tensor:
         from espalier.layers.paths import paths_of
@@ -320,7 +320,7 @@ def test_hypotheses_share_their_source_s_memory_which_no_beam_copies(build: Buil
     model = build()
 
     def places(state: Any) -> list[int]:
-        return [memory.known.keys.data_ptr() for layer in state.memories for memory in layer]
+        return [memory.key_values.keys.data_ptr() for layer in state.memories for memory in layer]
 
     with torch.no_grad():
         state = model.start(batch_of(model, data))
@@ -331,7 +331,7 @@ def test_hypotheses_share_their_source_s_memory_which_no_beam_copies(build: Buil
             state = state.select(torch.tensor(index))
             assert places(state) == first and state.beams == 3
         state = state.select(torch.tensor([0, 1, 2, 9, 10, 11]))  # two sources are done: theirs is let go
-        assert all(len(memory.known.keys) == 2 for layer in state.memories for memory in layer)
+        assert all(len(memory.key_values.keys) == 2 for layer in state.memories for memory in layer)
         assert state.beams == 3 and len(model.step(torch.full((6,), 5), state)[0]) == 6
 
 
@@ -429,18 +429,18 @@ def test_the_defaults_are_the_text_generator_s() -> None:
         "path",
     )
     assert (config.alpha, config.beta, config.template, config.passes) == (0.5, 0.5, 3, 2)
-    assert config.norm == "post" and not config.ends and config.sharpness == 1.0
+    assert config.norm == "post" and not config.boundary_ids and config.sharpness == 1.0
 
 
 def test_what_is_read_is_told_once_and_in_order() -> None:
     encoders = [EncoderConfig(reads=("template", "source")), EncoderConfig(reads=("source",))]
-    view = GuiGConfig(encoders=tuple(encoders), template=2, ends=True).view
+    view = GuiGConfig(encoders=tuple(encoders), template=2, boundary_ids=True).view
     assert view.reads == ("template", "source") and (view.writes, view.form) == ("text", "levels")
-    assert view.template == 2 and view.ends
+    assert view.template == 2 and view.boundary_ids
 
 
 def test_spaces_are_there_where_they_are_needed(build: Build) -> None:
-    kinds = {name: {*build(name).spaces} for name in MODELS}
+    kinds = {name: {*build(name).embeddings} for name in MODELS}
     assert kinds["TG"] == kinds["w/o txt"] == {"text", "tree"}
     assert kinds["w/o syn"] == {"text"} and kinds["SE"] == kinds["SE w/o tmpl"] == {"tree"}
 

@@ -28,7 +28,7 @@ SMALL: dict[str, Any] = {
     "layers": 2, "heads": 2, "width": 8, "inner": 12, "head_width": 3, "dropout": 0.0, "attention_dropout": 0.0,
     "positions": 24,
 }  # fmt: skip
-RELEASED = {"norm": "released", "residual": "inside", "ends": True, "alpha": 1.0, "beta": 1.0}
+RELEASED = {"norm": "released", "residual": "inside", "boundary_ids": True, "alpha": 1.0, "beta": 1.0}
 
 
 def reads(*rows: str, **more: Any) -> dict[str, Any]:
@@ -48,7 +48,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "divided by coverage": {"encoders": [TREE], "divide": "coverage", "passes": 1},
     "residual inside, post": {"encoders": [TREE], "residual": "inside", "passes": 3},
     "Transformer": {"encoders": [reads("target_tree", "source", cross_heads=3)]},
-    "Transformer between ends": {"encoders": [reads("target_tree", "source")], "ends": True, "norm": "pre"},
+    "Transformer with boundary ids": {
+        "encoders": [reads("target_tree", "source")],
+        "boundary_ids": True,
+        "norm": "pre",
+    },
     "three encoders": {"encoders": [reads("source"), TREE, reads("template", "source_tree", layers=1)]},
 }
 
@@ -133,7 +137,7 @@ def fed(config: GuiGConfig, block: Any, xs: list[Tensor]) -> list[Tensor]:
 
 
 def vector(model: Any, kind: str, each: int) -> Any:
-    space = model.spaces[kind]
+    space = model.embeddings[kind]
     if kind == "text":
         return space.pieces.weight[each].detach().double() * math.sqrt(model.config.width)
     depth = model.vocabulary.trees.depth
@@ -210,9 +214,9 @@ def wanted_losses(model: Any, batch: PairBatch, row: int, smoothing: float) -> t
     xs, config = torch.stack(states(model, batch, row)), model.config
     target = batch.target[row, : len(xs)]
     if config.writes == "text":
-        parts = [(1.0, model.spaces["text"].pieces.weight, target)]
+        parts = [(1.0, model.embeddings["text"].pieces.weight, target)]
     else:
-        depth, space = model.vocabulary.trees.depth, model.spaces["tree"]
+        depth, space = model.vocabulary.trees.depth, model.embeddings["tree"]
         nodes = torch.where(target < 4, target, 4 + (target - 4) // depth)
         levels = torch.where(target < 4, target, 4 + (target - 4) % depth)
         parts = [(config.alpha, space.nodes.weight, nodes), (config.beta, space.levels.weight, levels)]

@@ -24,9 +24,9 @@ VARIANTS: list[dict[str, Any]] = [
     {"context": "initial"},
     {"context": "last"},
     {"context": "attention"},
-    {"context": "attention", "both_ways": True},
+    {"context": "attention", "bidirectional": True},
     {"context": "nrm"},
-    {"context": "last", "both_ways": True},
+    {"context": "last", "bidirectional": True},
 ]
 every_variant = pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: "-".join(map(str, changes.values())))
 
@@ -47,12 +47,15 @@ def batch_of(model: RNNSeq2Seq, rows: list[int]) -> DialogueBatch:
 
 def slow(model: Any, row: int) -> Tensor:
     """Nats of each target of one row, each map applied to the concatenation that the papers write."""
-    post = model.reader(torch.tensor([POSTS[row]]))
+    post = model.post_encoder(torch.tensor([POSTS[row]]))
     state = torch.tanh(model.initial.weight @ post.last[0] + model.initial.bias)
     weights = model.decoder.all_weights[0]
     nats, before = [], 2
     for target in [*TARGETS[row], EOS]:
-        word, context = model.embedding.weight[before], model.reader.look(post, torch.tensor([0]), state[None])[0]
+        word, context = (
+            model.embedding.weight[before],
+            model.post_encoder.contexts(post, torch.tensor([0]), state[None])[0],
+        )
         fed = word if model.config.context == "initial" else torch.cat([word, context])
         state = torch.gru_cell(fed[None], state[None], *weights)[0]
         read = state if model.config.context == "initial" else torch.cat([state, word, context])

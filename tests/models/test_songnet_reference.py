@@ -82,10 +82,10 @@ def place_of(model: SongNet, layer: Any, h: list[Tensor], t: int, memory: list[T
         return lambda x: linear(ffn.out, gelu(linear(ffn.into, x), model.config.activation))
 
     x = residual(model, layer.attention_residual, h[t], lambda q: attend(layer.attention, q, seen))
-    if layer.between is not None:
-        x = residual(model, layer.between_residual, x, fed(layer.between))
-    if layer.globally is not None:
-        x = residual(model, layer.globally_residual, x, lambda q: attend(layer.globally, q, memory))
+    if layer.first_feed_forward is not None:
+        x = residual(model, layer.first_feed_forward_residual, x, fed(layer.first_feed_forward))
+    if layer.global_attention is not None:
+        x = residual(model, layer.global_residual, x, lambda q: attend(layer.global_attention, q, memory))
     return residual(model, layer.feed_forward_residual, x, fed(layer.feed_forward))
 
 

@@ -24,8 +24,8 @@ VARIANTS: list[dict[str, Any]] = [
     {},
     {"context": "attention"},
     {"context": "nrm"},
-    {"both_ways": True},
-    {"context": "attention", "both_ways": True},
+    {"bidirectional": True},
+    {"context": "attention", "bidirectional": True},
     {"shared": True},
 ]
 
@@ -62,10 +62,10 @@ class Slow:
     """p(T | x) by recursion over one tree, each map applied to the concatenation that the paper writes."""
 
     def __init__(self, model: Any, post: list[int]) -> None:
-        self.model, self.post = model, model.reader(torch.tensor([post]))
+        self.model, self.post = model, model.post_encoder(torch.tensor([post]))
 
     def context(self, query: Tensor) -> Tensor:
-        found: Tensor = self.model.reader.look(self.post, torch.tensor([0]), query[None])[0]
+        found: Tensor = self.model.post_encoder.contexts(self.post, torch.tensor([0]), query[None])[0]
         return found
 
     def words(self, place: int, features: Tensor) -> Tensor:
@@ -78,18 +78,18 @@ class Slow:
         root = self.words(0, model.root.weight @ self.context(nothing) + model.root.bias)[tree[0]]
         return root + self.below(tree, nothing)
 
-    def below(self, tree: list[Any], handed: Tensor) -> Tensor:
+    def below(self, tree: list[Any], hidden: Tensor) -> Tensor:
         model, k_ = self.model, self.model.arity
-        word, x = model.embedding.weight[tree[0]], self.context(handed)
+        word, x = model.embedding.weight[tree[0]], self.context(hidden)
         rows = model.config.width * 3
         inner = model.config.readout
         total = torch.zeros((), dtype=torch.float64)
         chosen = [EOS if child == EOB else child[0] for child in tree[1:]]
         for k in range(k_):
             part = slice(k * rows, (k + 1) * rows)
-            f = torch.cat([model.node_into.weight[part], model.context_into.weight[part]], dim=1)
-            over = model.over.weight[part], model.node_into.bias[part], model.over.bias[part]
-            state = torch.gru_cell(torch.cat([word, x])[None], handed[None], f, *over)[0]
+            f = torch.cat([model.gru_from_node.weight[part], model.gru_from_context.weight[part]], dim=1)
+            over = model.gru_from_state.weight[part], model.gru_from_node.bias[part], model.gru_from_state.bias[part]
+            state = torch.gru_cell(torch.cat([word, x])[None], hidden[None], f, *over)[0]
             part = slice(k * inner, (k + 1) * inner)
             maps = [
                 model.context_features.weight[part],
@@ -155,15 +155,15 @@ def test_the_contract_scores_a_tree_as_the_loss_does() -> None:
         total = model.roots(state).gather(1, batch.tokens[: len(data), None])[:, 0]
         nats = total.clone()
         start = 0
-        handed: Tensor | None = None
+        hidden: Tensor | None = None
         for width in batch.widths.tolist():
             here = slice(start, start + width)
-            given = None if handed is None else handed[batch.place[here]]
+            given = None if hidden is None else hidden[batch.place[here]]
             nodes = model.nodes(batch.tokens[here], given, state.select(batch.owner[here]))
             for k in range(3):
                 scores = model.child(k, nodes, batch.below[here, :k])
                 nats.index_add_(0, batch.owner[here], scores.gather(1, batch.below[here, k : k + 1])[:, 0])
-            handed, start = nodes.handed.flatten(0, 1), start + width
+            hidden, start = nodes.child_hidden.flatten(0, 1), start + width
         assert torch.allclose(-nats, model.tree_losses(batch), atol=1e-9)
 
 

@@ -357,7 +357,12 @@ def test_an_unknown_reader_architecture_or_option_is_one_line(
         ("corpora.tiny.options", {"count": -3, "seed": 1}, ["parse", "tiny"], "count"),
         ("models.songnet.arch", "moon", ["train", "songnet"], "models.songnet.arch: unknown arch 'moon'"),
         ("models.songnet.network.depth", 3, ["train", "songnet"], "models.songnet.network: depth: unknown key"),
-        ("models.songnet.network.positions", 5, ["train", "songnet"], "for 5 positions; lower it, or raise the model"),
+        (
+            "models.songnet.network.positions",
+            5,
+            ["train", "songnet"],
+            "of a model that has 5 positions",
+        ),
         ("models.songnet.training.stepps", 3, ["train", "songnet"], "models.songnet.training: stepps: unknown key"),
         ("runs.songnet_free.decoder.top_p", 3, ["decode", "songnet_free"], "decoder: top_p: unknown key"),
         ("models.grower.network.width", 0, ["train", "grower"], "models.grower.network: width"),

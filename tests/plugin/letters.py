@@ -222,7 +222,7 @@ class LetterTask:
     def counts(self, outputs: Outputs) -> dict[str, int]:
         return {}
 
-    def settings(self, run: Any, model: Any) -> dict[str, Any]:
+    def settings(self, decoder: Any, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         return {"protocol": "greedy"}
 
 

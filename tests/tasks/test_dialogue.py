@@ -40,10 +40,10 @@ class Rows:
     """Prefixes, or nodes: which post each answers, and what came before it as a number."""
 
     rows: Tensor
-    handed: Tensor
+    child_hidden: Tensor
 
     def select(self, index: Tensor) -> Rows:
-        return Rows(self.rows[index], self.handed[index])
+        return Rows(self.rows[index], self.child_hidden[index])
 
 
 def waves(rows: Tensor, past: Tensor, ends: float) -> Tensor:
@@ -62,7 +62,7 @@ class Chain:
         return Rows(torch.arange(len(batch)), torch.zeros(len(batch)))
 
     def step(self, tokens: Tensor, state: Rows) -> tuple[Tensor, Rows]:
-        past = state.handed * 0.6 + tokens * 1.9
+        past = state.child_hidden * 0.6 + tokens * 1.9
         return waves(state.rows, past, self.ends), Rows(state.rows, past)
 
 
@@ -75,15 +75,15 @@ class Trees:
         return Rows(torch.arange(len(batch)), torch.zeros(len(batch)))
 
     def roots(self, state: Rows) -> Tensor:
-        return waves(state.rows, state.handed, self.ends)
+        return waves(state.rows, state.child_hidden, self.ends)
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Rows) -> Rows:
-        above = torch.zeros(len(tokens)) if handed is None else handed[:, 0]
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Rows) -> Rows:
+        above = torch.zeros(len(tokens)) if hidden is None else hidden[:, 0]
         below = (above * 0.6 + tokens * 1.9)[:, None] + torch.arange(self.arity)
         return Rows(state.rows, below[..., None])
 
     def child(self, k: int, nodes: Rows, earlier: Tensor) -> Tensor:
-        return waves(nodes.rows, nodes.handed[:, k, 0] + 1.3 * earlier.sum(1), self.ends)
+        return waves(nodes.rows, nodes.child_hidden[:, k, 0] + 1.3 * earlier.sum(1), self.ends)
 
 
 CHAIN, TREE, LINE = Chain(1.0), Trees(3, 2.0), Trees(1, 1.0)
@@ -202,14 +202,14 @@ class Told:
     def roots(self, state: Rows) -> Tensor:
         return torch.stack([self._logs("") for _ in state.rows])
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Rows) -> Rows:
-        """Each child is handed its place's number, or -1 where nothing is to be written."""
-        above = [""] * len(tokens) if handed is None else [self._name(int(each)) for each in handed[:, 0]]
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Rows) -> Rows:
+        """Each child has its place's number, or -1 where nothing is to be written."""
+        above = [""] * len(tokens) if hidden is None else [self._name(int(each)) for each in hidden[:, 0]]
         below = [[[self._number(f"{place}{k}")] for k in range(3)] for place in above]
         return Rows(state.rows, torch.tensor(below))
 
     def child(self, k: int, nodes: Rows, earlier: Tensor) -> Tensor:
-        return torch.stack([self._logs(self._name(int(number))) for number in nodes.handed[:, k, 0]])
+        return torch.stack([self._logs(self._name(int(number))) for number in nodes.child_hidden[:, k, 0]])
 
     def _number(self, place: str) -> int:
         return self.places.index(place) if place in self.words else -1
@@ -243,7 +243,9 @@ def test_orders_and_stops_are_those_of_the_search(order: Any, stop: Any) -> None
 
 def test_trees_without_an_order_of_words_are_refused() -> None:
     model: Any = Trees(2, 1.0)
-    with pytest.raises(ConfigError, match="decoder: trees of 2 children a node have no order of words; arity 3, or 1"):
+    with pytest.raises(
+        ConfigError, match="model: trees of 2 children a node have no order of words; a model with arity 3, or 1"
+    ):
         replies(model, batch(CHAIN), DialogueDecoder(), VOC)
 
 
@@ -382,14 +384,14 @@ def test_likelihoods_of_trees_are_those_of_growing_each_reference_node_by_node()
             tree = ternary(tuple(map(int, heads.split())))
             ids = [VOC.encode(reply.split())[word] for word in tree.words]
 
-            def below(node: int, handed: Tensor | None, state: Any, tree: Any, ids: list[int]) -> float:
-                nodes, earlier, nats = model.nodes(torch.tensor([ids[node]]), handed, state), list[int](), 0.0
+            def below(node: int, hidden: Tensor | None, state: Any, tree: Any, ids: list[int]) -> float:
+                nodes, earlier, nats = model.nodes(torch.tensor([ids[node]]), hidden, state), list[int](), 0.0
                 for k, child in enumerate(tree.children[node].tolist()):
                     logs = model.child(k, nodes, torch.tensor([earlier], dtype=torch.long))
                     earlier.append(EOS if child == EOB else ids[child])
                     nats -= float(logs[0, earlier[-1]])
                 for k, child in enumerate(tree.children[node].tolist()):
-                    nats += 0.0 if child == EOB else below(child, nodes.handed[:, k], state, tree, ids)
+                    nats += 0.0 if child == EOB else below(child, nodes.child_hidden[:, k], state, tree, ids)
                 return nats
 
             nats = below(0, None, state, tree, ids) - float(model.roots(state)[0, ids[0]])
@@ -465,9 +467,9 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
 
 def test_facts_and_settings_tell_trees_from_chains() -> None:
     def told(network: Any) -> tuple[str, dict[str, Any]]:
-        run = SimpleNamespace(decoder={"beam": 5, "local": 3, "order": "first", "max_words": 9}, samples=2)
+        decoder = DialogueDecoder(beam=5, local=3, order="first", max_words=9, depth=30)
         facts = TASK.facts(SimpleNamespace(config=network))
-        return facts["writes"], TASK.settings(run, network)
+        return facts["writes"], TASK.settings(decoder, network, 2, None)
 
     assert told(X2TreeConfig(context="attention")) == (
         "tree",

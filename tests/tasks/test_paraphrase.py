@@ -129,7 +129,7 @@ def test_a_template_is_kept_down_to_the_view_s_level(form: Any, levels: int) -> 
 def test_a_constraint_of_trees_is_not_for_texts() -> None:
     for constraint in ("tree", "template"):
         decoder = PairDecoder(constraint=constraint)
-        with pytest.raises(ConfigError, match=f"constraint {constraint} is for trees; none, for texts"):
+        with pytest.raises(ConfigError, match=f"decoder.constraint: {constraint} is for trees; none, for texts"):
             pair_constraint(decoder, view("text"), VOC)
 
 
@@ -385,8 +385,8 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
     assert not TASK.needs_annotation(text, without)
 
 
-def settings_of(network: Any, guidance: str = "none", samples: int = 1, **decoder: Any) -> dict[str, Any]:
-    return TASK.settings(SimpleNamespace(decoder=decoder, samples=samples, guidance=guidance), network)
+def settings_of(network: Any, guidance: str | None = None, samples: int = 1, **decoder: Any) -> dict[str, Any]:
+    return TASK.settings(PairDecoder(**decoder), network, samples, guidance)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -428,7 +427,7 @@ def test_a_text_must_fit_the_positions_of_the_model() -> None:
 
 def test_settings_are_those_that_the_method_uses() -> None:
     def settings(samples: int = 1, **decoder: Any) -> dict[str, Any]:
-        return TASK.settings(SimpleNamespace(decoder=decoder, samples=samples), SongNetConfig())
+        return TASK.settings(VerseDecoder(**decoder), SongNetConfig(), samples, None)
 
     assert settings() == {
         "protocol": "free", "decoder": "top-k", "k": 32, "beam": None, "constraints": [], "samples": None

@@ -74,22 +74,22 @@ class Filters(BaseModel):
             raise ValueError(f"{', '.join(both)} both in authors and in without_authors")
         return self
 
-    def check(self, kind: type[Record], *, where: str = "filters") -> None:
+    def check(self, record_type: type[Record], *, where: str = "filters") -> None:
         """Check that every rule that is on applies to rows of this type.
 
         Raises:
             ConfigError: one does not. `where` is the path of the filters in params.yaml.
         """
-        rules = next(RULES[base] for base in kind.__mro__ if base in RULES)
+        rules = next(RULES[base] for base in record_type.__mro__ if base in RULES)
         allowed = {"deduplicate", "max_bad_fraction", *rules}
         wrong = [name for name, field in type(self).model_fields.items()
                  if name not in allowed and getattr(self, name) != field.default]  # fmt: skip
         if wrong:
             raise ConfigError(
-                f"no rule for {kind.__name__.lower()} rows", where=f"{where}.{wrong[0]}",
+                f"no rule for {record_type.__name__.lower()} rows", where=f"{where}.{wrong[0]}",
                 remedy=f"allowed: {', '.join(sorted(allowed))}",
             )  # fmt: skip
-        if isinstance(self.deduplicate, str) and not issubclass(kind, Pair):
+        if isinstance(self.deduplicate, str) and not issubclass(record_type, Pair):
             raise ConfigError("only pairs have two sides", where=f"{where}.deduplicate", remedy="true or false")
 
 
@@ -105,8 +105,8 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
         DataError: a rule needs trees, and a row has none.
     """
     rows = list(rows)
-    for kind in {type(row): None for row in rows}:
-        filters.check(kind)
+    for record_type in {type(row): None for row in rows}:
+        filters.check(record_type)
     reasons = [_reason(row, filters) for row in rows]
     if filters.min_label_count is not None:
         counts: Counter[str] = Counter()
@@ -120,13 +120,13 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
         ]
     kept: list[_Row] = []
     quarantined: list[Quarantined] = []
-    seen: set[tuple[str, ...]] = set()
+    known_keys: set[tuple[str, ...]] = set()
     for row, reason in zip(rows, reasons, strict=True):
         if reason is None and filters.deduplicate:
             keys = _keys(row, filters.deduplicate)
-            reason = None if seen.isdisjoint(keys) else "duplicate"
+            reason = None if known_keys.isdisjoint(keys) else "duplicate"
             if reason is None:
-                seen.update(keys)
+                known_keys.update(keys)
         if reason is None:
             kept.append(row)
         else:

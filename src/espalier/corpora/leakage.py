@@ -25,51 +25,51 @@ def letters_of(text: str) -> str:
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).lower()))
 
 
-def leakage(splits: Mapping[str, pd.DataFrame], kind: type[Record]) -> dict[str, int]:
+def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> dict[str, int]:
     """Count, for each of `PAIRS`, the rows of the first split that also occur in the second.
 
-    The keys are fixed for a `kind`: `<split>_<other>_<how>`, where `how` is
+    The keys are fixed for a `record_type`: `<split>_<other>_<how>`, where `how` is
     `exact` (all sides equal), `normalised` (all sides equal in their letters), for records of several sides
     `shared_<side>` (that side equal in its letters), and for verse `shared_tune` and `shared_unit` (any unit of at
     least `SHARED_UNIT_TOKENS` tokens equal in its letters). A side without letters is compared as it is.
     A missing split counts as empty. Time is linear in the text.
     """
-    ways = _ways(kind)
+    ways = _ways(record_type)
     # One pass over each split.
-    keys = {name: {how: [set(way(row)) for row in _rows(table, kind)] for how, way in ways.items()}
+    keys = {name: {how: [set(way(row)) for row in _rows(table, record_type)] for how, way in ways.items()}
             for name, table in splits.items()}  # fmt: skip
     known = {name: {how: set().union(*rows) for how, rows in of.items()} for name, of in keys.items()}
     return {
-        f"{left}_{right}_{how}": sum(not row.isdisjoint(known[right][how]) for row in keys[left][how])
-        if left in keys and right in keys
+        f"{split}_{other}_{how}": sum(not row.isdisjoint(known[other][how]) for row in keys[split][how])
+        if split in keys and other in keys
         else 0
-        for left, right in PAIRS
+        for split, other in PAIRS
         for how in ways
     }
 
 
-def _ways(kind: type[Record]) -> dict[str, Callable[[dict[str, str]], Iterator[Key]]]:
+def _ways(record_type: type[Record]) -> dict[str, Callable[[dict[str, str]], Iterator[Key]]]:
     """For each way of comparing rows, the keys of a row; rows that share a key are alike."""
 
     def exact(row: dict[str, str]) -> Iterator[Key]:
-        yield tuple(row[side] for side in kind.sides)
+        yield tuple(row[side] for side in record_type.sides)
 
     def normalised(row: dict[str, str]) -> Iterator[Key]:
-        key = tuple(letters_of(row[side]) for side in kind.sides)
+        key = tuple(letters_of(row[side]) for side in record_type.sides)
         if all(key):
             yield key
 
     def shared(side: str) -> Callable[[dict[str, str]], Iterator[Key]]:
-        def one(row: dict[str, str]) -> Iterator[Key]:
+        def key_of(row: dict[str, str]) -> Iterator[Key]:
             if key := letters_of(row[side]):
                 yield key
 
-        return one
+        return key_of
 
     ways: dict[str, Callable[[dict[str, str]], Iterator[Key]]] = {"exact": exact, "normalised": normalised}
-    if len(kind.sides) > 1:
-        ways |= {f"shared_{side}": shared(side) for side in kind.sides}
-    if issubclass(kind, Verse):
+    if len(record_type.sides) > 1:
+        ways |= {f"shared_{side}": shared(side) for side in record_type.sides}
+    if issubclass(record_type, Verse):
         ways |= {"shared_tune": _tune, "shared_unit": _units}
     return ways
 
@@ -86,7 +86,7 @@ def _units(row: dict[str, str]) -> Iterator[Key]:
             yield key
 
 
-def _rows(table: pd.DataFrame, kind: type[Record]) -> Iterator[dict[str, str]]:
-    names = ["language", *kind.sides, *(["tune"] if issubclass(kind, Verse) else [])]
+def _rows(table: pd.DataFrame, record_type: type[Record]) -> Iterator[dict[str, str]]:
+    names = ["language", *record_type.sides, *(["tune"] if issubclass(record_type, Verse) else [])]
     for values in zip(*(table[name] for name in names), strict=True):
         yield dict(zip(names, values, strict=True))

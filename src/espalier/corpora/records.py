@@ -108,19 +108,19 @@ def values_of(row: Record | Quarantined) -> dict[str, str]:
     return {item.name: value for item in fields(row) if (value := getattr(row, item.name)) or not _is_optional(item)}
 
 
-def table_of(rows: Iterable[Record | Quarantined], kind: type[Record] | type[Quarantined]) -> pd.DataFrame:
-    """A table with one column per field of `kind`; an optional field has a column only if a row fills it."""
+def table_of(rows: Iterable[Record | Quarantined], record_type: type[Record] | type[Quarantined]) -> pd.DataFrame:
+    """A table with one column per field of `record_type`; an optional field has a column only if a row fills it."""
     values = [asdict(row) for row in rows]
-    names = [item.name for item in fields(kind)
+    names = [item.name for item in fields(record_type)
              if not _is_optional(item) or any(value[item.name] for value in values)]  # fmt: skip
     return pd.DataFrame(values, columns=names).astype("str")
 
 
-def records_of(table: pd.DataFrame, kind: type[Row]) -> list[Row]:
+def records_of(table: pd.DataFrame, record_type: type[Row]) -> list[Row]:
     """The rows of a table as records; the inverse of `table_of`."""
-    names = [item.name for item in fields(kind) if not (_is_optional(item) and item.name not in table)]
+    names = [item.name for item in fields(record_type) if not (_is_optional(item) and item.name not in table)]
     columns = [table[name].tolist() for name in names]
-    return [kind(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
+    return [record_type(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]
 
 
 def _is_optional(item: Field[Any]) -> bool:

@@ -41,7 +41,7 @@ def export(source: GitFiles, folder: Path, scratch: Path) -> None:
     for path in source.paths:
         if not any(name == path or name.startswith(f"{path}/") for name in blobs):
             raise _error(source, f"commit {source.commit} has no '{path}'", "correct the catalogue's paths")
-    content = _git(source, scratch, "cat-file", "--batch", given="\n".join(blobs.values()))
+    content = _git(source, scratch, "cat-file", "--batch", stdin="\n".join(blobs.values()))
     start = 0
     for path in blobs:
         header = content.index(b"\n", start)  # "<blob> blob <size>"
@@ -52,7 +52,7 @@ def export(source: GitFiles, folder: Path, scratch: Path) -> None:
         start = header + 1 + size + 1
 
 
-def _git(source: GitFiles, scratch: Path, *command: str, given: str = "") -> bytes:
+def _git(source: GitFiles, scratch: Path, *command: str, stdin: str = "") -> bytes:
     """The output of a git command on the bare repository `scratch`."""
     environment = {name: value for name, value in os.environ.items() if name not in _INHERITED}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -60,7 +60,7 @@ def _git(source: GitFiles, scratch: Path, *command: str, given: str = "") -> byt
     try:
         done = subprocess.run(
             ["git", *limits, "--git-dir", str(scratch), *command],
-            input=given.encode(), capture_output=True, check=False, env=environment,
+            input=stdin.encode(), capture_output=True, check=False, env=environment,
         )  # fmt: skip
     except FileNotFoundError as error:
         raise _error(source, "the command git is not installed", "install git") from error
@@ -74,9 +74,9 @@ def _git(source: GitFiles, scratch: Path, *command: str, given: str = "") -> byt
     raise _error(source, f"git {command[0]} failed ({reason})", "check the URL and the connection")
 
 
-def _error(source: GitFiles, what: str, remedy: str) -> SourceError:
+def _error(source: GitFiles, problem: str, remedy: str) -> SourceError:
     return SourceError(
-        what,
+        problem,
         where=source.url,
         remedy=f"{remedy}, or put the {source.files:,} files with digest {source.sha256} at "
         f"$ESPALIER_MIRROR/{source.mirror}",

@@ -184,8 +184,8 @@ def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, st
     room = {"test": test, "dev": apportion(split.dev, sizes, sizes - Counter(test))}
     chosen, unchosen = _fill(members, room)
     # Room that an origin could not fill is open to all: every row then has the same stratum.
-    rest = {name: {"": sum(left.values())} for name, left in room.items()}
-    more, _ = _fill([[(id, "") for id, _ in group] for group in unchosen], rest)
+    remaining = {name: {"": sum(counts.values())} for name, counts in room.items()}
+    more, _ = _fill([[(id, "") for id, _ in group] for group in unchosen], remaining)
     return chosen | more
 
 
@@ -202,7 +202,7 @@ def _fill(
     unchosen = []
     for group in groups:
         size = Counter(stratum for _, stratum in group)
-        name = next((name for name, left in room.items() if all(size[of] <= left.get(of, 0) for of in size)), None)
+        name = next((name for name, counts in room.items() if all(size[of] <= counts.get(of, 0) for of in size)), None)
         if name is None:
             unchosen.append(group)
             continue
@@ -225,22 +225,22 @@ def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) 
     """
     # As decimals, so that 0.1 is a tenth and equal remainders are equal.
     weights = {name: Fraction(str(share)) for name, share in sorted(shares.items()) if share > 0}
-    given = dict.fromkeys(sorted(shares), 0)
+    parts = dict.fromkeys(sorted(shares), 0)
     while weights:
         total = sum(weights.values())
         quotas = {name: count * weight / total for name, weight in weights.items()}
         full = [name for name, quota in quotas.items() if quota >= caps.get(name, 0)]
         if not full:
-            given |= {name: int(quota) for name, quota in quotas.items()}
+            parts |= {name: int(quota) for name, quota in quotas.items()}
             over = count - sum(map(int, quotas.values()))
             for name in sorted(quotas, key=lambda name: int(quotas[name]) - quotas[name])[:over]:
-                given[name] += 1
+                parts[name] += 1
             break
         for name in full:
-            given[name] = caps.get(name, 0)
-            count -= given[name]
+            parts[name] = caps.get(name, 0)
+            count -= parts[name]
             del weights[name]
-    return given
+    return parts
 
 
 def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[int]:

@@ -1,4 +1,4 @@
-"""What every batch is: named tensors of one row an example, one of which is to be predicted."""
+"""The base of all batches: named tensors with one row for each example, one of which is the target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Batch:
     """A base for frozen dataclasses whose fields are all tensors.
 
     Attributes:
-        target: (batch, time) what is to be predicted, right-padded with `PAD`.
+        target: (batch, time) the ids to be predicted, right-padded with `PAD`.
     """
 
     target: Tensor
@@ -28,12 +28,12 @@ class Batch:
 
     @property
     def real(self) -> Tensor:
-        """(batch, time) bool: True where there is a target, not padding."""
+        """(batch, time) bool: True at targets, False at padding."""
         return self.target != PAD
 
     @property
     def device(self) -> torch.device:
-        """Where the batch lies."""
+        """The device of the tensors."""
         return self.target.device
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Batches: which examples train together, drawn the same from the same seed on every machine."""
+"""Batch plans: which examples are in one batch. The same seed gives the same plan on every machine."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 
-#: Lengths are padded to multiples of `GRAIN`, counts cut to multiples of `CREW`: few shapes occur then. Matrix kernels
-#: in bfloat16 are compiled for each shape, which on a CPU can cost three times what they compute.
-GRAIN, CREW = 16, 4
+#: Row lengths are padded to multiples of `GRAIN`, and batch sizes are cut to multiples of `SIZE_GRAIN`, so that few
+#: shapes occur. bfloat16 kernels are compiled once per shape; on a CPU that can take longer than the products.
+GRAIN, SIZE_GRAIN = 16, 4
 
 
 def batch_plan(lengths: IntArray, *, budget: int, seed: int, epoch: int, pool: int = 100) -> list[IntArray]:
     """The batches of one epoch, each an array of indices into `lengths`.
 
-    Examples are shuffled, sorted by length within pools of about `pool` batches, and cut so that a batch's padded size
-    (its longest length, rounded up to a multiple of `GRAIN`, times its count) stays within `budget` tokens; then the
-    batches are shuffled. So padding is small, shapes are few, neighbours change with every epoch, and the plan depends
-    on nothing but its arguments.
+    Examples are shuffled, sorted by length within pools of about `pool` batches, and cut into batches; then the batches
+    are shuffled. A batch's padded size is its longest length, rounded up to a multiple of `GRAIN`, times its number of
+    examples; it is at most `budget` tokens. The plan depends on its arguments alone.
 
     Args:
-        lengths: (examples,) tokens of each.
-        budget: tokens a batch, padding counted. An example longer than this is a batch of its own.
+        lengths: (examples,) tokens of each example.
+        budget: the largest padded size, in tokens. A longer example is a batch of its own.
     """
     rng = np.random.default_rng([seed, epoch])
     order = rng.permutation(len(lengths))
@@ -48,8 +47,8 @@ def _cut(order: IntArray, lengths: IntArray, budget: int) -> list[IntArray]:
         end = start + 1
         while end < len(order) and (end + 1 - start) * padded[end] <= budget:
             end += 1
-        if end < len(order) and end - start > CREW:
-            end -= (end - start) % CREW
+        if end < len(order) and end - start > SIZE_GRAIN:
+            end -= (end - start) % SIZE_GRAIN
         runs.append(order[start:end])
         start = end
     return runs

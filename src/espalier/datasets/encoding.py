@@ -26,11 +26,11 @@ class Settings(BaseModel):
 
 
 class Vocabulary(Protocol):
-    """What ids stand for. Two vocabularies are equal where all their ids stand for the same."""
+    """What each id stands for. Two vocabularies are equal if each id stands for the same in both."""
 
     @property
     def language(self) -> Language:
-        """Of the texts."""
+        """The language of the texts."""
         ...
 
     def save(self, path: Path) -> None:
@@ -51,7 +51,7 @@ class Split(Protocol):
     """The encoded rows of one split, in memory.
 
     Attributes:
-        GRAIN: lengths of training batches are padded to multiples of it.
+        GRAIN: the lengths of training batches are padded to multiples of it.
     """
 
     GRAIN: ClassVar[int]
@@ -84,17 +84,17 @@ class Split(Protocol):
         """The length of the longest row that a model with this view reads or writes.
 
         Raises:
-            ConfigError: the view reads what the rows do not hold.
+            ConfigError: the view reads columns that the rows do not have.
         """
         ...
 
-    def batch(self, places: IntArray, view: Any, rng: np.random.Generator | None = None, *, grain: int = 1) -> Batch:
-        """Collate rows as a model with this view reads them.
+    def batch(self, indices: IntArray, view: Any, rng: np.random.Generator | None = None, *, grain: int = 1) -> Batch:
+        """Collate rows for a model with this view.
 
         Args:
-            places: (batch,) of the rows.
+            indices: (batch,) the rows to collate.
             view: the model's `config.view`.
-            rng: of what is drawn anew each time a row trains; None in evaluation.
+            rng: draws what differs between epochs, such as literals; None in evaluation.
             grain: lengths are padded to a multiple of it.
         """
         ...
@@ -108,17 +108,17 @@ class Encoded:
         split: the records that fit.
         places: (rows,) their places among the records.
         quarantined: the records that do not fit, with reasons.
-        facts: counts of what was changed on the way, such as the trees that were made projective.
+        facts: counts of changes to the records, such as trees that were made projective.
     """
 
-    split: Any
+    split: Split
     places: Sequence[int]
     quarantined: Sequence[Quarantined]
     facts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Encoding(Protocol):
-    """One form of data. Register it in `ENCODINGS`; importing it imports no torch."""
+    """A form of data. Register it in `ENCODINGS`. Importing it must not import torch."""
 
     @property
     def settings(self) -> type[Settings]:
@@ -131,39 +131,39 @@ class Encoding(Protocol):
         ...
 
     @property
-    def vocabulary(self) -> type[Any]:
+    def vocabulary(self) -> type[Vocabulary]:
         """The type of the vocabulary."""
         ...
 
     @property
-    def split(self) -> type[Any]:
+    def split(self) -> type[Split]:
         """The type of the encoded rows."""
         ...
 
-    def build_vocabulary(self, records: Sequence[Any], settings: Any, language: Language) -> Any:
-        """The vocabulary of the records that train."""
+    def build_vocabulary(self, records: Sequence[Any], settings: Any, language: Language) -> Vocabulary:
+        """The vocabulary of the training records."""
         ...
 
     def training_records(self, records: Sequence[Any], settings: Any) -> Sequence[Any]:
-        """The records of which training reads the encoded rows, such as each pair in both directions."""
+        """The records that are encoded for training, such as each pair in both directions."""
         ...
 
     def encode(self, records: Sequence[Any], vocabulary: Any, settings: Any) -> Encoded:
-        """The records that fit the settings as ids."""
+        """Encode the records that fit the settings; quarantine the others."""
         ...
 
     def extras(self, records: Sequence[Any], settings: Any) -> Mapping[str, Any]:
-        """What else is kept of the training records: a JSON value for each file name, such as frequent templates."""
+        """Further files of the dataset, made from the training records, such as frequent templates: {name: JSON}."""
         ...
 
     def counts(self, split: Any) -> Mapping[str, float]:
-        """What the dataset's details say of one split: its tokens, its unknown words."""
+        """Counts of one split for the dataset's details, such as tokens and unknown words."""
         ...
 
     def numbers(self, vocabulary: Any) -> Mapping[str, int]:
-        """The sizes of the vocabulary, under short names."""
+        """The sizes of the vocabulary for the dataset's metrics, under short names."""
         ...
 
     def measures(self, split: Any) -> Mapping[str, Any]:
-        """What a report's figures show of the training split: {name: {quantity: {column: value}}}."""
+        """Values of the training split for a report's figures: {name: {quantity: {column: value}}}."""
         ...

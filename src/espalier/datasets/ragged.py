@@ -1,4 +1,4 @@
-"""Rows of different lengths, as one flat array: how linearized corpora lie in memory and in Parquet."""
+"""Rows of different lengths as one flat array: the form of encoded corpora in memory and in Parquet."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Ragged:
         return cls(flat, np.concatenate([[0], np.cumsum([len(row) for row in arrays])]).astype(np.int64))
 
     def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
-        """(len(indices), longest) the chosen rows, `fill` after each end; the width is a multiple of `grain`."""
+        """The rows at `indices`, right-padded with `fill`: (len(indices), width), the width a multiple of `grain`."""
         lengths = self.lengths[indices]
         longest = int(lengths.max()) if len(lengths) else 0
         places = np.arange(-(-longest // grain) * grain)
         inside = places < lengths[:, None]
         flat = self.flat if len(self.flat) else np.zeros(1, dtype=np.int32)
-        taken = flat[np.where(inside, self.offsets[indices][:, None] + places, 0)]
-        return np.where(inside, taken, fill).astype(np.int64)
+        values = flat[np.where(inside, self.offsets[indices][:, None] + places, 0)]
+        return np.where(inside, values, fill).astype(np.int64)
 
     def select(self, places: IntArray) -> Ragged:
         """The rows at these places, in that order."""
@@ -48,23 +48,23 @@ class Ragged:
 
     @property
     def lengths(self) -> IntArray:
-        """(rows,) how long each is."""
+        """(rows,) the length of each row."""
         return np.diff(self.offsets)
 
 
 def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
-    """The ids and list columns of a table that `write_ragged` wrote, without a Python object per token."""
+    """Read the ids and list columns of a table that `write_ragged` wrote; no Python object is made per token."""
     table = read_arrow(path, ["id", *columns]).combine_chunks()
-    found = {}
+    ragged = {}
     for name in columns:
         column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
         offsets = np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
-        found[name] = Ragged(column.flatten().to_numpy(), offsets)
-    return table["id"].to_pylist(), found
+        ragged[name] = Ragged(column.flatten().to_numpy(), offsets)
+    return table["id"].to_pylist(), ragged
 
 
 def write_ragged(path: Path, ids: Sequence[str], columns: Mapping[str, Ragged]) -> None:
-    """Write as Parquet, one list column each."""
+    """Write the ids and one list column for each ragged array as Parquet."""
     lists = {
         name: pa.ListArray.from_arrays(pa.array(ragged.offsets, pa.int32()), pa.array(ragged.flat, pa.int32()))
         for name, ragged in columns.items()

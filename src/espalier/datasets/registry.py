@@ -18,10 +18,10 @@ ENCODINGS: Final[dict[str, Encoding]] = {
 
 
 def encoding(name: str, *, where: str | None = None) -> Encoding:
-    """The encoding of that name.
+    """The encoding registered under `name`.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
     if name not in ENCODINGS:
         raise ConfigError.unknown("encoding", name, ENCODINGS, where=where)

@@ -1,4 +1,4 @@
-"""Words and their ids: specials first, then the separator, then the words."""
+"""Words and their ids: the specials come first (padding, unknown, begin, end, separator), then the words."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "</s>")
 
 @dataclass(frozen=True)
 class WordVocabulary:
-    """The words that a corpus has most often.
+    """The most frequent words of a corpus.
 
     Attributes:
-        words: the most frequent first, ties in code-point order; their ids follow on the specials.
+        words: the most frequent first, ties in code-point order; the first has the id after the specials.
     """
 
     words: tuple[str, ...]
@@ -43,7 +43,7 @@ class WordVocabulary:
 
     @property
     def text_size(self) -> int:
-        """How many ids can be written: specials, separator and words."""
+        """The number of ids of specials and words."""
         return len(SPECIALS) + len(self.words)
 
     def id_of(self, token: str) -> int:
@@ -72,7 +72,7 @@ class WordVocabulary:
         """Read what `save` wrote.
 
         Raises:
-            ArtifactError: it is no vocabulary of this kind.
+            ArtifactError: the file holds no vocabulary of this type.
         """
         try:
             return cls._of(read_json(path))

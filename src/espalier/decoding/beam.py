@@ -158,7 +158,7 @@ class _Open:
         """The rows to keep, with one more token."""
         path = self.tokens.gather(1, parent[..., None].expand(-1, -1, self.tokens.shape[2]))
         tokens = torch.cat([path, token[..., None]], dim=2)[keep]
-        rows = [row for row, kept in zip(self.rows, keep.tolist(), strict=True) if kept]
+        rows = [row for row, is_kept in zip(self.rows, keep.tolist(), strict=True) if is_kept]
         return _Open(rows, best[keep], token[keep], tokens)
 
 

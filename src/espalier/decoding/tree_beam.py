@@ -61,9 +61,9 @@ def tree_beam(
             or `min_words` above `max_words`.
     """
     sizes = {"beam of {}": beam, "local beam of {}": local, "depth of {}": depth}
-    for what, size in (sizes | {"cap of {} words": max_words, "cap of {} rounds": max_rounds}).items():
+    for name, size in (sizes | {"cap of {} words": max_words, "cap of {} rounds": max_rounds}).items():
         if size < 1:
-            raise ConfigError(f"a {what.format(size)}", remedy="at least 1")
+            raise ConfigError(f"a {name.format(size)}", remedy="at least 1")
     if min_words > max_words:
         raise ConfigError(f"at least {min_words} words, where a cap is {max_words}", remedy=f"at most {max_words}")
     with constant_weights():
@@ -73,8 +73,8 @@ def tree_beam(
         tokens = vocabulary - len(set(never))
         groups = tokens**model.arity
         if local > groups:
-            what = f"a local beam of {local}, where {tokens} tokens make {groups} groups of {model.arity}"
-            raise ConfigError(what, remedy=f"at most {groups}")
+            name = f"a local beam of {local}, where {tokens} tokens make {groups} groups of {model.arity}"
+            raise ConfigError(name, remedy=f"at most {groups}")
         leaves = Leaves(model, state, local=local, end=end, never=never, depth=depth, vocabulary=vocabulary)
         finished = FinishedTrees(beam, roots)
         masked = torch.tensor([*never, end], dtype=torch.long, device=roots.device)

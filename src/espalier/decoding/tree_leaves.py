@@ -26,7 +26,7 @@ class Opened(NamedTuple):
         token: (n,).
         source: (n,) its row of the batch.
         level: (n,) 1 for roots.
-        handed: (n, K, width) the hidden state of each child, as `TreeNodes.handed`.
+        child_hidden: (n, K, width) the hidden state of each child, as `TreeNodes.child_hidden`.
         groups: (n, L, K) the tokens of its L best groups of children, the best first.
         scores: (n, L) the log-probabilities of these groups, given the leaf.
         words: (n, L) how many children of each group are words.
@@ -40,7 +40,7 @@ class Opened(NamedTuple):
     token: Tensor
     source: Tensor
     level: Tensor
-    handed: Tensor
+    child_hidden: Tensor
     groups: Tensor
     scores: Tensor
     words: Tensor
@@ -87,29 +87,29 @@ class Leaves:
         opened, leaf, rank = self.opened, codes // self.local, codes % self.local
         tokens = opened.groups[leaf, rank]
         openable = (tokens != self.end) & (opened.level[leaf] < self.depth - 1)[:, None]
-        which, slot = (openable & (opened.below[leaf, rank] == NONE)).nonzero(as_tuple=True)
+        group, slot = (openable & (opened.below[leaf, rank] == NONE)).nonzero(as_tuple=True)
         # Groups of a leaf with the same word in the same place share the leaf of that word.
-        parent, slot, token = torch.stack([leaf[which], slot, tokens[which, slot]]).unique(dim=1)
+        parent, slot, token = torch.stack([leaf[group], slot, tokens[group, slot]]).unique(dim=1)
         if len(parent):
-            new = self._open(token, opened.handed[parent, slot], opened.source[parent], opened.level[parent] + 1)
+            new = self._open(token, opened.child_hidden[parent, slot], opened.source[parent], opened.level[parent] + 1)
             self.opened = Opened(*(torch.cat(parts) for parts in zip(opened, new, strict=True)))
-            which, ranks = (opened.groups[parent, :, slot] == token[:, None]).nonzero(as_tuple=True)
-            self.opened.below[parent[which], ranks, slot[which]] = len(opened.token) + which
+            group, ranks = (opened.groups[parent, :, slot] == token[:, None]).nonzero(as_tuple=True)
+            self.opened.below[parent[group], ranks, slot[group]] = len(opened.token) + group
         return self.opened.below[leaf, rank]
 
-    def _open(self, tokens: Tensor, handed: Tensor | None, source: Tensor, level: Tensor) -> Opened:
+    def _open(self, tokens: Tensor, hidden: Tensor | None, source: Tensor, level: Tensor) -> Opened:
         """Search the groups of n new leaves.
 
         Args:
             tokens, source, level: (n,) each.
-            handed: (n, width) their hidden states; None for roots.
+            hidden: (n, width) their hidden states; None for roots.
         """
         cells = CELLS["cpu" if tokens.device.type == "cpu" else "gpu"]
         slices = []
         for part in torch.arange(len(tokens), device=tokens.device).split(max(1, cells // self._cells)):
-            hidden = None if handed is None else handed[part]
-            nodes = self._model.nodes(tokens[part], hidden, self._state.select(source[part]))
-            slices.append((nodes.handed, *self._groups(nodes, torch.arange(len(part), device=tokens.device))))
+            slice_hidden = None if hidden is None else hidden[part]
+            nodes = self._model.nodes(tokens[part], slice_hidden, self._state.select(source[part]))
+            slices.append((nodes.child_hidden, *self._groups(nodes, torch.arange(len(part), device=tokens.device))))
         children, groups, scores = (torch.cat(parts) for parts in zip(*slices, strict=True))
         words = (groups != self.end).sum(2)
         openable = words * (level < self.depth - 1)[:, None]
@@ -127,12 +127,12 @@ class Leaves:
         prefixes = nodes  # a row for each node and each of its groups so far
         for k in range(self._model.arity):
             beams = groups.shape[1]
-            if len(rows) * beams != len(prefixes.handed):
+            if len(rows) * beams != len(prefixes.child_hidden):
                 prefixes = nodes.select(rows.repeat_interleave(beams))
             logs = self._model.child(k, prefixes, groups.flatten(0, 1))
             # One copy serves both `never` and `best_sums`, which reads whole chunks.
-            whole = F.pad(logs, (0, -logs.shape[1] % CHUNK), value=-torch.inf).index_fill_(1, never, -torch.inf)
-            scores, beam, token = best_sums(scores, whole, min(self.local, beams * self._tokens))
+            padded = F.pad(logs, (0, -logs.shape[1] % CHUNK), value=-torch.inf).index_fill_(1, never, -torch.inf)
+            scores, beam, token = best_sums(scores, padded, min(self.local, beams * self._tokens))
             token = token.clamp(max=logs.shape[1] - 1)
             groups = torch.cat([groups.gather(1, beam[..., None].expand(-1, -1, k)), token[..., None]], dim=2)
         return groups, scores

@@ -50,7 +50,7 @@ class Expander:
     def require_room(self, template: str, where: str) -> None:
         """Raise a ConfigError unless the shortest tree that keeps a template is short enough."""
         empty = PairData([where], {name: Ragged.of([[]]) for name in COLUMNS}, self.system.vocabulary)
-        batch = empty.under(None, [template]).batch(np.array([0]), self.view)
+        batch = empty.with_trees(None, [template]).batch(np.array([0]), self.view)
         try:
             pair_constraint(self.decoder, self.view, self.system.vocabulary).start(batch)
         except ConfigError as error:
@@ -59,7 +59,7 @@ class Expander:
     def best(self, jobs: Sequence[Guided]) -> list[tuple[str, float]]:
         """For each job the best tree that keeps its template, and its log-probability."""
         data = encoded([job.source for job, _ in jobs], self.system, self.max_length)
-        batch = data.under(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
+        batch = data.with_trees(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
         rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view)
         vocabulary = self.system.vocabulary
         return [(tree_text(row[0].tokens, self.view, vocabulary), row[0].log_probability) for row in rows]

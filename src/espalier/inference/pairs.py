@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding
@@ -200,5 +200,4 @@ def encoded(sources: Sequence[Pair], system: System, length: int) -> PairData:
     for row in rows.quarantined:
         what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"
         raise DataError(what, file=row.id, remedy="give one sentence at a time")
-    data: PairData = rows.split
-    return data
+    return cast(PairData, rows.split)

@@ -116,7 +116,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         system, vocabulary = self.system, self.system.vocabulary
         decoder = PairDecoder(beam=self.beam, max_ids=max_ids(system, self.max_length), min_ids=1)
-        data = encoded([job.source for job, _ in jobs], system, self.max_length).under(trees, None)
+        data = encoded([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         rows = search(system.model, batch, decoder, system.view)
         for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):

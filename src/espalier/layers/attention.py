@@ -1,4 +1,4 @@
-"""Multi-head attention: one core for every model, with one hook for masks and biases."""
+"""Multi-head attention, with one argument for masks and biases."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from espalier.layers.linear import linear
 class KeyValues:
     """Projected keys and values, each (batch, heads, time, head width).
 
-    Of a memory they are complete from the start; of a decoder's past they are buffers of which the first `step` places
-    are filled.
+    Those of a memory are complete. Those of a decoder's past are buffers, whose first places are filled.
     """
 
     keys: Tensor
@@ -26,12 +25,12 @@ class KeyValues:
         """The rows `index` of the batch, in that order.
 
         Args:
-            filled: of buffers, copy no more than these first places; no gradient goes through.
+            filled: for buffers, the number of filled places; only these are copied, without gradients.
         """
         return KeyValues(_selected(self.keys, index, filled), _selected(self.values, index, filled))
 
     def write(self, time: int, keys: Tensor, values: Tensor) -> None:
-        """Put one place, (batch, heads, 1, head width), at `time`; the buffers grow as needed."""
+        """Write one place, (batch, heads, 1, head width), at `time`; the buffers grow if needed."""
         if time >= self.keys.shape[2]:
             self.keys, self.values = _grown(self.keys), _grown(self.values)
         self.keys[:, :, time : time + 1] = keys
@@ -41,8 +40,7 @@ class KeyValues:
 class Attention(nn.Module):
     """softmax(Q K^T / sqrt(d) + bias) V over `heads` heads, then an output projection.
 
-    Queries come from `x`; keys and values from `memory`, or from `x` itself. Width in, width out; the heads share the
-    width evenly, unless `head_width` says how wide each is.
+    Queries are projected from `x`; keys and values from `memory` or `x`. `head_width` is `width` / `heads` by default.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, head_width: int | None = None) -> None:
@@ -61,9 +59,9 @@ class Attention(nn.Module):
 
         Args:
             x: (batch, time, width).
-            memory: (batch, memory time, width), or its keys and values from `remember`; None means `x`.
-            bias: broadcastable to (batch, heads, time, memory time): bool (True is seen), or added to the scores.
-            causal: place t sees places <= t alone.
+            memory: (batch, memory time, width), or its keys and values from `project_memory`; None means `x`.
+            bias: broadcastable to (batch, heads, time, memory time): bool (True: attend), or added to the scores.
+            causal: place t attends to places <= t only.
 
         Returns:
             (batch, time, width).
@@ -73,33 +71,33 @@ class Attention(nn.Module):
         else:
             inner = self.inner
             query = self._split(linear(x, self.project.weight[:inner], self.project.bias[:inner]))
-            seen = memory if isinstance(memory, KeyValues) else self.remember(memory)
-            key, value = seen.keys, seen.values
+            projected = memory if isinstance(memory, KeyValues) else self.project_memory(memory)
+            key, value = projected.keys, projected.values
         return self._attend(query, key, value, bias, causal)
 
-    def remember(self, memory: Tensor) -> KeyValues:
-        """Keys and values of a memory, to be computed once for many steps."""
+    def project_memory(self, memory: Tensor) -> KeyValues:
+        """The keys and values of a memory; computed once for many steps."""
         projected = linear(memory, self.project.weight[self.inner :], self.project.bias[self.inner :])
         key, value = projected.chunk(2, dim=-1)
         return KeyValues(self._split(key), self._split(value))
 
     def empty(self, batch: int, capacity: int, like: Tensor) -> KeyValues:
-        """Room for `capacity` steps of a decoder's past."""
+        """Buffers for `capacity` steps of a decoder's past."""
         shape = (batch, self.heads, capacity, self.inner // self.heads)
         return KeyValues(_room(*shape, like), _room(*shape, like))
 
     def step(self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None) -> Tensor:
-        """Attend from the one place `x`, (batch, 1, width), to the `time` places before it and itself; `past` grows.
+        """Attend from one place `x`, (batch, 1, width), to itself and the `time` places before it; append it to `past`.
 
         Args:
-            memory: the place as keys and values see it; None means `x`.
+            memory: (batch, 1, width) the input of the place's key and value; None means `x`.
         """
         if memory is None:
             query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, self.inner // self.heads).unbind(1)
         else:
             query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
-            seen = self.remember(memory)
-            key, value = seen.keys, seen.values
+            projected = self.project_memory(memory)
+            key, value = projected.keys, projected.values
         past.write(time, key, value)
         return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False)
 
@@ -116,12 +114,12 @@ class Attention(nn.Module):
 
 
 def _room(batch: int, heads: int, time: int, width: int, like: Tensor) -> Tensor:
-    """(batch, heads, time, width), in memory one place after the other, so that a row's filled places lie together."""
+    """(batch, heads, time, width), time-major in memory, so that a row's filled places are contiguous."""
     return like.new_empty(batch, time, heads, width).transpose(1, 2)
 
 
 def _grown(buffer: Tensor) -> Tensor:
-    """Twice the room in time; what is not filled yet is never touched, for fresh pages are what costs."""
+    """The buffer with twice the time. Unfilled places are not written, since the cost is in fresh pages."""
     batch, heads, time, width = buffer.shape
     larger = _room(batch, heads, max(16, 2 * time), width, buffer)
     larger[:, :, :time] = buffer
@@ -132,17 +130,17 @@ def _selected(buffer: Tensor, index: Tensor, filled: int | None) -> Tensor:
     if filled is None:
         return buffer.index_select(0, index)
     _, heads, time, width = buffer.shape
-    made = _room(len(index), heads, time, width, buffer)
+    selected = _room(len(index), heads, time, width, buffer)
     with torch.no_grad():
-        torch.index_select(buffer.transpose(1, 2)[:, :filled], 0, index, out=made.transpose(1, 2)[:, :filled])
-    return made
+        torch.index_select(buffer.transpose(1, 2)[:, :filled], 0, index, out=selected.transpose(1, 2)[:, :filled])
+    return selected
 
 
 def padding_bias(real: Tensor) -> Tensor | None:
-    """(batch, time) bool to a bias that hides what is not real; None where all is, which is faster."""
+    """(batch, time) bool to a bias that hides padding; None if there is no padding, which is faster."""
     return None if bool(real.all()) else real[:, None, None, :]
 
 
 def select_all(caches: list[KeyValues], index: Tensor, filled: int | None = None) -> list[KeyValues]:
-    """`KeyValues.select` over the layers."""
+    """`KeyValues.select` for each layer."""
     return [cache.select(index, filled) for cache in caches]

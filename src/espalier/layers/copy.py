@@ -1,4 +1,4 @@
-"""Copying: a gated mixture of a vocabulary's distribution and of attention over what was read (See et al. 2017)."""
+"""Copying: a gated mixture of a vocabulary's distribution and of attention over input ids (See et al. 2017)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from torch import Tensor
 
 from espalier.layers.options import Mixture
 
-#: What the released mixture takes for the copy probability of an id that is not there, whose logarithm is none.
+#: The copy probability of an absent id in the released mixture, whose logarithm would be -inf.
 FLOOR = 1e-12
 
 
 def copied_mass(weights: Tensor, ids: Tensor, target: Tensor) -> Tensor:
-    """How likely each target is to be copied: the attention on every place that holds it.
+    """The copy probability of each target: the sum of attention over the places with its id.
 
     Args:
         weights: (sources, time, length) attention.
-        ids: (sources, length) what stands at each place.
+        ids: (sources, length) the id of each place.
         target: (sources, time) ids.
 
     Returns:
@@ -28,12 +28,12 @@ def copied_mass(weights: Tensor, ids: Tensor, target: Tensor) -> Tensor:
 
 
 def copied_all(weights: Tensor, ids: Tensor, size: int) -> Tensor:
-    """The same for every id at once.
+    """The copy probability of every id.
 
     Args:
         weights: (sources, n, length) attention.
         ids: (sources, length).
-        size: how many ids there are.
+        size: the number of ids.
 
     Returns:
         (sources, n, size) probabilities, which sum to 1 where the weights do.
@@ -46,8 +46,8 @@ def mix(vocabulary: Tensor, copies: Sequence[Tensor], gates: Tensor, mixture: Mi
     """Scores of ids that may be chosen from the vocabulary or copied from one of several rows.
 
     "distribution": log(g_0 p_vocabulary + sum of g_k p_copy,k), equation 9 of See et al. for one row to copy from.
-    "released", as SCPN's code mixes: g_0 log p_vocabulary + sum of g_k log p_copy,k. Its exponentials sum to 1 only by
-    accident, and an id that cannot be copied pays g_k log(`FLOOR`).
+    "released" (SCPN's code): g_0 log p_vocabulary + sum of g_k log p_copy,k. Its exponentials do not sum to 1, and the
+    term of an id that cannot be copied is g_k log(`FLOOR`).
 
     Args:
         vocabulary: (...) log-probabilities.

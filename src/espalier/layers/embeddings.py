@@ -1,4 +1,4 @@
-"""The two spaces of GuiG's rows: word pieces, and nodes with levels. Each reads ids in and scores them out."""
+"""GuiG's embeddings: of word pieces, and of tree symbols. Each also scores the output with the same matrices."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class PieceEmbedding(nn.Module):
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
-        # Rows are scaled by sqrt(width) where they are read.
+        # `forward` multiplies by sqrt(width).
         self.pieces = embedding(size, width, width**-0.5)
 
     def forward(self, row: Tensor) -> Tensor:
         """(batch, time) ids to (batch, time, width)."""
-        found: Tensor = self.pieces(row) * math.sqrt(self.pieces.embedding_dim)
-        return found
+        embedded: Tensor = self.pieces(row) * math.sqrt(self.pieces.embedding_dim)
+        return embedded
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """loss_txt of GuiG, section 3.2, summed over (rows, width) states."""
@@ -45,7 +45,7 @@ class TreeSymbolEmbedding(nn.Module):
     def __init__(self, symbols: TreeSymbols, width: int, alpha: float, beta: float) -> None:
         super().__init__()
         self.alpha, self.beta = alpha, beta
-        self.nodes, self.levels = (embedding(each, width, width**-0.5) for each in (symbols.nodes, symbols.levels))
+        self.nodes, self.levels = (embedding(size, width, width**-0.5) for size in (symbols.nodes, symbols.levels))
         self.node_of: Tensor
         self.level_of: Tensor
         self.register_buffer("node_of", torch.from_numpy(symbols.node_of), persistent=False)
@@ -53,23 +53,23 @@ class TreeSymbolEmbedding(nn.Module):
 
     def forward(self, row: Tensor) -> Tensor:
         """(batch, time) symbols to (batch, time, width)."""
-        found = self.nodes(self.node_of[row]) + self.levels(self.level_of[row])
-        scaled: Tensor = found * math.sqrt(self.nodes.embedding_dim)
+        embedded = self.nodes(self.node_of[row]) + self.levels(self.level_of[row])
+        scaled: Tensor = embedded * math.sqrt(self.nodes.embedding_dim)
         return scaled
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """loss_syn of GuiG, section 3.1: alpha times the nodes' and beta times the levels', summed."""
         nodes, levels = (
-            F.cross_entropy(logits, wanted[target], reduction="sum", label_smoothing=smoothing)
-            for logits, wanted in zip(self._logits(x), (self.node_of, self.level_of), strict=True)
+            F.cross_entropy(logits, classes[target], reduction="sum", label_smoothing=smoothing)
+            for logits, classes in zip(self._logits(x), (self.node_of, self.level_of), strict=True)
         )
         return self.alpha * nodes + self.beta * levels
 
     def log_probabilities(self, x: Tensor, sharpness: float = 1.0) -> Tensor:
-        """(rows, width) states to (rows, symbols): of a symbol's node and of its level, added.
+        """(rows, width) states to (rows, symbols): the sum of the log-probabilities of the node and of the level.
 
-        The two are predicted independently. A special with a level, or a label with none, has a share too and is no
-        symbol, so that the symbols' probabilities sum to less than 1.
+        The two are predicted independently. Combinations that are not symbols, such as a special with a level, have
+        probability too, so the symbols' probabilities sum to less than 1.
         """
         nodes, levels = (F.log_softmax(_sharpened(logits, sharpness), dim=-1) for logits in self._logits(x))
         return nodes[:, self.node_of] + levels[:, self.level_of]
@@ -88,8 +88,8 @@ def _sharpened(logits: Tensor, sharpness: float) -> Tensor:
 
 def embedding(size: int, width: int, std: float) -> nn.Embedding:
     """N(0, std), the padding row 0."""
-    made = nn.Embedding(size, width, padding_idx=PAD)
-    nn.init.normal_(made.weight, std=std)
+    table = nn.Embedding(size, width, padding_idx=PAD)
+    nn.init.normal_(table.weight, std=std)
     with torch.no_grad():
-        made.weight[PAD].zero_()
-    return made
+        table.weight[PAD].zero_()
+    return table

@@ -15,61 +15,62 @@ from espalier.layers.linear import linear
 
 @dataclass
 class Memory:
-    """What one encoder says, as one layer's heads see it: keys and values, and a bias that hides padding.
+    """One encoder's output as keys and values of one layer, and a bias that hides padding.
 
-    `known` has one row for each source. A batch with several rows for each source, one after the other, shares it: the
-    hypotheses of a beam never copy it.
+    `key_values` has one row for each source. Consecutive rows of a batch, such as the hypotheses of a beam, share it.
     """
 
-    known: KeyValues
+    key_values: KeyValues
     bias: Tensor | None
 
     def select(self, index: Tensor) -> Memory:
         """The sources `index`."""
-        return Memory(self.known.select(index), self.bias.index_select(0, index) if self.bias is not None else None)
+        return Memory(
+            self.key_values.select(index), self.bias.index_select(0, index) if self.bias is not None else None
+        )
 
 
 class MultiEncoderAttention(nn.Module):
     """C = Concat(A_1^(1) ... A_1^(h_1), A_2^(1) ...) W_O with A_i^(j) = Attn(O W_Q, H_i W_K, H_i W_V).
 
-    Any number of encoders. Each has its own W_Q, W_K, W_V and number of heads, and its own mask.
+    Each encoder has its own W_Q, W_K, W_V, number of heads, and mask.
     """
 
     def __init__(self, width: int, heads: Sequence[int], head_width: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.heads, self.head_width, self.dropout = tuple(heads), head_width, dropout
         self.queries = nn.Linear(width, sum(heads) * head_width)  # the encoders' W_Q, one below the other
-        self.memories = nn.ModuleList([nn.Linear(width, 2 * each * head_width) for each in heads])  # W_K, W_V
+        self.memories = nn.ModuleList([nn.Linear(width, 2 * count * head_width) for count in heads])  # W_K, W_V
         self.out = nn.Linear(sum(heads) * head_width, width)  # W_O
 
-    def remember(self, encoded: Sequence[Tensor], biases: Sequence[Tensor | None]) -> list[Memory]:
-        """Keys and values of each encoder's output, (batch, time, width), to be computed once for many steps.
+    def project_memory(self, encoded: Sequence[Tensor], biases: Sequence[Tensor | None]) -> list[Memory]:
+        """The keys and values of each encoder's output, (batch, time, width); computed once for many steps.
 
         Args:
             biases: for each encoder a bias that hides its padding (`attention.padding_bias`).
         """
-        made = []
+        memories = []
         for states, bias, project in zip(encoded, biases, self.memories, strict=True):
             projected = linear(states, project.weight, project.bias)  # type: ignore[arg-type]
             key, value = projected.unflatten(-1, (-1, self.head_width)).transpose(1, 2).chunk(2, dim=1)
-            made.append(Memory(KeyValues(key, value), bias))
-        return made
+            memories.append(Memory(KeyValues(key, value), bias))
+        return memories
 
     def forward(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
         """(batch, time, width) to the same.
 
         Args:
-            memories: one for each encoder, from `remember`. Their rows may be fewer than the batch's, which then has as
-                many rows for each of theirs, and one place of time.
+            memories: one for each encoder, from `project_memory`. If a memory has fewer rows than the batch, the batch
+                has equally many consecutive rows for each of them, and time 1.
         """
         query = linear(x, self.queries.weight, self.queries.bias).unflatten(-1, (-1, self.head_width))
-        rows, shape = len(memories[0].known.keys), query.shape
-        if rows < len(x):  # a source's hypotheses take the place of time
+        rows, shape = len(memories[0].key_values.keys), query.shape
+        if rows < len(x):  # the hypotheses of a source become the time dimension
             query = query.view(rows, -1, *shape[2:])
         query = query.transpose(1, 2)  # (rows, heads, time, head width)
         dropout = self.dropout if self.training else 0.0
         parts = [
-            F.scaled_dot_product_attention(part, memory.known.keys, memory.known.values, memory.bias, dropout)
+            F.scaled_dot_product_attention(part, memory.key_values.keys, memory.key_values.values, memory.bias, dropout)
             for part, memory in zip(query.split(self.heads, dim=1), memories, strict=True)
         ]
         mixed = torch.cat(parts, dim=1).transpose(1, 2).reshape(*shape[:2], self.out.in_features)

@@ -1,4 +1,4 @@
-"""The values that settings choose between, by layer. This module imports no torch, so that settings do not either."""
+"""The options of layers, for settings. This module imports no torch, so that settings need none."""
 
 from __future__ import annotations
 

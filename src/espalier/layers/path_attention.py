@@ -1,4 +1,4 @@
-"""Path attention (GuiG, section 3.2): a node exchanges information with its ancestors and descendants alone."""
+"""Path attention (GuiG, section 3.2): a node attends only to its ancestors and descendants."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from espalier.layers.paths import Paths
 
 
 class PathAttention(nn.Module):
-    """The mean over root-to-leaf paths of self-attention within each path, without a copy of the sequence for any.
+    """The mean over root-to-leaf paths of self-attention within each path, computed without copies of the sequence.
 
-    The paper copies the sequence O once for each of n_p paths, hides from copy p what is not on path p, sends it
-    through one self-attention, C_p, and takes (1/n_p) sum_p C_p. We read it, as the released code does, so that C_p is
-    nothing at nodes that are not on path p: they are neither seen nor updated there. Then
+    The paper copies the sequence O for each of n_p paths, masks the nodes of copy p that are not on path p, applies one
+    self-attention, C_p, and takes (1/n_p) sum_p C_p. As in the released code, C_p is 0 at nodes that are not on path p.
+    Then
 
         out_i = (cover_i / n_p) c_i,    c_i = W_O (sum_k w_ik v_k) + b_O,    w_ik = mean of a^p_ik over i's paths p,
 
-    where cover_i counts the paths that node i is on and a^p is the softmax within path p. Scores q_i k_k are computed
-    once for each two nodes. Those of a path's nodes are read into a (depth, depth) table of the path, softmaxed there,
-    and added up in w: exact for scores of any size, with attention dropout drawn for each path, as copies would.
+    where cover_i is the number of paths that node i is on, and a^p the softmax within path p. The scores q_i k_k are
+    computed once for each pair of nodes, gathered into a (depth, depth) table for each path, normalized there, and
+    summed in w. The result equals that of the copies, with attention dropout drawn for each path.
 
-    Memory: tables take heads x paths x depth^2, so at most heads x depth x (nodes x depth); scores and w take
-    heads x nodes^2, no more than the queries do while a tree has at most as many nodes as a head is wide. Nothing takes
-    paths x nodes x width.
+    Memory: the tables take heads x paths x depth^2, at most heads x depth x (nodes x depth); scores and w take
+    heads x nodes^2, no more than the queries while a tree has at most as many nodes as a head is wide. No tensor has
+    paths x nodes x width elements.
 
     Args:
-        residual: "outside": the result is out; the caller adds its residual. "inside" (released): O is added within
-            each path's term, out_i = (cover_i / n_p) (O_i + c_i), and is in the result.
-        divide: "paths": as above (paper). "coverage": each node by the number of paths that it is on, so that
-            cover_i / n_p becomes 1.
-        residual_dropout: of c where the residual is inside, for then the caller cannot tell them apart.
+        residual: "outside": the caller adds the residual to the result. "inside" (released): O is added within each
+            path's term, out_i = (cover_i / n_p) (O_i + c_i).
+        divide: "paths": as above (paper). "coverage": the sum is divided by cover_i, so that cover_i / n_p becomes 1.
+        residual_dropout: dropout of c with the residual inside, where the caller cannot apply it.
     """
 
     def __init__(
@@ -58,10 +57,10 @@ class PathAttention(nn.Module):
         """Attend once from every node of `x` to those of its paths.
 
         Args:
-            x: (batch, time, width), what queries are made from.
+            x: (batch, time, width), the input of the queries.
             paths: of the rows (`paths.paths_of`).
-            memory: (batch, time, width), what keys and values are made from, and the residual O where that is inside;
-                None means `x`.
+            memory: (batch, time, width), the input of keys and values, and the residual O if it is inside; None means
+                `x`.
 
         Returns:
             (batch, time, width); 0 at places that are on no path.
@@ -80,7 +79,7 @@ class PathAttention(nn.Module):
         """(batch, heads, time, time) products of queries and keys to weights: the mean of a node's softmaxes."""
         pairs = paths.pairs[:, None].expand(-1, self.heads, -1)
         tables = scores.flatten(2).gather(2, pairs).unflatten(2, (*paths.nodes.shape[1:], paths.nodes.shape[2]))
-        # In single precision at least, whatever the scores came in: the bias has it.
+        # At least in single precision, the bias's, whatever the precision of the scores.
         tables = torch.add(paths.key_bias, tables, alpha=(self.inner // self.heads) ** -0.5).softmax(-1)
         if self.dropout:
             tables = F.dropout(tables, self.dropout, self.training)

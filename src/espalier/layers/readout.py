@@ -1,4 +1,4 @@
-"""The readout's loss without its logits: cross entropy over a large vocabulary, in slices of rows."""
+"""The output layer and its loss: cross entropy over a large vocabulary, computed in slices of rows."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from torch import Tensor, nn
 
 from espalier.layers.linear import linear
 
-#: Rows a slice; its logits stay in cache instead of going to memory and back four times.
+#: The rows of a slice, whose logits then stay in cache.
 ROWS = 512
-#: Of a `Readout`, which sees few rows (a batch's first children, say) and many words.
-FEW = 128
+#: The rows of a slice of a `Readout`, whose inputs have few rows and whose vocabulary is large.
+FEW_ROWS = 128
 
 
 class Readout(nn.Linear):
     """A softmax over a vocabulary of words: (rows, width) features to (rows, words)."""
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
-        """Summed cross entropy against `target`, (rows,), as `readout_loss` has it."""
-        return readout_loss(x, self.weight, self.bias, target, smoothing, rows=FEW)
+        """Summed cross entropy against `target`, (rows,), by `readout_loss`."""
+        return readout_loss(x, self.weight, self.bias, target, smoothing, rows=FEW_ROWS)
 
     def log_probabilities(self, x: Tensor) -> Tensor:
-        """(rows, words)."""
+        """(rows, words) log-probabilities."""
         return F.log_softmax(linear(x, self.weight, self.bias), dim=-1)
 
 
@@ -42,21 +42,21 @@ def readout_loss(
         weight: (vocabulary, width).
         bias: (vocabulary,).
         target: (rows,) int64.
-        rows: how many a slice has.
+        rows: the rows of a slice.
 
     Returns:
-        A scalar in 32 bits. It can be differentiated once.
+        A float32 scalar, which can be differentiated once.
     """
-    kind = x.device.type
-    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
+    device = x.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
     needed = torch.is_grad_enabled() and any(part.requires_grad for part in (x, weight, bias))
-    with torch.autocast(kind, enabled=False):
+    with torch.autocast(device, enabled=False):
         loss: Tensor = _ReadoutLoss.apply(x, weight, bias, target, smoothing, dtype, needed, rows)
         return loss
 
 
 class _ReadoutLoss(torch.autograd.Function):
-    """Computes its gradient on the way forward, while each slice's probabilities are at hand."""
+    """Computes the gradient in the forward pass, from each slice's probabilities."""
 
     @staticmethod
     def forward(
@@ -70,7 +70,7 @@ class _ReadoutLoss(torch.autograd.Function):
         needed: bool,
         size: int,
     ) -> Tensor:
-        # Every slice has `size` rows, the last one padded: one shape, for which kernels are compiled once.
+        # Every slice has `size` rows, the last one padded, so that kernels are compiled for one shape.
         count, short = len(x), -len(x) % size
         rows, matrix, offset = F.pad(x.to(dtype), (0, 0, 0, short)), weight.to(dtype), bias.to(dtype)
         target, real = F.pad(target, (0, short)), torch.arange(count + short, device=x.device)[:, None] < count
@@ -78,19 +78,19 @@ class _ReadoutLoss(torch.autograd.Function):
         total = torch.zeros((), device=x.device)
         d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
         for start in range(0, len(rows), size):
-            part, wanted, counts = (
+            part, classes, counts = (
                 rows[start : start + size], target[start : start + size, None], real[start : start + size]
             )  # fmt: skip
             logits = F.linear(part, matrix, offset).float()
             norm = logits.logsumexp(-1, keepdim=True)
-            total += (counts * (norm - (1 - smoothing) * logits.gather(1, wanted))).sum()
+            total += (counts * (norm - (1 - smoothing) * logits.gather(1, classes))).sum()
             if smoothing:
                 total -= spread * (counts * logits).sum()
             if needed:
                 slope = logits.sub_(norm).exp_()  # softmax, then minus the target: the gradient of the logits
                 if smoothing:
                     slope.sub_(spread)
-                slope.scatter_add_(1, wanted, torch.full_like(norm, smoothing - 1))
+                slope.scatter_add_(1, classes, torch.full_like(norm, smoothing - 1))
                 if start + size > count:
                     slope *= counts
                 d_bias += slope.sum(0)

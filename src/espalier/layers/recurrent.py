@@ -1,4 +1,4 @@
-"""Recurrent encoders whose padding changes nothing, attention over what they read, and cells one step at a time."""
+"""Recurrent encoders of padded rows, attention over their states, and single steps of recurrent cells."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from espalier.layers.linear import linear
 
 
 class RecurrentEncoder(nn.Module):
-    """One LSTM over right-padded rows, in one direction or in both (Graves and Schmidhuber 2005).
+    """One LSTM over right-padded rows, unidirectional or bidirectional (Graves and Schmidhuber 2005).
 
     Attributes:
-        out: how wide its states are: `width`, or twice that where it reads both ways.
+        out: the width of its states: `width`, or twice that if it is bidirectional.
     """
 
     def __init__(self, inputs: int, width: int, *, bidirectional: bool = False) -> None:
@@ -25,11 +25,11 @@ class RecurrentEncoder(nn.Module):
         self.out = 2 * width if bidirectional else width
 
     def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """Read every row to its own end, and back from there.
+        """Encode every row up to its own end; the backward direction starts there.
 
         Args:
             x: (batch, time, inputs), time at least 1.
-            real: (batch, time) bool, padding on the right only. A row without anything real is read as one place.
+            real: (batch, time) bool, False at padding, which is on the right. A row of padding is read as one place.
 
         Returns:
             (batch, time, out) states, 0 at padding; (batch, out) the last state of each direction.
@@ -38,7 +38,7 @@ class RecurrentEncoder(nn.Module):
 
 
 def read_rows(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-    """What `RecurrentEncoder` does, for any one layer whose batches come first."""
+    """Run one LSTM or GRU layer with `batch_first` over right-padded rows, as `RecurrentEncoder.forward` describes."""
     packed = pack_padded_sequence(x, real.sum(1).clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
     states, last = layer(packed)
     padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
@@ -47,14 +47,14 @@ def read_rows(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor,
 
 
 @dataclass
-class Recalled:
-    """An encoder's row, ready to be attended to and copied from: `sources` rows of `length` places.
+class AttentionMemory:
+    """An encoder's output, to be attended to and copied from.
 
     Attributes:
-        ids: (sources, length) what was read.
+        ids: (sources, length) the ids of the encoder's input.
         states: (sources, length, states' width).
         keys: (sources, query width, length).
-        bias: (sources, 1, length) 0 where a place is seen, -inf at padding; 0 all along a row that is all padding.
+        bias: (sources, 1, length) -inf at padding, else 0; 0 everywhere in a row of padding.
     """
 
     ids: Tensor
@@ -62,10 +62,10 @@ class Recalled:
     keys: Tensor
     bias: Tensor
 
-    def select(self, index: Tensor) -> Recalled:
+    def select(self, index: Tensor) -> AttentionMemory:
         """The rows `index`, in that order."""
         parts = (self.ids, self.states, self.keys, self.bias)
-        return Recalled(*(part.index_select(0, index) for part in parts))
+        return AttentionMemory(*(part.index_select(0, index) for part in parts))
 
 
 class BilinearAttention(nn.Module):
@@ -75,45 +75,45 @@ class BilinearAttention(nn.Module):
         super().__init__()
         self.score = nn.Linear(states, query, bias=False)
 
-    def remember(self, states: Tensor, ids: Tensor, real: Tensor) -> Recalled:
+    def project_memory(self, states: Tensor, ids: Tensor, real: Tensor) -> AttentionMemory:
         """Project the keys once for many queries.
 
         Args:
             states: (sources, length, states' width).
-            ids: (sources, length) what they stand for.
-            real: (sources, length) bool.
+            ids: (sources, length) the encoder's input.
+            real: (sources, length) bool, False at padding.
         """
         hidden = ~real & real.any(1, keepdim=True)
         bias = torch.zeros(real.shape, device=real.device).masked_fill(hidden, -torch.inf)
-        return Recalled(ids, states, self.score(states).transpose(1, 2), bias[:, None])
+        return AttentionMemory(ids, states, self.score(states).transpose(1, 2), bias[:, None])
 
-    def forward(self, query: Tensor, memory: Recalled) -> tuple[Tensor, Tensor]:
+    def forward(self, query: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """Attend from `n` places of each source.
 
         Args:
             query: (sources, n, query width).
 
         Returns:
-            (sources, n, length) weights in 32 bits, which sum to 1; (sources, n, states' width) what they average.
+            (sources, n, length) float32 weights, which sum to 1; (sources, n, states' width) contexts.
         """
         weights = (torch.bmm(query, memory.keys).float() + memory.bias).softmax(-1)
         return weights, torch.bmm(weights, memory.states)
 
 
 def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """One step of `lstm`, whose weights it uses; in a loop, faster than calling the module for a single place.
+    """One step of `lstm`; faster than calling the module for a single place.
 
     Args:
-        lstm: in one direction, with biases.
+        lstm: unidirectional, with biases.
         x: (rows, inputs).
-        hidden: (layers, rows, width); so is `cell`.
+        hidden, cell: (layers, rows, width).
 
     Returns:
         The new `hidden` and `cell`; the last of `hidden` is the step's output.
     """
     hiddens, cells = [], []
-    for layer, (into, over, into_bias, over_bias) in enumerate(lstm.all_weights):
-        gates = linear(x, into, into_bias) + linear(hidden[layer], over, over_bias)
+    for layer, (input_weight, state_weight, input_bias, state_bias) in enumerate(lstm.all_weights):
+        gates = linear(x, input_weight, input_bias) + linear(hidden[layer], state_weight, state_bias)
         enter, forget, new, leave = gates.chunk(4, dim=-1)
         cells.append(forget.sigmoid() * cell[layer] + enter.sigmoid() * new.tanh())
         hiddens.append(leave.sigmoid() * cells[-1].tanh())
@@ -121,20 +121,20 @@ def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[T
     return torch.stack(hiddens), torch.stack(cells)
 
 
-def gru_update(into: Tensor, over: Tensor, hidden: Tensor) -> Tensor:
+def gru_update(from_input: Tensor, from_state: Tensor, hidden: Tensor) -> Tensor:
     """A gated recurrent unit (Cho et al. 2014), given the projections of its input and of its state.
 
-    As in `nn.GRU`, the reset gate is applied to the projected state, where Cho et al. apply it to the state before.
+    As in `nn.GRU`, the reset gate is applied after the projection of the state; Cho et al. apply it before.
 
     Args:
-        into: (..., 3 width) W x + b, for the reset gate, the update gate and the new state.
-        over: (..., 3 width) U h + b, for the same.
+        from_input: (..., 3 width) W x + b, for the reset gate, the update gate and the new state.
+        from_state: (..., 3 width) U h + b, for the same.
         hidden: (..., width) h.
     """
     width = hidden.shape[-1]
-    gates = (into[..., : 2 * width] + over[..., : 2 * width]).sigmoid()
-    new = torch.tanh(into[..., 2 * width :] + gates[..., :width] * over[..., 2 * width :])
-    # Under autocast the projections are short; what is carried on is not.
+    gates = (from_input[..., : 2 * width] + from_state[..., : 2 * width]).sigmoid()
+    new = torch.tanh(from_input[..., 2 * width :] + gates[..., :width] * from_state[..., 2 * width :])
+    # Under autocast the projections are in lower precision; the state is not.
     return torch.lerp(new.to(hidden.dtype), hidden, gates[..., width:].to(hidden.dtype))
 
 
@@ -142,8 +142,8 @@ class AdditiveAttention(nn.Module):
     """v . tanh(W q + U s_j), through a softmax over j: Bahdanau et al. (2015), appendix A.1.2.
 
     Args:
-        query, states: widths of what looks and of what is looked at.
-        width: of the space in which they meet.
+        query, states: the widths of queries and of states.
+        width: of W q + U s_j.
     """
 
     def __init__(self, query: int, states: int, width: int) -> None:
@@ -152,15 +152,15 @@ class AdditiveAttention(nn.Module):
         self.score = nn.Linear(width, 1, bias=False)
 
     def forward(self, query: Tensor, keys: Tensor, states: Tensor, real: Tensor) -> Tensor:
-        """What each query sees.
+        """The context of each query, (n, states' width).
 
         Args:
             query: (n, query width).
             keys: (n, length, width), `self.key` of the states.
             states: (n, length, states' width).
-            real: (n, length) bool; a row without anything real is seen as a whole.
+            real: (n, length) bool, False at padding; in a row of padding every place is attended to.
         """
-        met = torch.tanh(keys + linear(query, self.query.weight, self.query.bias)[:, None])
+        combined = torch.tanh(keys + linear(query, self.query.weight, self.query.bias)[:, None])
         hidden = ~real & real.any(1, keepdim=True)
-        weights = self.score(met)[..., 0].masked_fill(hidden, -torch.inf).softmax(-1)
+        weights = self.score(combined)[..., 0].masked_fill(hidden, -torch.inf).softmax(-1)
         return torch.bmm(weights[:, None], states)[:, 0]

@@ -1,4 +1,4 @@
-"""Residual connections with their layer norm after (Vaswani et al. 2017) or before (GPT-2) the sublayer."""
+"""Residual connections with layer norm after (Vaswani et al. 2017) or before (GPT-2) the sublayer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from espalier.layers.options import Activation, Norm
 class Residual(nn.Module):
     """A sublayer f with its residual connection and layer norm.
 
-    post: LN(x + f(x)), as in equations 8 and 9 of SongNet. pre: x + f(LN(x)). released: like pre, but keys and values
-    of an attention are made from x; only its queries are made from LN(x) (the code of GuiG).
+    post: LN(x + f(x)), as in equations 8 and 9 of SongNet. pre: x + f(LN(x)). released (GuiG's code): like pre, but in
+    attention only the queries are projected from LN(x); keys and values are projected from x.
     """
 
     def __init__(self, width: int, norm: Norm, dropout: float, epsilon: float = 1e-5) -> None:
@@ -35,12 +35,12 @@ class Residual(nn.Module):
         return self.norm(y) if self.form == "post" else y
 
     def memory(self, x: Tensor) -> Tensor | None:
-        """What self-attention within this block makes keys and values from; None means the same as its queries."""
+        """The input of keys and values, for self-attention as the sublayer; None means the input of the queries."""
         return x if self.form == "released" else None
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a GELU between: (..., width) to (..., width)."""
+    """Two linear maps with a GELU between them: (..., width) to (..., width)."""
 
     def __init__(self, width: int, inner: int, activation: Activation = "gelu") -> None:
         super().__init__()
@@ -48,6 +48,6 @@ class FeedForward(nn.Module):
         self.activation = activation
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map each place for itself."""
+        """Map each place independently."""
         inner = linear(x, self.into.weight, self.into.bias, self.activation)
         return linear(inner, self.out.weight, self.out.bias)

@@ -1,4 +1,4 @@
-"""Hypotheses that share what was computed of their source: a beam never copies its memory."""
+"""Memories that are shared by the hypotheses of a source, so that a beam does not copy them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from torch import Tensor
 
 
 def memory_rows(index: Tensor, prefixes: int, sources: int) -> Tensor | None:
-    """Whose memories a selection of prefixes needs; None where it needs all of them, as they are.
+    """The memory rows for a selection of prefixes; None if they are all rows in their present order.
 
-    A memory has a row a source, which equally many prefixes, one after the other, share. While a selection leaves it
-    so, it still has a row a source; else a row for each prefix.
+    A memory has one row for each source, shared by equally many consecutive prefixes. If the selection preserves this,
+    the new memory has one row for each source, else one for each prefix.
 
     Args:
-        index: (selected,) of the prefixes.
-        prefixes, sources: how many there are before the selection.
+        index: (selected,) the selected prefixes.
+        prefixes, sources: their numbers before the selection.
 
     Returns:
-        (rows,) of the memory, in the order needed.
+        (rows,) indices of the memory's rows.
     """
     owner = index // max(1, prefixes // max(1, sources))
     owners, counts = torch.unique_consecutive(owner, return_counts=True)

@@ -57,15 +57,15 @@ def attachment_statistics(
             raise EspalierError(
                 "not one head and relation for each word", where=f"gold sentence {row + 1}", remedy="filter it out"
             )
-        kept = np.array([punctuation or _universal(label) != PUNCTUATION for label in reference.labels])
-        counts[row, [_WORDS, _TAGGED, _SENTENCES]] = kept.sum(), kept.sum() if reference.tags else 0, 1.0
+        counted = np.array([punctuation or _universal(label) != PUNCTUATION for label in reference.labels])
+        counts[row, [_WORDS, _TAGGED, _SENTENCES]] = counted.sum(), counted.sum() if reference.tags else 0, 1.0
         same = prediction.words == reference.words
         counts[row, _ERRORS] = not (same and len(prediction.heads) == words)
         if not same:
             continue
-        heads = kept & _equal(reference.heads, prediction.heads)
+        heads = counted & _equal(reference.heads, prediction.heads)
         labels = _equal(_relations(reference, subtypes), _relations(prediction, subtypes))
-        tags = kept & _equal(reference.tags, prediction.tags)
+        tags = counted & _equal(reference.tags, prediction.tags)
         counts[row, [_HEADS, _LABELLED, _TAGS]] = heads.sum(), (heads & labels).sum(), tags.sum()
     return counts
 

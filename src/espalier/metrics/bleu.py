@@ -62,7 +62,7 @@ def matches(one: Sequence[object], other: Sequence[object]) -> int:
     if len(first) == len(one) or len(second) == len(other):
         return len(common)
     once, again = Counter(one), Counter(other)
-    return sum(min(once[each], again[each]) for each in common)
+    return sum(min(once[token], again[token]) for token in common)
 
 
 def ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:

@@ -87,31 +87,36 @@ def _bracketing(tree: Tree) -> _Bracketing:
 def _sentence(gold: _Bracketing, predicted: _Bracketing | None) -> tuple[_Counts, _Counts]:
     """The counts by EVALB, all 0 where it does not score, and those of every sentence."""
     spoken = [tag != TRACE for tag in gold.tags]
-    kept = [tag not in MARKS for tag in gold.tags]
-    missed = _Counts(0, 0, _spans(gold, kept).total(), False, 0, sum(spoken), True)
+    gold_kept = [tag not in MARKS for tag in gold.tags]
+    missed = _Counts(0, 0, _spans(gold, gold_kept).total(), False, 0, sum(spoken), True)
     if predicted is None:
         return _NOTHING, missed
-    said = [tag != TRACE for tag in predicted.tags]
-    same = list(compress(gold.words, spoken)) == list(compress(predicted.words, said))
-    tags = _right(compress(gold.tags, spoken), compress(predicted.tags, said)) if same else None
-    own = [tag not in MARKS for tag in predicted.tags]
-    if any(own) and list(compress(gold.words, kept)) == list(compress(predicted.words, own)):
-        counts = _compared(gold, predicted, kept, own, _right(compress(gold.tags, kept), compress(predicted.tags, own)))
-        # Where no more than marks differ, as " and `` do, those are no words that could be tagged.
+    not_trace = [tag != TRACE for tag in predicted.tags]
+    same = list(compress(gold.words, spoken)) == list(compress(predicted.words, not_trace))
+    tags = _right(compress(gold.tags, spoken), compress(predicted.tags, not_trace)) if same else None
+    predicted_kept = [tag not in MARKS for tag in predicted.tags]
+    if any(predicted_kept) and list(compress(gold.words, gold_kept)) == list(compress(predicted.words, predicted_kept)):
+        kept_tags = _right(compress(gold.tags, gold_kept), compress(predicted.tags, predicted_kept))
+        counts = _compared(gold, predicted, gold_kept, predicted_kept, kept_tags)
+        # If only marks differ, such as " and ``, tags are compared on the other words.
         return counts, counts._replace(tags=tags[0], words=tags[1]) if tags else counts
     if tags is None:
         return _NOTHING, missed
-    by_gold = compress(kept, spoken)  # a parse may have traces of its own
-    return _NOTHING, _compared(gold, predicted, kept, [word and next(by_gold) for word in said], tags)
+    by_gold = compress(gold_kept, spoken)  # a parse may have traces of its own
+    return _NOTHING, _compared(gold, predicted, gold_kept, [word and next(by_gold) for word in not_trace], tags)
 
 
 _NOTHING: Final = _Counts(0, 0, 0, False, 0, 0, False)
 
 
 def _compared(
-    gold: _Bracketing, predicted: _Bracketing, kept: Sequence[bool], own: Sequence[bool], tags: tuple[int, int]
+    gold: _Bracketing,
+    predicted: _Bracketing,
+    gold_kept: Sequence[bool],
+    predicted_kept: Sequence[bool],
+    tags: tuple[int, int],
 ) -> _Counts:
-    gold_spans, predicted_spans = _spans(gold, kept), _spans(predicted, own)
+    gold_spans, predicted_spans = _spans(gold, gold_kept), _spans(predicted, predicted_kept)
     matched = (gold_spans & predicted_spans).total()
     exact = matched == gold_spans.total() == predicted_spans.total()
     return _Counts(matched, predicted_spans.total(), gold_spans.total(), exact, *tags, True)

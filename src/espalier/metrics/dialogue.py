@@ -128,8 +128,8 @@ def dialogue_statistics(
     rows: dict[str, list[int]] = {}
     for row, post in enumerate(posts):
         rows.setdefault(_letters(post), []).append(row)
-    once = [own[0] for own in rows.values()]
-    texts = [[references[row] for row in own] for own in rows.values()]
+    once = [group[0] for group in rows.values()]
+    texts = [[references[row] for row in group] for group in rows.values()]
     lists = [tuple(replies[row]) or ("",) for row in once]
     first = [families[0] for families in lists]
     every, best = _list_statistics(texts, lists)
@@ -143,18 +143,18 @@ def dialogue_statistics(
         "replies": _reply_statistics([posts[row] for row in once], first),
     }
     families = {family: _at_rows(statistics, once, count) for family, statistics in of_posts.items()}
-    for name, judged, (yes, asked) in (
+    for name, judged, (yes, applicable) in (
         ("whole", whole, (_WHOLE, _TREES)),
         ("grammatical", grammatical, (_GRAMMATICAL, _JUDGED)),
     ):
         if judged is not None:
             require_lengths("posts", count, **{name: judged})
             families["replies"][once, yes] = np.asarray(judged, dtype=np.float64)[once]
-            families["replies"][once, asked] = 1.0
+            families["replies"][once, applicable] = 1.0
     nll, words = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
     require_lengths("posts", count, likelihood=nll, words=words)
     return {
-        "bleu": bleu_statistics(references, [(*own, "")[0] for own in replies]),
+        "bleu": bleu_statistics(references, [(*group, "")[0] for group in replies]),
         **families,
         f"perplexity:{writes}": perplexity_statistics(Likelihood(nll, words, [0.0] * count, [0] * count)),
     }
@@ -176,9 +176,11 @@ def _list_statistics(references: Sequence[Sequence[str]], lists: Sequence[Sequen
     )
     every = np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
     # The first of the best: of equals, but for the last bits, the one that the model ranks higher.
-    best = [own[np.argmax(sentence_bleu(own).round(9))] for own in every]
+    best = [sentences[np.argmax(sentence_bleu(sentences).round(9))] for sentences in every]
     width = rows.shape[1]
-    return np.array([own.sum(axis=0) for own in every]).reshape(-1, width), np.array(best).reshape(-1, width)
+    return np.array([sentences.sum(axis=0) for sentences in every]).reshape(-1, width), np.array(best).reshape(
+        -1, width
+    )
 
 
 def _reply_statistics(posts: Sequence[str], first: Sequence[str]) -> Array:

@@ -91,22 +91,23 @@ def _match(
     matched: dict[int, int],
     synonyms: Callable[[str], Iterable[str]] | None = None,
 ) -> tuple[list[_Word], list[_Word]]:
-    """One round: adds to `matched`, and returns what is left of both texts."""
+    """One round of matching: add to `matched`, and return the unmatched words of both texts."""
     free: dict[str, list[int]] = {}
     for place, word in reference_words:
         free.setdefault(word, []).append(place)
-    left, taken = list[_Word](), set[int]()
+    unmatched, matched_places = list[_Word](), set[int]()
     for place, word in reversed(hypothesis_words):
         places = free.get(word)
         if synonyms is not None:
             fitting = [free[form] for form in {word, *synonyms(word)} if free.get(form)]
-            places = max(fitting, key=lambda left: left[-1], default=None)
+            places = max(fitting, key=lambda places: places[-1], default=None)
         if places:
             matched[place] = places.pop()
-            taken.add(matched[place])
+            matched_places.add(matched[place])
         else:
-            left.append((place, word))
-    return left[::-1], [pair for pair in reference_words if pair[0] not in taken] if taken else reference_words
+            unmatched.append((place, word))
+    remaining = [pair for pair in reference_words if pair[0] not in matched_places]
+    return unmatched[::-1], remaining
 
 
 @cache

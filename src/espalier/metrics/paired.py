@@ -77,10 +77,10 @@ def paired(
     observed = float(difference(both.sum(axis=0)))
     if not math.isfinite(observed):
         return Paired(None, None, None, None)
-    drawn = difference(resampled_sums(both, seed=seed, resamples=resamples))
-    drawn = drawn[np.isfinite(drawn)]
-    interval = percentile_interval(drawn, confidence)
+    differences = difference(resampled_sums(both, seed=seed, resamples=resamples))
+    differences = differences[np.isfinite(differences)]
+    interval = percentile_interval(differences, confidence)
     if interval is None:
         return Paired(observed, None, None, None)
-    against = int(np.count_nonzero(drawn * np.sign(observed) <= 0))
-    return Paired(observed, *interval, min(1.0, 2 * (1 + against) / (len(drawn) + 1)))
+    against = int(np.count_nonzero(differences * np.sign(observed) <= 0))
+    return Paired(observed, *interval, min(1.0, 2 * (1 + against) / (len(differences) + 1)))

@@ -198,8 +198,8 @@ def expansion_statistics(
     predicted_nodes = _all_nodes("predictions", predicted_trees)
     tags = {label for nodes in set(reference_nodes) for label, _ in _leaves(nodes)}
     counts = np.ones((len(reference_nodes), _TREES + 1))
-    for row, (whole, nodes) in enumerate(zip(reference_nodes, predicted_nodes, strict=True)):
-        one, other = cut_nodes(whole, depth), cut_nodes(nodes, depth)
+    for row, (reference, nodes) in enumerate(zip(reference_nodes, predicted_nodes, strict=True)):
+        one, other = cut_nodes(reference, depth), cut_nodes(nodes, depth)
         counts[row, _EXACT] = one == other
         counts[row, _PREDICTED], counts[row, _REFERENCE] = len(other.labels), len(one.labels)
         # At the lowest level a phrase may end that was cut.

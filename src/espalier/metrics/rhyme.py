@@ -82,8 +82,8 @@ def count_full(
         places = [index for index, name in enumerate(scheme) if name == letter]
         if len(places) < 2:
             continue
-        ends = [words[index] for index in places if index < len(words)]
-        known = [word for word in ends if word is not None]
+        rhyme_words = [words[index] for index in places if index < len(words)]
+        known = [word for word in rhyme_words if word is not None]
         letters += 1
         full += len(known) == len(places) and all(
             sounds_alike(a, b, language, u_umlaut=u_umlaut, rule=rule) for a, b in combinations(known, 2)
@@ -111,8 +111,8 @@ def _released_places(text: str, limit: int | None = None) -> list[bool]:
     groups: list[str | None] = []
     for unit in [unit for unit in units_of(text) if unit][:limit]:
         tokens = tokens_of(unit, "zh")
-        ends = tokens[:-1] if tokens[-1] in RELEASED_MARKS else tokens
-        groups.append(released_group(ends[-1]) if ends else None)
+        words = tokens[:-1] if tokens[-1] in RELEASED_MARKS else tokens
+        groups.append(released_group(words[-1]) if words else None)
     leader = majority(groups, min_places=1)
     return [group is not None and group == leader for group in groups]
 
@@ -184,8 +184,8 @@ def rhyme_metrics(
     unit: dict[str, object] = (
         {"counts": "places", "least": 2, "groups": "thirteen"} if language == "zh" else {"counts": "pairs"}
     )
-    ends = {} if shuffle_seed is None else {"ends": "shuffled", "shuffle_seed": shuffle_seed}
-    lexicon = {package: number, **ends}
+    shuffling = {} if shuffle_seed is None else {"ends": "shuffled", "shuffle_seed": shuffle_seed}
+    lexicon = {package: number, **shuffling}
     paper = signature_of("rhyme", protocol="paper", lang=language, **unit, **how, **lexicon)
     alone = signature_of("rhyme", protocol="accuracy", lang=language, counts="letters", **how, **lexicon)
     released = signature_of("rhyme", protocol="released", lang=language, counts="units", **lexicon)

@@ -124,8 +124,8 @@ def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[st
     """
     poems = [[tokens_of(unit, language) for unit in units_of(text)] for text in texts]
     places = [(tokens, place) for units in poems for tokens in units if (place := rhyme_place(tokens)) is not None]
-    ends = [tokens[place] for tokens, place in places]
-    order = np.random.default_rng(seed).permutation(len(ends))
+    rhyme_tokens = [tokens[place] for tokens, place in places]
+    order = np.random.default_rng(seed).permutation(len(rhyme_tokens))
     for (tokens, place), source in zip(places, order, strict=True):
-        tokens[place] = ends[source]
+        tokens[place] = rhyme_tokens[source]
     return [join_units(join_tokens(tokens, language) for tokens in units) for units in poems]

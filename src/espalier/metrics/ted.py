@@ -75,8 +75,8 @@ def cut_nodes(nodes: Nodes, levels: int) -> Nodes:
     """The top levels, as `constituency.cut` keeps them."""
     if max(nodes.levels, default=0) <= levels:
         return nodes
-    kept = [(label, level) for label, level in zip(*nodes, strict=True) if level <= levels]
-    return Nodes(*zip(*kept, strict=True))
+    top = [(label, level) for label, level in zip(*nodes, strict=True) if level <= levels]
+    return Nodes(*zip(*top, strict=True))
 
 
 def distance(one: Nodes, other: Nodes, engine: Engine = "edist") -> int:
@@ -107,10 +107,10 @@ def _engine(name: Engine) -> tuple[Callable[[Nodes], Any], Callable[[Any, Any], 
         ) from error
 
     def prepare(nodes: Nodes) -> Any:
-        made = [Node(label) for label in nodes.labels]
-        for node, below in zip(made, _children(nodes.levels), strict=True):
-            node.children = [made[index] for index in below]
-        return made[0]
+        nodes_ = [Node(label) for label in nodes.labels]
+        for node, below in zip(nodes_, _children(nodes.levels), strict=True):
+            node.children = [nodes_[index] for index in below]
+        return nodes_[0]
 
     def compare(one: Any, other: Any) -> int:
         try:
@@ -231,10 +231,10 @@ def ted_metrics(*, leaves: Leaves = "tags", engine: Engine = "edist") -> tuple[M
 
 def _metrics(leaves: Leaves, engine: Engine) -> Iterator[Metric]:
     norms = ("none", "reference", "larger")
-    kept = {"tags": "tags", "words": "words", "both": "tags+words"}[leaves]
+    compared = {"tags": "tags", "words": "words", "both": "tags+words"}[leaves]
     for column, key in enumerate(KEYS[:_UNPARSED]):
         signature = signature_of(
-            "ted", levels=_CUTS[column % _WIDTH], leaves=kept, costs="unit", norm=norms[column // _WIDTH],
+            "ted", levels=_CUTS[column % _WIDTH], leaves=compared, costs="unit", norm=norms[column // _WIDTH],
             mean="macro", unparsed="deletes-all", **{engine: version(engine)},
         )  # fmt: skip
         yield Metric(key, ratio(column, _PAIRS), signature, "no pairs")

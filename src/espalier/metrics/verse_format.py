@@ -100,10 +100,10 @@ def format_metrics(rules: Rules) -> tuple[Metric, ...]:
     Macro-F1 is the mean of the texts' F1 in the paper's protocol, the F1 of mean p and mean r in the released one.
     """
     delta, with_marks = RULES[rules]
-    own = {"rules": rules, "delta": delta, "length": "words+marks"}
-    paper = signature_of("format", protocol="paper", **own, marks="placed" if with_marks else "ignored", r="n'/m")
+    details = {"rules": rules, "delta": delta, "length": "words+marks"}
+    paper = signature_of("format", protocol="paper", **details, marks="placed" if with_marks else "ignored", r="n'/m")
     released = signature_of(
-        "format", protocol="released", **own, marks="sequence" if with_marks else "ignored", r="n'/min(m,n)"
+        "format", protocol="released", **details, marks="sequence" if with_marks else "ignored", r="n'/min(m,n)"
     )
     return (
         Metric("format_macro_p", ratio(_P, _TEXTS, scale=100.0), f"{paper}|mean:macro"),

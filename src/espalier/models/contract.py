@@ -99,10 +99,10 @@ class TreeNodes(State, Protocol):
     """Nodes whose children are to be chosen.
 
     Attributes:
-        handed: (nodes, K, width) the hidden state that each child of each node receives.
+        child_hidden: (nodes, K, width) the hidden state that each child of each node receives.
     """
 
-    handed: Tensor
+    child_hidden: Tensor
 
 
 class TreeModel(Model, Protocol):
@@ -126,11 +126,11 @@ class TreeModel(Model, Protocol):
         """(sources, vocabulary) log-probabilities of the root."""
         ...
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Any) -> Any:
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Any) -> Any:
         """Nodes of these `tokens`, (nodes,), as `TreeNodes`.
 
         Args:
-            handed: (nodes, width) from their parents' `TreeNodes.handed`; None for roots.
+            hidden: (nodes, width) from their parents' `TreeNodes.child_hidden`; None for roots.
             state: a row for each node.
         """
         ...
@@ -150,13 +150,13 @@ def check_model(model: nn.Module, architecture: str) -> None:
         ConfigError: a member is missing.
     """
     chain, tree = _members(ChainModel), _members(TreeModel)
-    kind = "tree" if any(_has(model, name) for name in tree if name not in chain) else "chain"
-    names = {name: _has(model, name) for name in (tree if kind == "tree" else chain)}
+    form = "tree" if any(_has(model, name) for name in tree if name not in chain) else "chain"
+    names = {name: _has(model, name) for name in (tree if form == "tree" else chain)}
     names |= {f"config.{name}": _has(model.config, name) for name in _members(NetworkSettings) if names["config"]}
     for name, present in names.items():
         if not present:
             raise ConfigError(
-                f"its model, {type(model).__name__}, has no {name}, which every {kind} model needs",
+                f"its model, {type(model).__name__}, has no {name}, which every {form} model needs",
                 where=f"architecture {architecture}",
                 remedy="see espalier/models/contract.py",
             )

@@ -1,4 +1,4 @@
-"""The numbers and protocols of X2Tree and of the chain decoders beside it, as they stand in params.yaml."""
+"""Settings of X2Tree and of its baselines: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from espalier.datasets.dialogue.data import ARITY, DialogueView
 
-#: What a decoder sees of a post, at every step: its encoder's last state (Cho et al. 2014); an average of its states,
-#: weighted anew each time (Bahdanau et al. 2015); or both side by side (NRM; Shang et al. 2015, section 3.3).
+#: The context of a decoder at every step: the encoder's last state (Cho et al. 2014), an attention-weighted average of
+#: its states (Bahdanau et al. 2015), or both, concatenated (NRM; Shang et al. 2015, section 3.3).
 Context = Literal["last", "attention", "nrm"]
 
 
 class DialogueConfig(BaseModel):
-    """What all five models have numbers for; defaults are the paper's."""
+    """The settings of all five models; defaults are the paper's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: Of hidden states, the encoder's and the decoder's.
+    #: The width of the encoder's and the decoder's hidden states.
     width: int = Field(1024, ge=1)
-    #: Of the embeddings of words, the encoder's and the decoder's own.
+    #: The width of word embeddings; the encoder and the decoder have one matrix each.
     word: int = Field(128, ge=1)
-    #: Of the layer of tanh before each softmax, which the paper leaves open.
+    #: The width of the tanh layer before each softmax; the paper does not say.
     readout: int = Field(512, ge=1)
-    #: Whether the encoder reads both ways (Bahdanau et al. 2015).
-    both_ways: bool = False
+    #: Whether the encoder is bidirectional (Bahdanau et al. 2015).
+    bidirectional: bool = False
     dropout: float = Field(0.0, ge=0, lt=1)
-    #: Parameters start evenly between -scale and scale.
+    #: Parameters are initialized uniformly between -scale and scale.
     scale: float = Field(0.01, gt=0)
-    #: The longest post or response, its end counted.
+    #: The longest post or response, in words and EOS.
     positions: int = Field(64, ge=2)
 
 
 class X2TreeConfig(DialogueConfig):
-    """The architecture's numbers and protocols; defaults are the paper's."""
+    """Settings of X2Tree; defaults are the paper's."""
 
     #: K: 3 for ternary trees, 1 for chains.
     arity: int = Field(ARITY, ge=1)
-    #: X: what is seen of the post.
+    #: X, the context.
     context: Context = "last"
-    #: Whether all g_k score words by one matrix, after their own layers.
+    #: Whether all g_k share the output matrix.
     shared: bool = False
 
     @property
@@ -50,7 +50,7 @@ class X2TreeConfig(DialogueConfig):
 
 
 class RNNSeq2SeqConfig(DialogueConfig):
-    """The architecture's numbers and protocols; defaults are the paper's for ENCDEC."""
+    """Settings of the baselines; defaults are the paper's for ENCDEC."""
 
     #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.
     context: Literal["initial"] | Context = "last"

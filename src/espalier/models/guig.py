@@ -1,7 +1,7 @@
 """GuiG (Li et al. 2020): a Transformer decoder that attends to several encoders, with path attention over trees.
 
-One architecture serves the text generator (section 3.2), the syntax expander (section 3.1), every ablation of tables 1
-and 2, and the Transformer baseline: they differ in what their encoders read, how these attend, and what is written.
+The text generator (section 3.2), the syntax expander (section 3.1), the ablations of tables 1 and 2, and the
+Transformer baseline are one architecture. They differ in the encoders' rows and attention, and in the output.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from espalier.models.guig_config import GuiGConfig
 
 @dataclass
 class GuiGState:
-    """A batch of prefixes of length `time`; memories have a row a source, shared by its `beams` prefixes."""
+    """A batch of prefixes of length `time`; a memory has one row for each source, shared by its `beams` prefixes."""
 
     time: int
     memories: list[list[Memory]]
@@ -37,34 +37,34 @@ class GuiGState:
 
     @property
     def beams(self) -> int:
-        """How many prefixes each source has."""
-        return len(self.past[0].keys) // max(1, len(self.memories[0][0].known.keys))
+        """The number of prefixes of each source."""
+        return len(self.past[0].keys) // max(1, len(self.memories[0][0].key_values.keys))
 
     def select(self, index: Tensor) -> GuiGState:
         """The rows `index`, in that order."""
         memories = self.memories
-        owners = memory_rows(index, len(self.past[0].keys), len(memories[0][0].known.keys))
+        owners = memory_rows(index, len(self.past[0].keys), len(memories[0][0].key_values.keys))
         if owners is not None:
             memories = [[memory.select(owners) for memory in layer] for layer in memories]
         return GuiGState(self.time, memories, select_all(self.past, index, self.time))
 
 
 class GuiG(nn.Module):
-    """The model over the chain contract; what it writes are word pieces, or `TreeSymbols`."""
+    """The model over the chain contract. It writes word pieces or `TreeSymbols`."""
 
     def __init__(self, config: GuiGConfig, vocabulary: PairVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
-        kinds = {config.writes, *(kind_of(row) for encoder in config.encoders for row in encoder.reads)}
-        self.spaces = nn.ModuleDict()
-        if "text" in kinds:
-            self.spaces["text"] = PieceEmbedding(vocabulary.text_size, config.width)
-        if "tree" in kinds:
-            self.spaces["tree"] = TreeSymbolEmbedding(vocabulary.trees, config.width, config.alpha, config.beta)
+        modalities = {config.writes, *(modality_of(row) for encoder in config.encoders for row in encoder.reads)}
+        self.embeddings = nn.ModuleDict()
+        if "text" in modalities:
+            self.embeddings["text"] = PieceEmbedding(vocabulary.text_size, config.width)
+        if "tree" in modalities:
+            self.embeddings["tree"] = TreeSymbolEmbedding(vocabulary.trees, config.width, config.alpha, config.beta)
         self.encoders = nn.ModuleList([Encoder(config, encoder) for encoder in config.encoders])
         self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
         self.final_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
-        # Rows that are read as one have their places one after the other, and batches that train are padded.
+        # Concatenated rows are numbered as one row, and training batches are padded to a multiple of GRAIN.
         padded = -(-config.positions // PairData.GRAIN) * PairData.GRAIN
         places = padded * max(len(encoder.reads) for encoder in config.encoders)
         self.positions: Tensor
@@ -74,43 +74,43 @@ class GuiG(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
         return self.loss(batch, smoothing)
 
     def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """loss_txt of section 3.2, or loss_syn of section 3.1, summed over the batch's targets."""
         real = batch.real
         x = self.final_norm(self._hidden(batch)[real])  # only rows that have a target
-        return Loss(self.space.loss(x, batch.target[real], smoothing), real.sum())
+        return Loss(self.output_embedding.loss(x, batch.target[real], smoothing), real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:
-        """(batch, time) nats of each target, a node's and its level's together; 0 at padding."""
+        """(batch, time) nats of each target, the sum of its node's and its level's for trees; 0 at padding."""
         real = batch.real
-        scores = self.space.log_probabilities(self.final_norm(self._hidden(batch)[real]))
+        scores = self.output_embedding.log_probabilities(self.final_norm(self._hidden(batch)[real]))
         losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
         return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
 
     def start(self, batch: PairBatch) -> GuiGState:
-        """Before the first token; the encoders run once, and so do the decoder's keys and values of them."""
+        """The state before the first token, with the encoders' outputs and the decoder's keys and values of them."""
         past = [block.attention.empty(len(batch), 32, self.positions) for block in self._blocks]
         return GuiGState(0, self._memories(batch), past)
 
     def step(self, tokens: Tensor, state: GuiGState) -> tuple[Tensor, GuiGState]:
-        """Read `tokens`, (batch,); give log-probabilities of the next, (batch, pieces or symbols)."""
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces or symbols)."""
         if state.time >= self.config.positions:
             raise ValueError(f"a row longer than the {self.config.positions} positions of this model")
-        x = self.space(tokens[:, None]) + self.positions[state.time]
+        x = self.output_embedding(tokens[:, None]) + self.positions[state.time]
         for block, past, memories in zip(self._blocks, state.past, state.memories, strict=True):
             x = block.step(x, past, state.time, memories)
-        scores = self.space.log_probabilities(self.final_norm(x[:, 0]), self.config.sharpness)
+        scores = self.output_embedding.log_probabilities(self.final_norm(x[:, 0]), self.config.sharpness)
         return scores, replace(state, time=state.time + 1)
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     @property
-    def space(self) -> PieceEmbedding | TreeSymbolEmbedding:
-        """What is written."""
-        return self.spaces[self.config.writes]  # type: ignore[return-value]
+    def output_embedding(self) -> PieceEmbedding | TreeSymbolEmbedding:
+        """The embedding of the output, whose matrices also score it."""
+        return self.embeddings[self.config.writes]  # type: ignore[return-value]
 
     @property
     def _blocks(self) -> list[DecoderBlock]:
@@ -118,27 +118,31 @@ class GuiG(nn.Module):
 
     def _hidden(self, batch: PairBatch) -> Tensor:
         """The decoder's states, (batch, time, width)."""
-        x = self._placed(self.space(batch.inputs), None)
+        x = self._with_positions(self.output_embedding(batch.inputs), None)
         for block, memories in zip(self._blocks, self._memories(batch), strict=True):
             x = block(x, memories)
         return x
 
     def _memories(self, batch: PairBatch) -> list[list[Memory]]:
-        """For each block of the decoder, and each encoder, what it says."""
+        """The memories for each block of the decoder, one for each encoder."""
         encoded, biases = [], []
         for config, encode in zip(self.config.encoders, self.encoders, strict=True):
             rows = [getattr(batch, name) for name in config.reads]
             real = torch.cat([row != PAD for row in rows], dim=1)
-            embedded = [self.spaces[kind_of(name)](row) for name, row in zip(config.reads, rows, strict=True)]
+            embedded = [self.embeddings[modality_of(name)](row) for name, row in zip(config.reads, rows, strict=True)]
             bias = padding_bias(real)
-            paths = paths_of(self.spaces["tree"].levels_of(rows[0])) if config.attention == "path" else None  # type: ignore[operator]
-            x = self._placed(torch.cat(embedded, dim=1), real if len(rows) > 1 else None)
+            paths = paths_of(self.embeddings["tree"].levels_of(rows[0])) if config.attention == "path" else None  # type: ignore[operator]
+            x = self._with_positions(torch.cat(embedded, dim=1), real if len(rows) > 1 else None)
             encoded.append(encode(x, bias, paths))
             biases.append(bias)
-        return [block.encoders.remember(encoded, biases) for block in self._blocks]
+        return [block.encoders.project_memory(encoded, biases) for block in self._blocks]
 
-    def _placed(self, x: Tensor, real: Tensor | None) -> Tensor:
-        """With positions, and dropout. `real`: where padding stands between rows, places are counted without it."""
+    def _with_positions(self, x: Tensor, real: Tensor | None) -> Tensor:
+        """Add positions, and apply dropout.
+
+        Args:
+            real: (batch, time) bool for concatenated rows, whose padding has no positions; None for a single row.
+        """
         if x.shape[1] > len(self.positions):
             raise ValueError(f"a row of {x.shape[1]} ids for {self.config.positions} positions")
         places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
@@ -146,8 +150,8 @@ class GuiG(nn.Module):
         return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
 
 
-def kind_of(row: Row) -> Literal["text", "tree"]:
-    """The space of one of a pair's rows."""
+def modality_of(row: Row) -> Literal["text", "tree"]:
+    """Whether a row is word pieces or tree symbols."""
     return "text" if row == "source" else "tree"
 
 

@@ -1,4 +1,4 @@
-"""The numbers and protocols of GuiG's models, as they stand in params.yaml."""
+"""Settings of GuiG's models: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from espalier.layers.options import Norm
 
 
 class EncoderConfig(BaseModel):
-    """One encoder: what it reads, how it attends, and how many of the decoder's heads attend to it."""
+    """One encoder: the rows that it reads, its attention, and the number of the decoder's heads that attend to it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: Several rows are read as one, one after the other: the Transformer baseline's concatenated input.
+    #: Several rows are concatenated: the Transformer baseline's input.
     reads: tuple[Row, ...] = Field(min_length=1)
     layers: int = Field(4, ge=1)
     heads: int = Field(6, ge=1)
-    #: h_i: the heads of the decoder's multi-encoder attention that belong to this encoder.
+    #: h_i: the number of heads for this encoder in the decoder's multi-encoder attention.
     cross_heads: int = Field(4, ge=1)
     attention: Literal["self", "path"] = "self"
 
@@ -31,7 +31,7 @@ class EncoderConfig(BaseModel):
 
 
 class GuiGConfig(BaseModel):
-    """The architecture's numbers and protocols; defaults are the text generator's of the released scripts."""
+    """Settings of the architecture; defaults are those of the text generator in the released scripts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,7 +43,7 @@ class GuiGConfig(BaseModel):
         ),
         min_length=1,
     )
-    #: Of the decoder.
+    #: The decoder's layers and heads.
     layers: int = Field(6, ge=1)
     heads: int = Field(6, ge=1)
     width: int = Field(256, ge=2, multiple_of=2)
@@ -56,21 +56,21 @@ class GuiGConfig(BaseModel):
     positions: int = Field(512, ge=4)
     #: l: the levels of a template.
     template: int = Field(3, ge=1)
-    #: Weights of the node's and of the level's loss. The released code adds them unweighted: 1 and 1.
+    #: The weights of the node's and of the level's loss. The released code has 1 and 1.
     alpha: float = Field(0.5, gt=0)
     beta: float = Field(0.5, ge=0)
-    #: How often a block executes its path attention, with the same weights.
+    #: The number of times that a block applies its path attention, with the same weights.
     passes: int = Field(2, ge=1)
-    #: "outside": the residual connection goes round path attention; "inside": it is one of the path's terms (released),
-    #: so that a node on k of n_p paths keeps k/n_p of itself.
+    #: "outside": the residual is added after the mean over paths. "inside" (released): it is added within each path, so
+    #: that a node on k of n_p paths keeps k/n_p of it.
     residual: Literal["outside", "inside"] = "outside"
-    #: What a node's sum over paths is divided by: n_p, as the equation says, or the number of paths that it is on.
+    #: The divisor of a node's sum over paths: n_p, as in the equation, or the number of paths that the node is on.
     divide: Literal["paths", "coverage"] = "paths"
-    #: "released": queries are normed, keys and values are not, and the feed-forward layer norms after itself.
+    #: "released": layer norm is applied to queries only, not to keys and values, and after the feed-forward layer.
     norm: Norm = "post"
-    #: Whether encoders read BOS and EOS (released); on no path, they are nothing to path attention.
-    ends: bool = False
-    #: Logits are multiplied by this while decoding; the released generators forget the d^-0.5 they trained with: 16.
+    #: Whether encoders read BOS and EOS (released). They are on no path, so path attention gives 0 at them.
+    boundary_ids: bool = False
+    #: Logits are multiplied by this in decoding. The released generators omit the factor d^-0.5 of training there: 16.
     sharpness: float = Field(1.0, gt=0)
 
     @model_validator(mode="after")
@@ -83,11 +83,11 @@ class GuiGConfig(BaseModel):
 
     @property
     def feed_forward_norm(self) -> Norm:
-        """The form of feed-forward layers."""
+        """The norm of feed-forward layers."""
         return "pre" if self.norm == "pre" else "post"
 
     @property
     def view(self) -> PairView:
         """What this model reads and writes."""
         reads = tuple(dict.fromkeys(row for encoder in self.encoders for row in encoder.reads))
-        return PairView(reads, self.writes, "levels", self.template, self.ends)
+        return PairView(reads, self.writes, "levels", self.template, self.boundary_ids)

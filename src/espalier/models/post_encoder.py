@@ -1,4 +1,4 @@
-"""How a model of dialogue reads a post: X of X2Tree, and all that tells its four baselines apart."""
+"""The encoder of posts, and the context that decoders read: X of X2Tree; the four baselines differ in it alone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from espalier.models.dialogue_config import Context
 
 @dataclass
 class EncodedPosts:
-    """What is remembered of each post of a batch.
+    """A batch of encoded posts.
 
     Attributes:
-        last: (posts, width) the encoder's last state; NRM's global one.
-        states: (posts, words, out) what attention averages; None without attention.
-        keys: (posts, words, width) of its attention.
-        real: (posts, words) bool.
+        last: (posts, final) the encoder's last state; for NRM the global encoder's.
+        states: (posts, words, out) the values of attention; None without attention.
+        keys: (posts, words, width) the keys of attention; None without attention.
+        real: (posts, words) bool: True at words, False at padding.
     """
 
     last: Tensor
@@ -34,46 +34,46 @@ class PostEncoder(nn.Module):
     """A GRU over the words of a post; NRM has two, a global and a local one.
 
     Attributes:
-        out: how wide a context is.
-        final: how wide the last state is.
+        out: the width of a context.
+        final: the width of the last state.
     """
 
-    def __init__(self, words: int, word: int, width: int, context: Context, *, both_ways: bool = False) -> None:
+    def __init__(self, words: int, word: int, width: int, context: Context, *, bidirectional: bool = False) -> None:
         super().__init__()
         self.context = context
         self.embedding = nn.Embedding(words, word)
-        self.whole = nn.GRU(word, width, batch_first=True, bidirectional=both_ways)
-        self.final = (1 + both_ways) * width
+        self.gru = nn.GRU(word, width, batch_first=True, bidirectional=bidirectional)
+        self.final = (1 + bidirectional) * width
         self.out = (2 if context == "nrm" else 1) * self.final
         if context == "nrm":
-            self.local = nn.GRU(word, width, batch_first=True, bidirectional=both_ways)
+            self.local_gru = nn.GRU(word, width, batch_first=True, bidirectional=bidirectional)
         if context != "last":
             self.attention = AdditiveAttention(width, self.out, width)
 
     def forward(self, ids: Tensor, dropout: float = 0.0) -> EncodedPosts:
-        """Read (posts, words) ids, padded with `PAD` on the right; a post without words is read as one `PAD`."""
+        """Encode (posts, words) ids, right-padded with `PAD`; a post without words is read as one `PAD`."""
         ids = ids if ids.shape[1] else F.pad(ids, (0, 1))
         real = ids != PAD
         x = self.embedding(ids)
         x = F.dropout(x, dropout, self.training) if dropout else x
-        states, last = read_rows(self.whole, x, real)
+        states, last = read_rows(self.gru, x, real)
         if self.context == "last":
             return EncodedPosts(last, None, None, real)
         if self.context == "nrm":
             # Each local state beside the global one, equation 6 of Shang et al.
-            local, _ = read_rows(self.local, x, real)
+            local, _ = read_rows(self.local_gru, x, real)
             states = torch.cat([local, last[:, None].expand(-1, local.shape[1], -1)], dim=-1)
         return EncodedPosts(last, states, self.attention.key(states), real)
 
-    def look(self, post: EncodedPosts, rows: Tensor | None, query: Tensor) -> Tensor:
+    def contexts(self, post: EncodedPosts, rows: Tensor | None, query: Tensor) -> Tensor:
         """(n, out) the contexts of n decoders.
 
         Args:
-            rows: (n,) whose post each sees; None where each has its own, in order, and none is copied.
-            query: (n, width) their states; only attention asks for them.
+            rows: (n,) the post of each decoder; None if they are the posts in order, which saves a copy.
+            query: (n, width) the decoders' states; used by attention only.
         """
         if post.states is None or post.keys is None:
             return post.last if rows is None else post.last[rows]
-        seen = post.keys, post.states, post.real
-        found: Tensor = self.attention(query, *(seen if rows is None else (each[rows] for each in seen)))
-        return found
+        memory = post.keys, post.states, post.real
+        context: Tensor = self.attention(query, *(memory if rows is None else (each[rows] for each in memory)))
+        return context

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Architecture:
-    """How a model is configured and built, and what it reads.
+    """The settings, the encoding and the class of a model.
 
     Attributes:
-        config: its settings, `network` of params.yaml.
+        config: the type of its settings, `network` in params.yaml.
         encoding: the key of the encoding that it reads.
         model: the class with the contract of `contract.py`, or "package.module:Class", imported when a model is built.
     """
@@ -36,7 +36,7 @@ class Architecture:
     model: str | type
 
     def build(self, config: BaseModel, vocabulary: Any) -> nn.Module:
-        """A model with its first weights, drawn from torch's generator.
+        """A model with random weights, drawn from torch's generator.
 
         Raises:
             ConfigError: `model` names no class that can be imported.
@@ -62,10 +62,10 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def architecture(name: str, *, where: str | None = None) -> Architecture:
-    """The architecture of that name.
+    """The architecture registered under `name`.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
     if name not in ARCHITECTURES:
         raise ConfigError.unknown("arch", name, ARCHITECTURES, where=where)

@@ -1,14 +1,14 @@
 """SCPN (Iyyer et al., NAACL 2018), GuiG's baseline: two LSTM models with attention and copying over bracketed parses.
 
 The text generator reads a source and the bracketed target parse, and writes the target. The parse generator reads the
-bracketed source parse and a bracketed template, and writes the bracketed target parse. They are one architecture: an
-encoder in both directions over the first row, one in a single direction over the second, and a decoder that attends to
-both and copies from the rows whose ids it writes.
+bracketed source parse and a bracketed template, and writes the bracketed target parse. Both are one architecture: a
+bidirectional encoder of the first row, a unidirectional encoder of the second, and a decoder that attends to both and
+copies from the rows whose ids it writes.
 
-The paper's decoder reads what it attends to: h_t = LSTM([w_{t-1}; a_t; z_t]), where a_t and z_t depend on h_{t-1}. No
-single call can run that over a known target, so that it is a loop over time here, around which all else is done at
-once. `attention: after` takes the averages from h_t instead, as Luong et al. (2015) do without input feeding: then the
-decoder is one call. In both the readout is softmax(W tanh(W_c [h_t; a_t; z_t])), equations 5 and 6 of Luong et al.
+The paper's decoder is h_t = LSTM([w_{t-1}; a_t; z_t]), where the contexts a_t and z_t depend on h_{t-1}. It is
+therefore a loop over time; everything else is computed for all places at once. With `attention: after` the contexts
+depend on h_t, as in Luong et al. (2015) without input feeding, and the decoder is one call. The readout of both is
+softmax(W tanh(W_c [h_t; a_t; z_t])), equations 5 and 6 of Luong et al.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from espalier.datasets.vocabulary import PAD
 from espalier.layers.copy import copied_all, copied_mass, mix
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
-from espalier.layers.recurrent import BilinearAttention, Recalled, RecurrentEncoder, lstm_step
+from espalier.layers.recurrent import AttentionMemory, BilinearAttention, RecurrentEncoder, lstm_step
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
 from espalier.models.scpn_config import SCPNConfig
@@ -33,13 +33,13 @@ from espalier.models.scpn_config import SCPNConfig
 
 @dataclass
 class SCPNState:
-    """A batch of prefixes; memories have a row a source, which several prefixes in a row share.
+    """A batch of prefixes. A memory has one row for each source, shared by consecutive prefixes.
 
     Attributes:
-        hidden: (layers, prefixes, width); so is `cell`.
+        hidden, cell: (layers, prefixes, width).
     """
 
-    memories: list[Recalled]
+    memories: list[AttentionMemory]
     hidden: Tensor
     cell: Tensor
 
@@ -51,10 +51,10 @@ class SCPNState:
 
 
 class SCPN(nn.Module):
-    """The model over the chain contract; what it writes are word pieces, or brackets and labels.
+    """The model over the chain contract. It writes word pieces, or brackets and labels.
 
-    With `mixture: released`, `step`, `loss` and `token_losses` give scores and their negatives, which no sum over the
-    vocabulary normalises.
+    With `mixture: released`, `step` returns scores that are not normalized over the vocabulary; `loss` and
+    `token_losses` are their negatives.
     """
 
     def __init__(self, config: SCPNConfig, vocabulary: PairVocabulary) -> None:
@@ -64,36 +64,35 @@ class SCPN(nn.Module):
         sizes = {"tree": (vocabulary.trees.bracketed_size, config.label)}
         if config.writes == "text":
             sizes["text"] = vocabulary.text_size, config.word
-        # Of a size with the LSTM's own first weights.
-        self.embeddings = nn.ModuleDict({kind: embedding(*size, std=0.1) for kind, size in sizes.items()})
-        self.kinds = ["text" if row == "source" else "tree" for row in rows]
-        self.copies = [place for place, kind in enumerate(self.kinds) if kind == config.writes]
+        # Of the same scale as the LSTM's initial weights.
+        self.embeddings = nn.ModuleDict({modality: embedding(*size, std=0.1) for modality, size in sizes.items()})
+        self.modalities = ["text" if row == "source" else "tree" for row in rows]
+        self.copies = [place for place, modality in enumerate(self.modalities) if modality == config.writes]
         size, inputs = sizes[config.writes]
-        first = RecurrentEncoder(sizes[self.kinds[0]][1], width, bidirectional=True)
+        first = RecurrentEncoder(sizes[self.modalities[0]][1], width, bidirectional=True)
         second = RecurrentEncoder(config.label, config.tree_hidden)
         self.encoders = nn.ModuleList([first, second])
-        self.attentions = nn.ModuleList([BilinearAttention(width, each.out) for each in (first, second)])
+        self.attentions = nn.ModuleList([BilinearAttention(width, encoder.out) for encoder in (first, second)])
         self.initial = nn.Linear(first.out, config.layers * width)
         contexts = first.out + second.out
         fed = inputs + contexts if config.attention == "before" else inputs
         between = config.dropout if config.layers > 1 else 0.0
         self.decoder = nn.LSTM(fed, width, config.layers, batch_first=True, dropout=between)
         self.attended = nn.Linear(width + contexts, width)
-        # From state, averages and input, as See et al.'s equation 8; a softmax, for there may be two rows to copy from.
+        # From state, contexts and input, as in See et al.'s equation 8; a softmax, since two rows may be copied from.
         self.gate = nn.Linear(width + contexts + inputs, 1 + len(self.copies))
         self.readout = nn.Linear(width, size)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
         return self.loss(batch, smoothing)
 
     def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """Negative log-likelihood of the targets under the mixture, summed.
+        """Summed negative log-likelihood of the targets under the mixture.
 
-        Label smoothing moves its share of each target onto the vocabulary's own distribution, evenly: what is copied
-        is not smoothed.
+        Label smoothing is applied to the vocabulary's distribution alone, not to the copy distributions.
         """
         losses, even = self._losses(batch)
         total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
@@ -105,39 +104,39 @@ class SCPN(nn.Module):
         return torch.zeros(real.shape, device=real.device).masked_scatter(real, self._losses(batch)[0])
 
     def start(self, batch: PairBatch) -> SCPNState:
-        """Before the first token; the encoders run once."""
+        """The state before the first token, with the encoders' outputs."""
         memories, last = [], []
-        for name, kind, encode, attention in zip(
-            self.config.view.reads, self.kinds, self.encoders, self.attentions, strict=True
+        for name, modality, encode, attention in zip(
+            self.config.view.reads, self.modalities, self.encoders, self.attentions, strict=True
         ):
             ids: Tensor = getattr(batch, name)
             ids = ids if ids.shape[1] else F.pad(ids, (0, 1))
             real = ids != PAD
-            states, final = encode(self._drop(self.embeddings[kind](ids)), real)
-            memories.append(attention.remember(states, ids, real))  # type: ignore[operator]
+            states, final = encode(self._drop(self.embeddings[modality](ids)), real)
+            memories.append(attention.project_memory(states, ids, real))  # type: ignore[operator]
             last.append(final)
         hidden = self.initial(last[0]).tanh().view(len(batch), self.config.layers, -1).transpose(0, 1).contiguous()
         return SCPNState(memories, hidden, torch.zeros_like(hidden))
 
     def step(self, tokens: Tensor, state: SCPNState) -> tuple[Tensor, SCPNState]:
-        """Read `tokens`, (batch,); give log-probabilities of the next, (batch, pieces or bracketed ids)."""
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces or bracketed ids)."""
         x = self.embeddings[self.config.writes](tokens.view(len(state.memories[0].ids), -1))
-        made = self._advance(x, state)
-        gates = self._gates(made.features, x, state.memories)
-        vocabulary = F.log_softmax(self._logits(made.features), dim=-1)
+        step = self._advance(x, state)
+        gates = self._gates(step.features, x, state.memories)
+        vocabulary = F.log_softmax(self._logits(step.features), dim=-1)
         copies = [
-            copied_all(made.weights[place], state.memories[place].ids, vocabulary.shape[-1]) for place in self.copies
+            copied_all(step.weights[place], state.memories[place].ids, vocabulary.shape[-1]) for place in self.copies
         ]
         scores = mix(vocabulary, copies, gates[:, :, None], self.config.mixture)
-        return scores.flatten(0, 1), SCPNState(state.memories, made.hidden, made.cell)
+        return scores.flatten(0, 1), SCPNState(state.memories, step.hidden, step.cell)
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     def _losses(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """(targets,) nats of each real target, and the mean over the vocabulary of its distribution's nats."""
+        """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
         state, real = self.start(batch), batch.real
         x = self._drop(self.embeddings[self.config.writes](batch.inputs))
-        features, weights = self._whole(x, state)
+        features, weights = self._decode(x, state)
         gates = self._gates(features, x, state.memories)[real]
         copies = [copied_mass(weights[place], state.memories[place].ids, batch.target)[real] for place in self.copies]
         logits = self._logits(features[real])
@@ -145,8 +144,8 @@ class SCPN(nn.Module):
         chosen = logits.gather(1, batch.target[real][:, None])[:, 0] - norm
         return -mix(chosen, copies, gates, self.config.mixture), norm - logits.mean(-1)
 
-    def _whole(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:
-        """Every place of known inputs (batch, time, input): features (batch, time, ...), attention to each memory."""
+    def _decode(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:
+        """All places of inputs (batch, time, input): features (batch, time, ...), and attention to each memory."""
         if self.config.attention == "after":
             top, _ = self.decoder(x, (state.hidden, state.cell))
             weights, contexts = self._attend(top, state.memories)
@@ -159,7 +158,7 @@ class SCPN(nn.Module):
         return torch.cat([step.features for step in steps], dim=1), weights
 
     def _advance(self, x: Tensor, state: SCPNState) -> _Step:
-        """One place further, for the (sources, n, input) inputs of n prefixes a source."""
+        """One step, for the inputs (sources, n, input) of n prefixes of each source."""
         shape = *x.shape[:2], self.config.width
         if self.config.attention == "before":
             weights, contexts = self._attend(state.hidden[-1].view(shape), state.memories)
@@ -170,13 +169,13 @@ class SCPN(nn.Module):
             weights, contexts = self._attend(top, state.memories)
         return _Step(torch.cat([top, contexts], dim=-1), weights, hidden, cell)
 
-    def _attend(self, query: Tensor, memories: list[Recalled]) -> tuple[list[Tensor], Tensor]:
-        """From (sources, n, width): weights over each memory, and the averages side by side."""
-        found = [attend(query, memory) for attend, memory in zip(self.attentions, memories, strict=True)]
-        return [weights for weights, _ in found], torch.cat([context for _, context in found], dim=-1)
+    def _attend(self, query: Tensor, memories: list[AttentionMemory]) -> tuple[list[Tensor], Tensor]:
+        """From queries (sources, n, width): the weights over each memory, and the contexts, concatenated."""
+        attended = [attend(query, memory) for attend, memory in zip(self.attentions, memories, strict=True)]
+        return [weights for weights, _ in attended], torch.cat([context for _, context in attended], dim=-1)
 
-    def _gates(self, features: Tensor, x: Tensor, memories: list[Recalled]) -> Tensor:
-        """(sources, n, 1 + rows to copy from) log-probabilities; a row without an id has no share."""
+    def _gates(self, features: Tensor, x: Tensor, memories: list[AttentionMemory]) -> Tensor:
+        """(sources, n, 1 + rows to copy from) log-probabilities; -inf for a row without ids."""
         joined = torch.cat([features, x], dim=-1)
         logits = linear(joined, self.gate.weight, self.gate.bias).float()
         empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)
@@ -193,7 +192,7 @@ class SCPN(nn.Module):
 
 @dataclass
 class _Step:
-    """What one place of the decoder makes: features and weights (sources, n, ...), and its state after it."""
+    """The result of one decoder step: features and weights, (sources, n, ...), and the new state."""
 
     features: Tensor
     weights: list[Tensor]

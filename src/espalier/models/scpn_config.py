@@ -1,4 +1,4 @@
-"""The numbers and protocols of SCPN's models, as they stand in params.yaml."""
+"""Settings of SCPN's models: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from espalier.layers.options import Mixture
 
 
 class SCPNConfig(BaseModel):
-    """The architecture's numbers and protocols; defaults are the text generator's of the paper."""
+    """Settings of the architecture; defaults are those of the paper's text generator."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     writes: Literal["text", "tree"] = "text"
-    #: Of the decoder, and of each direction of the first encoder.
+    #: The width of the decoder's states, and of each direction of the first encoder's.
     width: int = Field(512, ge=1)
-    #: Of the embeddings of word pieces, and of brackets and labels. The parse generator's labels are 128 wide.
+    #: The widths of the embeddings of word pieces, and of brackets and labels (128 in the parse generator).
     word: int = Field(300, ge=1)
     label: int = Field(56, ge=1)
-    #: Of the second encoder: the target parse's, or the template's.
+    #: The width of the second encoder's states, which reads the target parse or the template.
     tree_hidden: int = Field(128, ge=1)
-    #: Of the decoder.
+    #: The decoder's layers.
     layers: int = Field(2, ge=1)
     dropout: float = Field(0.0, ge=0, lt=1)
-    #: The longest row that is read or written; three ids a node. An LSTM has no limit of its own: training keeps this.
+    #: The longest row that is read or written, in ids (three a node). Datasets and decoders are checked against it.
     positions: int = Field(512, ge=4)
     #: l: the levels of a template.
     template: int = Field(3, ge=1)
-    #: Whether the decoder's LSTM reads what is attended to from its last state (the paper), or is read out with it.
+    #: "before": the decoder's LSTM reads the context of its last state (the paper). "after": only the readout reads it.
     attention: Literal["before", "after"] = "before"
-    #: "released": logarithms are mixed instead of probabilities; then scores are no log-probabilities.
+    #: "released": log-probabilities are mixed instead of probabilities, so that scores are not normalized.
     mixture: Mixture = "distribution"
 
     @property

@@ -1,15 +1,16 @@
-"""Models on disk: the weights of each seed, beside the JSON of their shape and their vocabulary."""
+"""Models on disk: the weights of each seed, the settings, and the vocabulary."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
@@ -19,16 +20,8 @@ from espalier.models.registry import architecture
 FORMAT = 1
 
 
-class Saveable(Protocol):
-    """What every vocabulary can do."""
-
-    def save(self, path: Path) -> None:
-        """Write as JSON."""
-        ...
-
-
-def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Saveable, seed: int) -> None:
-    """Add the weights of one seed to a model's folder, beside the JSON of its shape and its vocabulary."""
+def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
+    """Write the weights of one seed, the settings and the vocabulary into a model's folder."""
     config: BaseModel = model.config  # type: ignore[assignment]
     write_json(folder / "model.json", {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
     vocabulary.save(folder / "vocabulary.json")
@@ -41,14 +34,13 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Saveable, 
 
 
 def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
-    """A model as it was trained, ready to decode.
+    """A trained model in evaluation mode, and its vocabulary.
 
     Args:
-        seed: whose weights; None means the first.
+        seed: of the weights; None means the lowest.
 
     Raises:
-        ArtifactError: a file is missing or of another version, or the weights are of another architecture than the JSON
-            beside them says.
+        ArtifactError: a file is missing or of another version, or the weights do not fit the settings.
     """
     shape = folder / "model.json"
     value = read_json(shape)
@@ -58,9 +50,9 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
             f"format {version}, where this version of Espalier reads {FORMAT}", where=shape, remedy="train it again"
         )
     try:
-        kind = architecture(value["arch"], where=str(shape))
-        vocabulary = encoding(kind.encoding).vocabulary.load(folder / "vocabulary.json")
-        model = kind.build(kind.config.model_validate(value["config"]), vocabulary)
+        arch = architecture(value["arch"], where=str(shape))
+        vocabulary = encoding(arch.encoding).vocabulary.load(folder / "vocabulary.json")
+        model = arch.build(arch.config.model_validate(value["config"]), vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
     load_weights(model, weights_of(folder, seed))
@@ -82,22 +74,22 @@ def weights_of(folder: Path, seed: int | None = None) -> Path:
 
 
 def load_weights(model: nn.Module, file: Path) -> None:
-    """Put a file's weights into `model`.
+    """Load a file's weights into `model`.
 
     Raises:
-        ArtifactError: it is no safetensors file, or its tensors are of another architecture.
+        ArtifactError: the file is not safetensors, or its tensors are of another architecture.
     """
     try:
         weights = load_file(file)
     except (SafetensorError, OSError) as error:
         raise ArtifactError(f"not readable as weights ({error})", where=file, remedy="train the model again") from error
-    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    given = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    for name in sorted(own.keys() | given.keys()):
-        if own.get(name) != given.get(name):
+    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    for name in sorted(expected.keys() | actual.keys()):
+        if expected.get(name) != actual.get(name):
             raise ArtifactError(
-                f"weights of another architecture: {name} is {given.get(name, 'missing')} there, "
-                f"{own.get(name, 'unknown')} here",
+                f"weights of another architecture: {name} is {actual.get(name, 'missing')} there, "
+                f"{expected.get(name, 'unknown')} here",
                 where=file,
             )
     model.load_state_dict(weights)

@@ -1,7 +1,7 @@
-"""SongNet (Li et al., ACL 2020): a causal Transformer that also sees the whole format to come.
+"""SongNet (Li et al., ACL 2020): a causal Transformer that also attends to the symbols of the whole format.
 
-Equation numbers are the paper's. Each ablation of its table 4, and what the released code does otherwise, is a value of
-`SongNetConfig`; without symbols and without global attention what is left is a plain GPT-like decoder.
+Equation numbers are the paper's. The ablations of its table 4 and the deviations of the released code are values of
+`SongNetConfig`. Without symbols and global attention the model is a GPT-like decoder.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class SongNetLayer(nn.Module):
             Attention(config.width, config.heads, config.attention_dropout),
             residual(),
         )
-        self.globally = (
+        self.global_attention = (
             Attention(config.width, config.heads, config.attention_dropout) if config.global_attention else None
         )
-        self.globally_residual = residual() if config.global_attention else None
-        # Equation 8 has an FFN of its own; the released code, and a layer without global attention, has only the last.
-        between = config.block == "text" and config.global_attention
-        self.between = feed_forward() if between else None
-        self.between_residual = residual() if between else None
+        self.global_residual = residual() if config.global_attention else None
+        # Equation 8 has its own FFN. The released code, and a layer without global attention, has only the last FFN.
+        has_first = config.block == "text" and config.global_attention
+        self.first_feed_forward = feed_forward() if has_first else None
+        self.first_feed_forward_residual = residual() if has_first else None
         self.feed_forward, self.feed_forward_residual = feed_forward(), residual()
 
     def forward(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
@@ -63,10 +63,10 @@ class SongNetLayer(nn.Module):
         return self._after_attention(x, memory, memory_bias)
 
     def _after_attention(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
-        if self.between is not None and self.between_residual is not None:
-            x = self.between_residual(x, self.between)
-        if self.globally is not None and self.globally_residual is not None:
-            x = self.globally_residual(x, partial(self.globally, memory=memory, bias=memory_bias))
+        if self.first_feed_forward is not None and self.first_feed_forward_residual is not None:
+            x = self.first_feed_forward_residual(x, self.first_feed_forward)
+        if self.global_attention is not None and self.global_residual is not None:
+            x = self.global_residual(x, partial(self.global_attention, memory=memory, bias=memory_bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -122,11 +122,11 @@ class SongNet(nn.Module):
         self.apply(_initialise)
 
     def forward(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
         return self.loss(batch, smoothing)
 
     def loss(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
-        """Equation 10, summed over the batch's targets; with label smoothing when asked."""
+        """Equation 10, summed over the batch's targets, with label smoothing."""
         real = batch.real
         x = self._prepared(self._hidden(batch)[real])  # only rows that have a target
         return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing), real.sum())
@@ -139,23 +139,25 @@ class SongNet(nn.Module):
         return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
 
     def start(self, batch: VerseBatch) -> SongNetState:
-        """Before the first token; F0 and its keys and values are computed once."""
+        """The state before the first token, with F0 and its keys and values."""
         symbols = self._symbols(batch)
         memory, bias = self._memory(batch, symbols)
         layers: list[SongNetLayer] = list(self.layers)  # type: ignore[arg-type]
         known = [
-            layer.globally.remember(memory) for layer in layers if layer.globally is not None and memory is not None
+            layer.global_attention.project_memory(memory)
+            for layer in layers
+            if layer.global_attention is not None and memory is not None
         ]
-        past = [layer.attention.empty(len(batch), 32, symbols) for layer in layers]  # grown as the text is
+        past = [layer.attention.empty(len(batch), 32, symbols) for layer in layers]  # grows with the text
         return SongNetState(0, symbols, (batch.c != PAD).sum(1) - 1, known, bias, past)
 
     def step(self, tokens: Tensor, state: SongNetState) -> tuple[Tensor, SongNetState]:
-        """Read `tokens`, (batch,); give log-probabilities over the text ids, (batch, text size)."""
+        """Read `tokens`, (batch,); return log-probabilities over the text ids, (batch, text size)."""
         if state.time >= self.config.positions:
             raise ValueError(f"a text longer than the {self.config.positions} positions of this model")
         x = self.table(tokens) + self.positions.weight[state.time]
         if self.config.symbols:
-            # A text that outgrows its frame stays at the frame's end mark.
+            # A text longer than its frame repeats the symbols of the frame's end mark.
             place = state.last.clamp(max=state.time)
             x = x + state.symbols[torch.arange(len(tokens), device=tokens.device), place]
         x = self.embedding_norm(x)[:, None]
@@ -185,7 +187,7 @@ class SongNet(nn.Module):
         return self.table(torch.stack(rows)).sum(0)
 
     def _memory(self, batch: VerseBatch, symbols: Tensor) -> tuple[Tensor | None, Tensor | None]:
-        """F0 (equation 7), the title before it where the model reads one, and the bias that hides padding."""
+        """F0 (equation 7), after the title if the model reads one, and the bias that hides padding."""
         if not self.config.global_attention:
             return None, None
         memory, real = symbols, batch.c != PAD
@@ -195,7 +197,7 @@ class SongNet(nn.Module):
         return self._drop(self.embedding_norm(memory)), padding_bias(real)
 
     def _title(self, title: Tensor) -> Tensor:
-        """The tune's name as a unit of its own: its words, a segment symbol, positions counting down."""
+        """The tune's name as a unit: the sum of its words, a segment symbol, and positions that count down."""
         voc = self.vocabulary
         real = title != PAD
         place = (real.sum(1, keepdim=True) - 1 - torch.arange(title.shape[1], device=title.device)).clamp(min=0)
@@ -205,7 +207,7 @@ class SongNet(nn.Module):
         return linear(self._prepared(x), *self._output())
 
     def _prepared(self, x: Tensor) -> Tensor:
-        """What the output matrix is applied to."""
+        """The input of the output matrix."""
         prepared: Tensor = self.transform(self.final_norm(x))
         return prepared
 
@@ -220,7 +222,7 @@ class SongNet(nn.Module):
 
 
 def _initialise(module: nn.Module) -> None:
-    """Weights N(0, 0.02), biases 0, the padding row 0 (released code; the text is silent)."""
+    """Weights N(0, 0.02), biases 0, the padding row 0 (released code; the paper does not say)."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:

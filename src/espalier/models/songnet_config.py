@@ -1,4 +1,4 @@
-"""The numbers and protocols of SongNet, as they stand in params.yaml."""
+"""Settings of SongNet: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Symbol = Literal["c", "p", "s"]
 
 
 class SongNetConfig(BaseModel):
-    """The architecture's numbers and protocols; defaults are what the paper's text says."""
+    """Settings of the architecture; defaults are those of the paper's text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -23,17 +23,17 @@ class SongNetConfig(BaseModel):
     inner: int = Field(3072, ge=1)
     dropout: float = Field(0.2, ge=0, lt=1)
     attention_dropout: float = Field(0.0, ge=0, lt=1)
-    #: Length of the global position table (E_g in equation 6).
+    #: The number of global positions (E_g in equation 6): the longest text, in tokens.
     positions: int = Field(1024, ge=1)
-    #: Which symbols are summed; leaving one out is the ablation w/o C, w/o P or w/o S.
+    #: The symbols that are summed; without one of them it is the ablation w/o C, w/o P or w/o S.
     symbols: tuple[Symbol, ...] = ("c", "p", "s")
     #: "descending" is equation 4; "ascending" is w/ inverse-P.
     order: Literal["descending", "ascending"] = "descending"
-    #: "each": one C symbol per punctuation mark; "one": c1 for all (released).
+    #: "each": a C symbol for each punctuation mark; "one": c1 for all marks (released).
     marks: Literal["each", "one"] = "each"
-    #: Share of words kept as literals in C while training (section 3.3; 0.2 there).
+    #: The share of words that are literals in C in training (section 3.3; 0.2 there).
     literals: float = Field(0.0, ge=0, le=1)
-    #: Whether the tune's name joins the global memory (released).
+    #: Whether the global memory includes the tune's name (released).
     title: bool = False
     global_attention: bool = True
     #: "text": an FFN after each attention (equations 8, 9); "released": one FFN a layer, after both.
@@ -42,7 +42,7 @@ class SongNetConfig(BaseModel):
     #: Layer norm over the summed embeddings H0 and F0 (released); equations 6 and 7 have none.
     embedding_norm: bool = False
     activation: Activation = "gelu"
-    #: "tied": the word embeddings read out; "linear": a matrix of its own; "released": Linear, GELU, LN, then that.
+    #: The output layer: "tied" (the word embeddings), "linear" (a matrix), "released" (Linear, GELU, LN, a matrix).
     head: Literal["tied", "linear", "released"] = "tied"
     epsilon: float = 1e-12
 

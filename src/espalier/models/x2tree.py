@@ -1,12 +1,12 @@
 """X2Tree (Zhou et al., AAAI 2018): a response grows from its root down, all K children of a node at once.
 
     p(T | x) = p(t_r | x) prod_t prod_k p(c_k | x, t, A(t), c_<k)          equations 1 to 3
-    h_k = f_k(t, h, x), with h what t was handed down and h_r = 0           equation 4
+    h_k = f_k(t, h, x), with h the hidden state of t and h_r = 0            equation 4
     p(c_k | ...) = softmax g_k(c_k, x, t, h_k, [c_1; ...; c_k-1])           equation 5
 
-Each f_k is a GRU over [t; x], each g_k a layer of tanh before its softmax. Child k is handed h_k. A child that is none
-is EOB, whose id is that of the end of a chain. With K = 3 trees are ternary forms of dependency trees
-(`syntax/ternary.py`), with K = 2 left-child right-sibling forms, with K = 1 chains.
+Each f_k is a GRU over [t; x], and each g_k a tanh layer before its softmax. h_k is the hidden state of child k. A
+missing child is EOB, whose id is EOS. With K = 3 trees are ternary forms of dependency trees (`syntax/ternary.py`),
+with K = 2 left-child right-sibling forms, with K = 1 chains.
 """
 
 from __future__ import annotations
@@ -28,39 +28,40 @@ from espalier.models.post_encoder import EncodedPosts, PostEncoder
 
 
 @dataclass
-class Seen:
-    """What nodes see of their posts.
+class X2TreeState:
+    """The posts of a batch of nodes, before their words are known.
 
     Attributes:
-        rows: (n,) whose post each sees.
-        into, features: (posts, ...) what the contexts of all nodes add to f and to g; None if that depends on the node.
+        rows: (n,) the post of each node.
+        gru_input, features: (posts, ...) the context's terms in f and in g, if the context is the same for all nodes of
+            a post; else None.
     """
 
     post: EncodedPosts
     rows: Tensor
-    into: Tensor | None
+    gru_input: Tensor | None
     features: Tensor | None
 
-    def select(self, index: Tensor) -> Seen:
+    def select(self, index: Tensor) -> X2TreeState:
         """The rows `index`."""
         return replace(self, rows=self.rows[index])
 
 
 @dataclass
-class Parents:
-    """Nodes about to have children.
+class X2TreeNodes:
+    """Nodes whose children are to be chosen.
 
     Attributes:
-        handed: (n, K, width) h_k.
-        features: (n, K, readout) all of g_k's features but those of earlier children.
+        child_hidden: (n, K, width) h_k.
+        features: (n, K, readout) the terms of g_k's features that do not depend on earlier children.
     """
 
-    handed: Tensor
+    child_hidden: Tensor
     features: Tensor
 
-    def select(self, index: Tensor) -> Parents:
+    def select(self, index: Tensor) -> X2TreeNodes:
         """The rows `index`."""
-        return Parents(self.handed[index], self.features[index])
+        return X2TreeNodes(self.child_hidden[index], self.features[index])
 
 
 class X2Tree(nn.Module):
@@ -70,15 +71,15 @@ class X2Tree(nn.Module):
         super().__init__()
         self.config, self.vocabulary, self.arity = config, vocabulary, config.arity
         words, width, word, inner, k = vocabulary.text_size, config.width, config.word, config.readout, config.arity
-        self.reader = PostEncoder(words, word, width, config.context, both_ways=config.both_ways)
+        self.post_encoder = PostEncoder(words, word, width, config.context, bidirectional=config.bidirectional)
         self.embedding = nn.Embedding(words, word)
-        # f_k for all k at once: from the node, from its context, and from what it was handed.
-        self.node_into = nn.Linear(word, k * 3 * width)
-        self.context_into = nn.Linear(self.reader.out, k * 3 * width, bias=False)
-        self.over = nn.Linear(width, k * 3 * width)
+        # f_k for all k at once: projections of the node's word, its context and its hidden state.
+        self.gru_from_node = nn.Linear(word, k * 3 * width)
+        self.gru_from_context = nn.Linear(self.post_encoder.out, k * 3 * width, bias=False)
+        self.gru_from_state = nn.Linear(width, k * 3 * width)
         # g_r, and g_k for all k: a linear map of a concatenation is a sum of maps.
-        self.root = nn.Linear(self.reader.out, inner)
-        self.context_features = nn.Linear(self.reader.out, k * inner)
+        self.root = nn.Linear(self.post_encoder.out, inner)
+        self.context_features = nn.Linear(self.post_encoder.out, k * inner)
         self.node_features = nn.Linear(word, k * inner, bias=False)
         self.state_features = nn.ModuleList(nn.Linear(width, inner, bias=False) for _ in range(k))
         self.earlier_features = nn.ModuleList(nn.Linear(n * word, inner, bias=False) for n in range(1, k))
@@ -89,7 +90,7 @@ class X2Tree(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, by the name under which wrappers (autocast, data parallelism) look for it."""
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
         return self.loss(batch, smoothing)
 
     def loss(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
@@ -98,38 +99,38 @@ class X2Tree(nn.Module):
         return Loss(total, torch.tensor(len(batch) + batch.below.numel(), device=batch.device))
 
     def tree_losses(self, batch: DialogueBatch) -> Tensor:
-        """(batch,) nats of each whole tree."""
+        """(batch,) nats of each tree."""
         owners = [torch.arange(len(batch), device=batch.device), *[batch.owner] * self.arity]
-        nats = self._nothing(len(batch), batch.device)[:, 0]
+        nats = self._zeros(len(batch), batch.device)[:, 0]
         for owner, (readout, x, target) in zip(owners, self._choices(batch), strict=True):
             nats.index_add_(0, owner, -readout.log_probabilities(x).gather(1, target[:, None])[:, 0])
         return nats
 
-    def start(self, batch: DialogueBatch) -> Seen:
+    def start(self, batch: DialogueBatch) -> X2TreeState:
         """Read the posts."""
-        post = self.reader(batch.source, self.config.dropout)
+        post = self.post_encoder(batch.source, self.config.dropout)
         rows = torch.arange(len(batch), device=batch.device)
         if self.config.context != "last":
-            return Seen(post, rows, None, None)
-        return Seen(post, rows, self.context_into(post.last), self.context_features(post.last))
+            return X2TreeState(post, rows, None, None)
+        return X2TreeState(post, rows, self.gru_from_context(post.last), self.context_features(post.last))
 
-    def roots(self, state: Seen) -> Tensor:
+    def roots(self, state: X2TreeState) -> Tensor:
         """(posts, words) log-probabilities of the root."""
         return self._readout(0).log_probabilities(self._root_features(state))
 
-    def nodes(self, tokens: Tensor, handed: Tensor | None, state: Seen) -> Parents:
-        """f_k of equation 4 for nodes of these `tokens`, (n,), which were handed (n, width), or 0 at the root."""
-        if handed is None:
-            handed = self._nothing(len(tokens), tokens.device)
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: X2TreeState) -> X2TreeNodes:
+        """f_k of equation 4, for nodes with words `tokens`, (n,), and states `hidden`, (n, width); None for roots."""
+        if hidden is None:
+            hidden = self._zeros(len(tokens), tokens.device)
         x = self.embedding(tokens)
-        into, features = self._contexts(state, handed)
-        children = self._children(linear(x, self.node_into.weight, self.node_into.bias) + into, handed)
+        into, features = self._contexts(state, hidden)
+        children = self._children(linear(x, self.gru_from_node.weight, self.gru_from_node.bias) + into, hidden)
         from_state = [layer(children[:, k]) for k, layer in enumerate(self.state_features)]
         features = (features + self.node_features(x)).view(len(tokens), self.arity, -1)
-        return Parents(children, features + torch.stack(from_state, dim=1))
+        return X2TreeNodes(children, features + torch.stack(from_state, dim=1))
 
-    def child(self, k: int, nodes: Parents, earlier: Tensor) -> Tensor:
-        """(n, words) log-probabilities of child k, equation 5, given the (n, k) children before it."""
+    def child(self, k: int, nodes: X2TreeNodes, earlier: Tensor) -> Tensor:
+        """(n, words) log-probabilities of child k, equation 5, given the children before it, (n, k)."""
         features = nodes.features[:, k]
         if k:
             features = features + self.earlier_features[k - 1](self.embedding(earlier).flatten(1))
@@ -138,54 +139,56 @@ class X2Tree(nn.Module):
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     def _choices(self, batch: DialogueBatch) -> list[tuple[Readout, Tensor, Tensor]]:
-        """For the roots and for each k: the readout, (choices, readout) features, and what was chosen."""
+        """For the roots and for each k: the readout, its input (nodes, readout), and the targets (nodes,)."""
         state = self.start(batch)
         x = self._drop(self.embedding(batch.tokens))
         widths = batch.widths.tolist()
-        parts = zip(self.node_into(x).split(widths), batch.owner.split(widths), batch.place.split(widths), strict=True)
-        handed, made, contexts = self._nothing(len(batch), batch.device), list[Tensor](), list[Tensor]()
+        parts = zip(
+            self.gru_from_node(x).split(widths), batch.owner.split(widths), batch.place.split(widths), strict=True
+        )
+        hidden, levels, contexts = self._zeros(len(batch), batch.device), list[Tensor](), list[Tensor]()
         for into, owner, place in parts:  # level by level
-            handed = handed[place]
-            context, seen = self._contexts(state.select(owner), handed)
-            made.append(self._children(into + context, handed))
-            contexts.append(seen)
-            handed = made[-1].flatten(0, 1)
-        children = torch.cat(made)
+            hidden = hidden[place]
+            context, context_features = self._contexts(state.select(owner), hidden)
+            levels.append(self._children(into + context, hidden))
+            contexts.append(context_features)
+            hidden = levels[-1].flatten(0, 1)
+        children = torch.cat(levels)
         features = (torch.cat(contexts) + self.node_features(x)).view(len(x), self.arity, -1)
         below = self._drop(self.embedding(batch.below)).flatten(1)
         roots = batch.tokens[: len(batch)]
-        found = [(self._readout(0), self._drop(self._root_features(state)), roots)]
+        choices = [(self._readout(0), self._drop(self._root_features(state)), roots)]
         for k in range(self.arity):
-            mine = features[:, k] + self.state_features[k](children[:, k])
+            x_k = features[:, k] + self.state_features[k](children[:, k])
             if k:
-                mine = mine + self.earlier_features[k - 1](below[:, : k * self.config.word])
-            found.append((self._readout(1 + k), self._drop(mine.tanh()), batch.below[:, k]))
-        return found
+                x_k = x_k + self.earlier_features[k - 1](below[:, : k * self.config.word])
+            choices.append((self._readout(1 + k), self._drop(x_k.tanh()), batch.below[:, k]))
+        return choices
 
-    def _contexts(self, state: Seen, handed: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, K x 3 width) and (n, K x readout): what contexts add to f and to g."""
-        if state.into is not None and state.features is not None:
-            return state.into[state.rows], state.features[state.rows]
-        context = self.reader.look(state.post, state.rows, handed)
-        return self.context_into(context), self.context_features(context)
+    def _contexts(self, state: X2TreeState, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """(n, K x 3 width) and (n, K x readout): the contexts' terms in f and in g."""
+        if state.gru_input is not None and state.features is not None:
+            return state.gru_input[state.rows], state.features[state.rows]
+        context = self.post_encoder.contexts(state.post, state.rows, hidden)
+        return self.gru_from_context(context), self.context_features(context)
 
-    def _children(self, into: Tensor, handed: Tensor) -> Tensor:
-        """(n, K, width) h_k, from the projected input (n, K x 3 width) and (n, width)."""
-        shape = len(into), self.arity, -1
-        over = linear(handed, self.over.weight, self.over.bias)
-        return gru_update(into.view(shape), over.view(shape), handed[:, None])
+    def _children(self, from_input: Tensor, hidden: Tensor) -> Tensor:
+        """(n, K, width) h_k, from the projected input, (n, K x 3 width), and the hidden states, (n, width)."""
+        shape = len(from_input), self.arity, -1
+        from_state = linear(hidden, self.gru_from_state.weight, self.gru_from_state.bias)
+        return gru_update(from_input.view(shape), from_state.view(shape), hidden[:, None])
 
-    def _root_features(self, state: Seen) -> Tensor:
-        query = self._nothing(len(state.rows), state.rows.device)
-        return self.root(self.reader.look(state.post, state.rows, query)).tanh()
+    def _root_features(self, state: X2TreeState) -> Tensor:
+        query = self._zeros(len(state.rows), state.rows.device)
+        return self.root(self.post_encoder.contexts(state.post, state.rows, query)).tanh()
 
-    def _readout(self, place: int) -> Readout:
-        """g_r's for 0, g_k's after it."""
-        return self.readouts[0 if self.config.shared else place]  # type: ignore[return-value]
+    def _readout(self, index: int) -> Readout:
+        """The readout of g_r for index 0, of g_k for index 1 + k."""
+        return self.readouts[0 if self.config.shared else index]  # type: ignore[return-value]
 
-    def _nothing(self, rows: int, device: torch.device) -> Tensor:
-        """(rows, width): h_r."""
-        return torch.zeros(rows, self.config.width, dtype=self.over.weight.dtype, device=device)
+    def _zeros(self, rows: int, device: torch.device) -> Tensor:
+        """(rows, width) zeros: h_r."""
+        return torch.zeros(rows, self.config.width, dtype=self.gru_from_state.weight.dtype, device=device)
 
     def _drop(self, x: Tensor) -> Tensor:
         return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x

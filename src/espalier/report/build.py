@@ -136,12 +136,12 @@ def build(
 
 def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
     groups: list[PoemGroup] = []
-    seen: set[tuple[str, str]] = set()
+    featured_keys: set[tuple[str, str]] = set()
     for run in runs:
         poems = tuple(mark(sample, run.language) for sample in run.samples[:count])
         if poems:
-            featured = (run.profile, run.language) not in seen
-            seen.add((run.profile, run.language))
+            featured = (run.profile, run.language) not in featured_keys
+            featured_keys.add((run.profile, run.language))
             groups.append(PoemGroup(run.key, run.title, tags_of(run), run.language, poems, featured))
     return tuple(groups)
 
@@ -190,6 +190,6 @@ def _computations(runs: Sequence[RunResult]) -> tuple[Computation, ...]:
 
 
 def _missing(printed: Printed, runs: Sequence[RunResult]) -> tuple[str, ...]:
-    made = {run.key for run in runs}
+    present = {run.key for run in runs}
     named = (ref.run for table in printed.tables if table.about == "runs" for row in table.rows for ref in row.runs)
-    return tuple(dict.fromkeys(key for key in named if key not in made))
+    return tuple(dict.fromkeys(key for key in named if key not in present))

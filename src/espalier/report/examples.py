@@ -55,13 +55,13 @@ class Examples:
 
 def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
     """A few rows that all made runs have, spread evenly over them: nobody chooses which."""
-    made = [run for key in printed.written for run in runs if run.key == key and run.rows]
+    written = [run for key in printed.written for run in runs if run.key == key and run.rows]
     groups = [
         group
-        for profile in dict.fromkeys(run.profile for run in made)
-        for group in _groups(printed, [run for run in made if run.profile == profile])
+        for profile in dict.fromkeys(run.profile for run in written)
+        for group in _groups(printed, [run for run in written if run.profile == profile])
     ]
-    missing = tuple(key for key in printed.written if key not in {run.key for run in made})
+    missing = tuple(key for key in printed.written if key not in {run.key for run in written})
     return Examples(printed.id, printed.title, printed.caption, printed.note, tuple(groups), missing)
 
 

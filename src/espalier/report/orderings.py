@@ -68,8 +68,8 @@ def _ordering(
     comparison = next(
         (c for c in comparisons if (c.one, c.other, c.metric, c.profile) == (*pair, metric, profile)), None
     )
-    made = {run.key: run for run in runs if run.profile == profile}
-    better, worse = (reading_of(metric, made[key]) if key in made else Reading(None, why="not run") for key in pair)
+    by_key = {run.key: run for run in runs if run.profile == profile}
+    better, worse = (reading_of(metric, by_key[key]) if key in by_key else Reading(None, why="not run") for key in pair)
     gain = _gain(comparison, column)
     return Ordering(
         claim.claim,

@@ -58,10 +58,10 @@ class Poem:
 
 def mark(sample: Sample, language: Language) -> Poem:
     """Find a sample's rhyme places: the last word of each unit whose letter is not "."."""
-    asked = _asked(sample.format, language)
+    pattern = _asked(sample.format, language)
     lines = _written(sample.text, sample.rhyme, language)
     reference = _written(sample.reference, sample.rhyme, language)
-    return Poem(sample.id, sample.tune, _beside(lines, asked, language), reference, "" if asked else sample.format)
+    return Poem(sample.id, sample.tune, _beside(lines, pattern, language), reference, "" if pattern else sample.format)
 
 
 def _asked(text: str, language: Language) -> tuple[tuple[str, ...], ...]:

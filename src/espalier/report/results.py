@@ -46,8 +46,8 @@ class Provenance:
         if self.hours is not None:
             facts.append(f"{self.hours:.1f} h")
         if self.steps is not None:
-            asked = f" of {self.steps_asked:,}" if self.steps_asked is not None else ""
-            facts.append(f"{self.steps:,}{asked} steps")
+            planned = f" of {self.steps_asked:,}" if self.steps_asked is not None else ""
+            facts.append(f"{self.steps:,}{planned} steps")
         if self.commit:
             facts.append(f"commit {self.commit[:10]}")
         return ", ".join(fact for fact in facts if fact)

@@ -57,12 +57,12 @@ class Sheet:
 
 def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
     """The sheet of all inputs that every made run has written for. The same seed gives the same order."""
-    made = {run.key: run for key in printed.runs for run in runs if run.key == key and run.rows}
-    best_by_run = {key: best_of(run.rows, printed.one, printed.best) for key, run in made.items()}
-    missing = tuple(key for key in printed.runs if key not in made)
+    by_key = {run.key: run for key in printed.runs for run in runs if run.key == key and run.rows}
+    best_by_run = {key: best_of(run.rows, printed.one, printed.best) for key, run in by_key.items()}
+    missing = tuple(key for key in printed.runs if key not in by_key)
     if not best_by_run:
         return Sheet(printed.note, (), (), missing)
-    language = next(iter(made.values())).language
+    language = next(iter(by_key.values())).language
     items, authors = list[Item](), list[Author]()
     for one, first in next(iter(best_by_run.values())).items():
         if not all(one in lists for lists in best_by_run.values()):
@@ -80,8 +80,8 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
     return Sheet(printed.note, tuple(items), tuple(authors), missing)
 
 
-def _csv(rows: Sequence[Item] | Sequence[Author], kind: type[Item] | type[Author]) -> str:
-    names = [field.name for field in fields(kind)]
+def _csv(rows: Sequence[Item] | Sequence[Author], row_type: type[Item] | type[Author]) -> str:
+    names = [field.name for field in fields(row_type)]
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)

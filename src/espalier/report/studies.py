@@ -58,13 +58,13 @@ def study_of(
     panels = [_by_setting(name, figure, printed, runs, profiles) for name in figure.panels]
     for points in figure.points:
         for profile in profiles:
-            own = [run for run in runs if run.key in figure.runs and run.profile == profile]
+            members = [run for run in runs if run.key in figure.runs and run.profile == profile]
             heading = f"{points.name} · {profile}" if len(profiles) > 1 else points.name
-            panels.append(_by_points(points, heading, figure, own))
+            panels.append(_by_points(points, heading, figure, members))
     if figure.measured:
         panels += [_measured(figure.measured, corpus) for corpus in corpora if figure.measured.name in corpus.measures]
     named = (*figure.runs, *([figure.beside] if figure.beside else []))
-    made = {run.key for run in runs}
+    present = {run.key for run in runs}
     return Study(
         figure.id,
         figure.title,
@@ -73,7 +73,7 @@ def study_of(
         figure.setting,
         figure.beside,
         tuple(panel for panel in panels if panel.lines),
-        tuple(key for key in named if key not in made),
+        tuple(key for key in named if key not in present),
     )
 
 
@@ -82,11 +82,11 @@ def _by_setting(
 ) -> Panel:
     column = printed.columns[name]
     metric = column.ours[0].metric
-    made = [run for run in runs if run.key in figure.runs and _is_number(run.settings.get(figure.setting))]
+    members = [run for run in runs if run.key in figure.runs and _is_number(run.settings.get(figure.setting))]
     lines, levels = [], []
     for profile in profiles:
         points = [
-            (float(run.settings[figure.setting]), reading_of(metric, run)) for run in made if run.profile == profile
+            (float(run.settings[figure.setting]), reading_of(metric, run)) for run in members if run.profile == profile
         ]
         points = sorted(((x, y) for x, y in points if y.value is not None), key=lambda point: point[0])
         if len(points) > 1:

@@ -92,11 +92,11 @@ def table_of(
         ours = [entry for key in notes for entry in entries if entry.key == key]
         for entry in by_profile(ours):
             lines += _lines(entry, columns, notes[entry.key])
-        made = {entry.key for entry in ours}
+        present = {entry.key for entry in ours}
         lines += [
             Line("absent", key, ("not run",), note, (_NOTHING,) * len(columns))
             for key, note in notes.items()
-            if key not in made
+            if key not in present
         ]
     return Table(table.id, table.title, table.caption, table.note, columns, tuple(lines))
 

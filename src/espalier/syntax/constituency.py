@@ -86,16 +86,16 @@ def read_trees(file: Path) -> Iterator[Tree]:
     Raises:
         TreeError: no such file, not UTF-8, or a tree that is wrong; it names the line on which that tree begins.
     """
-    held, start, depth = list[str](), 0, 0
+    pending, start, depth = list[str](), 0, 0
     for row, line in _lines(file):
-        start = start if held else row
-        held.append(line)
+        start = start if pending else row
+        pending.append(line)
         depth += line.count("(") - line.count(")")
         if depth <= 0:
-            yield from _read("".join(held), file, start, True)
-            held.clear()
-    if held:
-        yield from _read("".join(held), file, start, True)
+            yield from _read("".join(pending), file, start, True)
+            pending.clear()
+    if pending:
+        yield from _read("".join(pending), file, start, True)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
@@ -225,9 +225,9 @@ def clean(tree: Tree) -> Tree:
         if isinstance(node, str):
             order.append((node, node, above))
         elif node.label() != TRACE:
-            made = Tree(_LABEL.sub(r"\1", node.label()))
-            order.append((node, made, above))
-            waiting += [(child, made) for child in reversed(node)]
+            cleaned = Tree(_LABEL.sub(r"\1", node.label()))
+            order.append((node, cleaned, above))
+            waiting += [(child, cleaned) for child in reversed(node)]
     for node, copy, above in reversed(order):  # what is under a node comes before it, from the right
         if not isinstance(copy, str):
             copy.reverse()

@@ -87,13 +87,13 @@ def _parts(dependencies: Dependencies) -> tuple[Sequence[object], ...]:
 
 def _cycle(heads: Sequence[int]) -> list[int]:
     """The words of the first cycle that is met, from the first word on; none if there is no cycle."""
-    seen = [0] * (len(heads) + 1)  # the walk that came by, 0 for none
+    visited = [0] * (len(heads) + 1)  # the walk that came by, 0 for none
     for start in range(1, len(heads) + 1):
         word = start
-        while word and not seen[word]:
-            seen[word] = start
+        while word and not visited[word]:
+            visited[word] = start
             word = heads[word - 1]
-        if word and seen[word] == start:
+        if word and visited[word] == start:
             cycle = [word]
             while (next_ := heads[cycle[-1] - 1]) != word:
                 cycle.append(next_)

@@ -95,8 +95,8 @@ def cut(tree: Tree, levels: int) -> Tree:
     """
     if levels < 1:
         raise ConfigError(f"a tree cut to {levels} levels", where="levels", remedy="keep 1 at least, the root")
-    kept = [(label, level) for label, level in zip(*linearize(tree), strict=True) if level <= levels]
-    return tree_of(*zip(*kept, strict=True))
+    top = [(label, level) for label, level in zip(*linearize(tree), strict=True) if level <= levels]
+    return tree_of(*zip(*top, strict=True))
 
 
 # --- Brackets --------------------------------------------------------------------------------------------------------

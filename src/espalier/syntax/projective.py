@@ -47,8 +47,8 @@ def projectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
         below[head].discard(word)
         below[heads[word]].add(word)
         # Only the arcs to the original head's remaining dependents can have become non-projective.
-        for other in (word, *below[head]):
-            heapq.heappush(waiting, _arc(heads, other))
+        for child in (word, *below[head]):
+            heapq.heappush(waiting, _arc(heads, child))
     old = dependencies.heads
     labels = (
         label if heads[word] == old[word - 1] else f"{label}{LIFTED}{dependencies.labels[old[word - 1] - 1]}"
@@ -88,7 +88,7 @@ def deprojectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
     """
     heads = [0, *dependencies.heads]
     parts = [label.partition(LIFTED) for label in dependencies.labels]
-    labels = ["", *(own for own, _, _ in parts)]
+    labels = ["", *(relations for relations, _, _ in parts)]
     left = ["", *(of for _, _, of in parts)]
     moved = [word for word in breadth_first(dependencies.heads) if left[word]]
     below = children(dependencies.heads)

@@ -182,8 +182,8 @@ def lcrs(below: Sequence[Sequence[int]]) -> Nodes:
         EspalierError: these are no tree's children.
     """
     nodes = np.full((len(below), 2), EOB, np.int32)
-    seen = [child for siblings in below for child in siblings]
-    _check_one_parent(seen, len(below))
+    children = [child for siblings in below for child in siblings]
+    _check_one_parent(children, len(below))
     for node, siblings in enumerate(below):
         for before, child in zip((None, *siblings), siblings, strict=False):
             if before is None:

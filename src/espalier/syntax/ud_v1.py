@@ -189,8 +189,8 @@ def _turn_classifiers(tree: _Tree) -> None:
             and tree.old[number] in ("nummod", "det")
             and tree.tags[number] in ("NUM", "DET")
         ):
-            for other in list(tree.below[word]):
-                tree.move(other, noun)
+            for child in list(tree.below[word]):
+                tree.move(child, noun)
             tree.move(word, number, "clf")
 
 
@@ -198,7 +198,7 @@ def _turn_conjunctions(tree: _Tree) -> None:
     for word, label in enumerate(tree.old):
         head = tree.heads[word]
         if label == "cc" and head < word:
-            after = [other for other in tree.below[head] if other > word and tree.old[other] == "conj"]
+            after = [child for child in tree.below[head] if child > word and tree.old[child] == "conj"]
             if after:
                 tree.move(word, min(after))
 
@@ -208,8 +208,8 @@ def _turn_clauses(tree: _Tree) -> None:
     clauses = [word for word in sorted(tree.below[last]) if word < last and tree.old[word] == "dep"]
     if not clauses:
         return
-    for other in [word for word in tree.below[last] if word < last and word not in clauses]:
-        tree.move(other, [*clauses, last][bisect_left(clauses, other)])
+    for child in [word for word in tree.below[last] if word < last and word not in clauses]:
+        tree.move(child, [*clauses, last][bisect_left(clauses, child)])
     tree.move(clauses[0], 0, "root")
     for clause in (*clauses[1:], last):
         tree.move(clause, clauses[0], "parataxis")

@@ -13,7 +13,7 @@ from espalier.datasets.dialogue.data import ARITY, DialogueView
 from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,31 +21,33 @@ if TYPE_CHECKING:
 
     from espalier.datasets.dialogue.data import DialogueBatch
     from espalier.datasets.vocabulary import WordVocabulary
+    from espalier.decoding.tree_hypotheses import TreeHypothesis
     from espalier.metrics.metric import Metric
     from espalier.models.contract import ChainModel, TreeModel
     from espalier.syntax.ternary import Nodes
 
-#: What no reply contains.
+#: Ids that no reply contains.
 NEVER: Final = (PAD, UNK, BOS, SEP)
 
 
 class DialogueDecoder(Settings):
-    """How a model of dialogue is decoded, as it stands in params.yaml."""
+    """How replies are decoded: `decoder` of a run in params.yaml."""
 
-    #: Beams: G of trees (6 in the paper), those of chains (200).
+    #: The beam size: G of trees (6 in the paper), or that of chains (200).
     beam: int = Field(6, ge=1)
-    #: L: the groups of children that are kept for each leaf of a tree.
+    #: L: the number of groups of children that are kept for each leaf of a tree.
     local: int = Field(6, ge=1)
-    #: The shortest and the longest reply, in words; what has `max_words` is taken as it stands.
+    #: The shortest and the longest reply, in words; a reply of `max_words` words is not expanded.
     min_words: int = Field(1, ge=1)
     max_words: int = Field(50, ge=1)
-    #: Levels of a tree; a word at the last level has no children.
+    #: The largest number of levels of a tree.
     depth: int = Field(30, ge=1)
-    #: Which leaf of a tree grows next: any, as in the paper, or the first open one.
+    #: The leaf that is expanded next: "any" leaf of the tree, as in the paper, or its "first" open one.
     order: Literal["any", "first"] = "any"
-    #: When the search of trees ends: once no open tree can overtake, or, as in the paper, once enough have ended.
+    #: The search of trees ends when no open tree can overtake the finished ones ("sure"), or, as in the paper, when
+    #: enough trees are finished.
     stop: Literal["sure", "paper"] = "sure"
-    #: Decode only so many posts of the split, after the first `skip`; 0 means all.
+    #: Decode only this many posts of the split, after the first `skip`; 0 means all.
     posts: int = Field(0, ge=0)
     skip: int = Field(0, ge=0)
 
@@ -57,7 +59,7 @@ class DialogueDecoder(Settings):
 
 
 class DialogueScoring(Settings):
-    """How replies are scored: nothing can be set."""
+    """How replies are scored: there are no settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +68,8 @@ class Reply:
 
     Attributes:
         words: in the order of the sentence.
-        nodes: (n, 3) its tree; None for a chain.
-        cut: the cap that stopped it ("words", "depth" or "rounds"), or "".
+        nodes: (n, 3) the tree; None for a chain.
+        cut: the bound that stopped the search ("words", "depth" or "rounds"), or "".
     """
 
     words: list[str]
@@ -77,7 +79,7 @@ class Reply:
 
     @property
     def heads(self) -> tuple[int, ...]:
-        """The head of each word, from 1; empty for a chain, and where the root has a right child: a second root."""
+        """The head of each word, from 1; empty for a chain, and for a tree whose root has a right child (two roots)."""
         from espalier.syntax.ternary import heads_of
 
         return heads_of(self.nodes) if self.nodes is not None and self.nodes[0, -1] < 0 else ()
@@ -93,17 +95,13 @@ class DialogueTask:
     text_view = DialogueView("chain")
 
     def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A search finds no more replies than it has beams, and trees need an order of words."""
+        """A search gives at most `beam` replies, and only ternary trees and chains have an order of words."""
         if samples > decoder.beam:
             raise ConfigError(
                 f"{samples} replies of {decoder.beam} beams", where="samples", remedy=f"at most {decoder.beam}"
             )
-        if network.view.shape == "tree" and network.view.arity not in (1, ARITY):
-            raise ConfigError(
-                f"trees of {network.view.arity} children a node have no order of words",
-                where="model",
-                remedy=f"a model with arity {ARITY}, or 1",
-            )
+        if network.view.shape == "tree":
+            _check_arity(network.view.arity)
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Replies are judged without parses."""
@@ -114,7 +112,7 @@ class DialogueTask:
     def inputs(
         self, ready: Ready, model: Any, decoder: DialogueDecoder, options: RunOptions, seed: int
     ) -> list[Inputs]:
-        """Each distinct post once; every pair of the post gets the same replies."""
+        """Each distinct post once; all pairs with the same post get the same replies."""
         import numpy as np
 
         posts = [" ".join(words_of(record, "source")) for record in ready.records]
@@ -130,19 +128,19 @@ class DialogueTask:
             [
                 {
                     "id": ready.records[place].id,
-                    "cluster": ready.records[own[0]].id,
+                    "cluster": ready.records[group[0]].id,
                     "sample": 0,
                     "source": post,
                     "reference": " ".join(words_of(ready.records[place], "target")),
                 }
-                for place in own
+                for place in group
             ]
-            for post, own in places.items()
+            for post, group in places.items()
         ]
-        return [Inputs(ready.data, np.array([own[0] for own in places.values()]), rows, kept=options.samples)]
+        return [Inputs(ready.data, np.array([group[0] for group in places.values()]), rows, kept=options.samples)]
 
     def prefixes(self, decoder: DialogueDecoder) -> int:
-        """The beams."""
+        """The beam size."""
         return decoder.beam
 
     def generate(
@@ -154,7 +152,7 @@ class DialogueTask:
     def columns(
         self, hypothesis: Reply | None, row: Mapping[str, Any], model: Any, decoder: DialogueDecoder
     ) -> dict[str, Any]:
-        """The words joined by spaces, the heads of the tree, the cap that stopped it, and the log-probability."""
+        """The words joined by spaces, the heads of the tree, the bound that stopped it, and the log-probability."""
         if hypothesis is None:
             return {"text": "", "heads": "", "cut": "", "score": float("nan")}
         return {
@@ -165,18 +163,18 @@ class DialogueTask:
         }
 
     def likelihood(self, model: Any, batch: DialogueBatch) -> dict[str, Tensor]:
-        """Nats of each reference: of its words and end, or of all choices of its tree; and its words."""
+        """Nats of each reference: of its words and EOS, or of all choices of its tree; and its number of words."""
         tree = model.config.view.shape == "tree"
         nll = model.tree_losses(batch) if tree else model.token_losses(batch).sum(1)
         return {"nll": nll.double(), "words": batch.real.sum(1) - 1}
 
     def facts(self, model: Any) -> dict[str, str]:
-        """Whether trees or chains are written."""
+        """Whether the model writes trees or chains."""
         view = model.config.view
         return {"writes": "tree" if view.shape == "tree" and view.arity > 1 else "chain"}
 
     def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The posts, and the responses that were given; each once, as the best reply."""
+        """The posts, and the responses of the corpus, each as the best reply."""
         import numpy as np
 
         score = np.where(table["sample"] == 0, 0.0, np.nan)
@@ -193,8 +191,8 @@ class DialogueTask:
         import numpy as np
 
         table = outputs.table
-        seeds = [_statistics(own, outputs) for _, own in table.groupby("seed", sort=False)]
-        families = {family: np.concatenate([own[family] for own in seeds]) for family in seeds[0]}
+        seeds = [_statistics(rows, outputs) for _, rows in table.groupby("seed", sort=False)]
+        families = {family: np.concatenate([statistics[family] for statistics in seeds]) for family in seeds[0]}
         first = table[table["sample"] == 0].reset_index(drop=True)
         return [Segments(first[["id", "cluster", "seed", "sample"]], families)]
 
@@ -205,13 +203,13 @@ class DialogueTask:
         return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
-        """BLEU, variety, perplexity, and what the replies look like."""
+        """BLEU, variety, perplexity, and defects of the replies."""
         from espalier.metrics.dialogue import HEADLINE
 
         return HEADLINE
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
-        """Posts, replies that no search found, replies that a cap stopped."""
+        """Posts, missing replies, and replies that a bound stopped."""
         table = outputs.table
         return {
             "posts": int(table["cluster"].nunique()),
@@ -219,32 +217,31 @@ class DialogueTask:
             "cut": int((table["cut"] != "").sum()),
         }
 
-    def settings(self, run: Any, model: Any) -> dict[str, Any]:
-        """The decoder's; those of trees are left out of a run that writes chains."""
-        tree = model.view.shape == "tree"
-        of_trees = () if tree else ("local", "depth", "order", "stop")
+    def settings(self, decoder: DialogueDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
+        """Those of the search of trees are left out of a run that writes chains."""
+        tree = network.view.shape == "tree"
         return {
             "protocol": "tree beam" if tree else "chain beam",
-            "K": model.view.arity if tree else None,
-            "context": model.context,
-            **{name: value for name, value in run.decoder.items() if name not in of_trees},
-            "replies": run.samples,
+            "K": network.view.arity if tree else None,
+            "context": network.context,
+            **shown_settings(decoder, ("beam", "local"), () if tree else ("local", "depth", "order", "stop")),
+            "replies": samples,
         }
 
 
 def replies(
     model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[Reply]]:
-    """The best replies to each post of `batch`, `beam` at most and the best first; of equal texts the best.
+    """The best replies to each post of `batch`, at most `beam` and the best first; texts differ.
 
     Raises:
-        ConfigError: beams that the vocabulary is too small for; trees that have no order of words (K = 2).
+        ConfigError: the vocabulary is too small for the beam; the trees have no order of words (K = 2).
     """
     search = _tree_replies if hasattr(model, "arity") else _chain_replies
     best: list[dict[str, Reply]] = []
     for hypotheses in search(model, batch, decoder, vocabulary):
         texts: dict[str, Reply] = {}
-        for reply in hypotheses:  # trees can differ where their words do not, and words where their letters do not
+        for reply in hypotheses:  # different trees may have the same words, and different words the same characters
             texts.setdefault("".join(reply.words), reply)
         best.append(texts)
     return [list(texts.values()) for texts in best]
@@ -278,29 +275,33 @@ def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: 
     from espalier.decoding.tree_beam import tree_beam
     from espalier.syntax.ternary import flatten
 
-    if model.arity not in (1, ARITY):
-        raise ConfigError(
-            f"trees of {model.arity} children a node have no order of words", where="decoder", remedy="arity 3, or 1"
-        )
+    _check_arity(model.arity)
     chain = model.arity == 1
     rows = tree_beam(
         model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, max_words=decoder.max_words,
         min_words=decoder.min_words, depth=decoder.max_words + 1 if chain else decoder.depth,
         max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop,
     )  # fmt: skip
-    written = []
-    for row in rows:
-        trees = []
-        for tree in row:
-            order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
-            words = [vocabulary.token(tree.tokens[node]) for node in order]
-            trees.append(Reply(words, tree.log_probability, None if chain else tree.children, tree.cut))
-        written.append(trees)
-    return written
+
+    def reply(tree: TreeHypothesis) -> Reply:
+        order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
+        words = [vocabulary.token(tree.tokens[node]) for node in order]
+        return Reply(words, tree.log_probability, None if chain else tree.children, tree.cut)
+
+    return [[reply(tree) for tree in row] for row in rows]
+
+
+def _check_arity(arity: int) -> None:
+    if arity not in (1, ARITY):
+        raise ConfigError(
+            f"trees of {arity} children a node have no order of words",
+            where="model",
+            remedy=f"a model with arity {ARITY}, or 1",
+        )
 
 
 def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
-    """Of one seed's rows, a row for each pair."""
+    """The statistics of one seed's rows, by family: a row for each pair."""
     from espalier.metrics.dialogue import dialogue_statistics
 
     first = table[table["sample"] == 0]

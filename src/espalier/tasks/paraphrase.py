@@ -1,4 +1,4 @@
-"""Paraphrases, and the trees that guide them, by beam search (GuiG, section 4; papers of its baselines)."""
+"""Paraphrases and their guiding trees, decoded by beam search (GuiG, section 4, and the papers of its baselines)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 
 class PairDecoder(Settings):
-    """How a model of pairs is decoded, as it stands in params.yaml."""
+    """How a model of pairs is decoded: `decoder` of a run in params.yaml."""
 
-    #: The tree that guides a text generator: the target's own, its template alone, or what another run wrote.
+    #: The tree that guides a text generator: the target's own, its template, or the output of another run.
     guide: Literal["target", "template", "run"] = "target"
-    #: The template that an expander expands: the top of the target's tree, or the corpus's most frequent ones, one a
-    #: sample (table 5).
+    #: The template that an expander expands: the top of the target's tree, or the corpus's most frequent templates, one
+    #: for each sample (table 5).
     template: Literal["target", "frequent"] = "target"
     beam: int = Field(8, ge=1)
-    #: The shortest text, in ids before its end; 0 allows an empty one.
+    #: The shortest text, in ids without EOS; 0 allows an empty one.
     min_ids: int = Field(0, ge=0)
     #: A hypothesis of n ids is ranked by log-probability / n**length_power.
     length_power: float = Field(0.0, ge=0)
-    #: The longest text or tree, its end included, in ids.
+    #: The longest text or tree, in ids with EOS.
     max_ids: int = Field(52, ge=2)
-    #: Of trees: "tree" allows well-formed trees alone; "template" also keeps the template's nodes.
+    #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's nodes.
     constraint: Literal["none", "tree", "template"] = "none"
-    #: Decode only so many pairs, spread over the split; 0 means all.
+    #: Decode only this many pairs, spread over the split; 0 means all.
     rows: int = Field(0, ge=0)
 
     @model_validator(mode="after")
@@ -53,16 +53,16 @@ class PairDecoder(Settings):
         if self.min_ids >= self.max_ids:
             raise ValueError(f"min_ids: {self.min_ids} and an end do not fit into max_ids: {self.max_ids}")
         if self.min_ids > 1 and self.constraint != "none":
-            raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint says itself when a tree may end")
+            raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint decides when a tree may end")
         return self
 
 
 class PairScoring(Settings):
-    """How paraphrases are scored: nothing can be set."""
+    """How paraphrases are scored: there are no settings."""
 
 
 class ParaphraseTask:
-    """Texts under trees, or trees under templates."""
+    """Texts guided by trees, or trees expanded from templates."""
 
     encodings = ("pairs",)
     decoder, scoring = PairDecoder, PairScoring
@@ -71,7 +71,7 @@ class ParaphraseTask:
     text_view = PairView(("source",))
 
     def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """What is written must fit the model's positions, and trees need pairs with trees."""
+        """Outputs must fit the model's positions, and models of trees need pairs with trees."""
         if decoder.max_ids > network.positions:
             raise ConfigError(
                 f"{decoder.max_ids} ids, of a model that has {network.positions} positions",
@@ -81,19 +81,16 @@ class ParaphraseTask:
         view = network.view
         if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
             raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
-        if view.writes == "text" and decoder.constraint != "none":
-            raise ConfigError(
-                f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts"
-            )
+        _check_constraint(decoder, view)
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Texts are compared by their trees, where the pairs have trees."""
+        """Texts are compared by their trees, if the pairs have trees."""
         return bool(network.view.writes == "text" and dataset.trees)
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
     def inputs(self, ready: Ready, model: Any, decoder: PairDecoder, options: RunOptions, seed: int) -> list[Inputs]:
-        """The pairs under their guides, once for each sample."""
+        """The pairs with their guiding trees, once for each sample."""
         import numpy as np
 
         count = len(ready.records)
@@ -103,7 +100,7 @@ class ParaphraseTask:
         records, data = [ready.records[place] for place in places], ready.data.select(np.array(places))
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
-        view, made = model.config.view, []
+        view, inputs = model.config.view, list[Inputs]()
         for sample in range(options.samples):
             templates = _templates(ready, decoder, records, sample, view)
             guides = _guides(decoder, records, options.guidance, seed, sample, model)
@@ -119,14 +116,14 @@ class ParaphraseTask:
                 ]
                 for place in range(len(records))
             ]
-            guided = data.under(
+            guided = data.with_trees(
                 guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
             )
-            made.append(Inputs(guided, np.arange(len(records)), rows))
-        return made
+            inputs.append(Inputs(guided, np.arange(len(records)), rows))
+        return inputs
 
     def prefixes(self, decoder: PairDecoder) -> int:
-        """The beams."""
+        """The beam size."""
         return decoder.beam
 
     def generate(
@@ -147,15 +144,15 @@ class ParaphraseTask:
         }
 
     def likelihood(self, model: Any, batch: PairBatch) -> dict[str, Tensor]:
-        """Nats and ids of each reference, its end included, under the pair's guide."""
+        """Nats and the number of ids of each reference, EOS included, given the pair's guiding tree."""
         return {"nll": model.token_losses(batch).double().sum(1), "tokens": batch.real.sum(1)}
 
     def facts(self, model: Any) -> dict[str, str]:
-        """Whether texts or trees are written."""
+        """Whether the model writes texts or trees."""
         return {"writes": model.config.view.writes}
 
     def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The sources, and the references; both with their parses."""
+        """The sources and the references, with their parses."""
         return {
             "copy": {"text": table["source"].tolist(), "target_tree": table["source_tree"].tolist()},
             "human": {"text": table["reference"].tolist(), "target_tree": table["reference_tree"].tolist()},
@@ -164,12 +161,12 @@ class ParaphraseTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
-        """Of texts their likeness to the references, in words and in trees; of trees their likeness to the targets'."""
+        """The similarity of texts to the references, in words and trees; of trees to the references' trees."""
         from espalier.metrics.paraphrase import expansion_statistics, paraphrase_statistics
 
         table, parsed = outputs.table, outputs.annotations is not None
         references = table["reference_tree"].tolist()
-        templates = [own or whole for own, whole in zip(table["template"], references, strict=True)]
+        templates = [template or tree for template, tree in zip(table["template"], references, strict=True)]
         if outputs.facts["writes"] == "tree":
             families = expansion_statistics(references, table["tree"].tolist(), templates=templates)
         else:
@@ -192,34 +189,33 @@ class ParaphraseTask:
         return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
-        """Of texts BLEU, ROUGE, METEOR, tree edit distance; of trees the distance."""
+        """BLEU, ROUGE, METEOR and tree edit distance of texts; tree edit distance of trees."""
         from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE
 
         return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else HEADLINE
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
-        """Trees that are none, or texts that could not be parsed."""
+        """Outputs that are not trees, or texts that could not be parsed."""
         if outputs.facts["writes"] == "tree":
             return {"no tree": int((outputs.table["tree"] == "").sum())}
         if outputs.annotations is None:
             return {}
         return {"not parsed": int((_parses(outputs)["reason"] != "").sum())}
 
-    def settings(self, run: Any, model: Any) -> dict[str, Any]:
-        """The decoder's; the protocol says what guides a text, or what constrains a tree."""
-        decoder = PairDecoder.model_validate(run.decoder)
-        if model.view.writes == "tree":
+    def settings(self, decoder: PairDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
+        """The protocol is the tree that guides a text, or the constraint of a tree."""
+        if network.view.writes == "tree":
             constraints = {"none": "unconstrained", "tree": "well-formed", "template": "template kept"}
             protocol = constraints[decoder.constraint]
-        elif "target_tree" not in model.view.reads:
+        elif "target_tree" not in network.view.reads:
             protocol = ""
         else:
             protocol = {"target": "target parse", "template": "bare template", "run": "expanded parse"}[decoder.guide]
         return {
             "protocol": protocol,
-            "guidance": None if run.guidance == "none" else run.guidance,
-            **{name: value for name, value in run.decoder.items() if name not in ("guide", "constraint")},
-            "samples": run.samples if run.samples > 1 else None,
+            "guidance": guidance,
+            **shown_settings(decoder, ("beam",), ("guide", "constraint")),
+            "samples": samples if samples > 1 else None,
         }
 
 
@@ -227,7 +223,7 @@ def search(model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView) -
     """The `beam` best texts or trees of each pair.
 
     Args:
-        view: how the batch was collated; a template that the model does not read may stand in it for the constraint.
+        view: of the batch. It may have a template for the constraint that the model does not read.
     """
     from espalier.decoding.beam import beam_search
 
@@ -238,7 +234,7 @@ def search(model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView) -
 
 
 def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:
-    """The constraint that a decoder asks for, in the form of what the model writes; specials are never written.
+    """The decoder's constraint, over the ids that the model writes; specials are never allowed.
 
     Raises:
         ConfigError: a constraint of trees, for texts.
@@ -249,23 +245,27 @@ def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabu
     from espalier.decoding.constraints.constraint import Never
     from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
 
+    _check_constraint(decoder, view)
     if view.writes == "text":
-        if decoder.constraint != "none":
-            raise ConfigError(
-                f"constraint {decoder.constraint} is for trees", where="decoder", remedy="none, for texts"
-            )
         return Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
-    symbols, kept = vocabulary.trees, decoder.constraint == "template"
+    symbols, keep_template = vocabulary.trees, decoder.constraint == "template"
     if decoder.constraint == "none":
         size = symbols.size if view.form == "levels" else symbols.bracketed_size
         return Never(torch.tensor([PAD, UNK, BOS]), size)
     if view.form == "brackets":
-        return Brackets(symbols, decoder.max_ids, template=kept, levels=view.template)
-    return KeptTemplate(symbols, decoder.max_ids, view.template) if kept else WellFormed(symbols, decoder.max_ids)
+        return Brackets(symbols, decoder.max_ids, template=keep_template, levels=view.template)
+    if keep_template:
+        return KeptTemplate(symbols, decoder.max_ids, view.template)
+    return WellFormed(symbols, decoder.max_ids)
+
+
+def _check_constraint(decoder: PairDecoder, view: PairView) -> None:
+    if view.writes == "text" and decoder.constraint != "none":
+        raise ConfigError(f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts")
 
 
 def tree_text(ids: Sequence[int], view: PairView, vocabulary: PairVocabulary) -> str:
-    """The tree that ids write, as a Penn string; "" where they are none."""
+    """The tree of ids as a Penn string; "" if they are not a tree."""
     symbols = vocabulary.trees
     try:
         return write_tree(symbols.decode(ids) if view.form == "levels" else symbols.decode_bracketed(ids))
@@ -286,7 +286,7 @@ def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:
 def _guides(
     decoder: PairDecoder, records: Sequence[Pair], guidance: Any, seed: int, sample: int, model: Any
 ) -> list[str] | None:
-    """The tree that guides each text; None where a model writes trees, or reads none."""
+    """The tree that guides each text; None for a model that writes trees or reads none."""
     view = model.config.view
     if view.writes == "tree" or "target_tree" not in view.reads:
         return None
@@ -306,12 +306,12 @@ def _guides(
         return guide.count("(") <= nodes
 
     guides = [trees.get(record.id) or top for record, top in zip(records, tops, strict=True)]
-    # Where an expander without a constraint wrote no tree, or one that the model cannot read, the template guides.
+    # The template replaces an output that is not a tree, or is longer than the model's positions.
     return [guide if fits(guide) else top for guide, top in zip(guides, tops, strict=True)]
 
 
 def _templates(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView) -> list[str]:
-    """Each pair's template: its target's own, or the sample-th most frequent of the dataset; "" where none is read."""
+    """Each pair's template: the target's, or the sample-th most frequent of the dataset; "" if the model reads none."""
     if decoder.template == "frequent":
         frequent = ready.extras["templates"]
         if sample >= len(frequent):

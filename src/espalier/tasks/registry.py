@@ -18,10 +18,10 @@ TASKS: Final[dict[str, Task]] = {
 
 
 def task(name: str, *, where: str | None = None) -> Task:
-    """The task of that name.
+    """The task registered under `name`.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
     if name not in TASKS:
         raise ConfigError.unknown("task", name, TASKS, where=where)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ready:
-    """One split of a ready dataset.
+    """One split of an encoded dataset.
 
     Attributes:
         records: the records that fit the encoding.
@@ -38,11 +38,11 @@ class Ready:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run asks of its model for each record.
+    """Settings of a run that every task has.
 
     Attributes:
-        samples: texts for each record.
-        seed: of the run; what is drawn depends on it, on the model's seed, and on the record's id.
+        samples: the number of texts for each record.
+        seed: of the run. Random draws depend on it, on the model's seed, and on the record's id.
         guidance: the outputs of the run that guides this one, or None.
     """
 
@@ -53,14 +53,14 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Rows that are decoded together with rows whose likelihood is measured.
+    """Prompts to be decoded, and references whose likelihood is measured.
 
     Attributes:
         data: one encoded row for each record.
-        prompts: (prompts,) the rows of `data` that are decoded, one decoding each; a row may occur several times.
-        rows: for each prompt the first columns of the output rows that it fills, one for each record that shares the
-            prompt: `id`, `cluster`, `sample`, and what the task keeps of the record.
-        kept: how many hypotheses of a prompt are kept; the r-th, from 0, fills `sample` + r.
+        prompts: (prompts,) the rows of `data` to be decoded, once each; a row may occur several times.
+        rows: for each prompt the first columns of its output rows, one row for each record with this prompt: `id`,
+            `cluster`, `sample`, and columns of the record.
+        kept: the number of hypotheses of a prompt that are kept; the r-th, from 0, has `sample` + r.
     """
 
     data: Any
@@ -71,7 +71,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a run wrote, and what is known of it besides.
+    """The outputs of a run, and further data for scoring them.
 
     Attributes:
         table: one row for each hypothesis: `id`, `cluster`, `seed`, `sample`, `text`, the task's columns, and the
@@ -79,10 +79,10 @@ class Outputs:
         language: of the texts.
         seed: of the run.
         annotations: the parses of the texts, row by row, or None.
-        dev: the likelihoods of the dev split's references, or None where the task asks for none.
+        dev: the likelihoods of the dev split's references, or None if the task has no `dev_likelihood`.
         lexicon: the folder of WordNet's files, or None.
-        judge: says of a text whether the grammar that grew the corpus allows it, or None where no grammar did.
-        facts: what the decoding noted in the table's metadata.
+        judge: a function from a text to whether the corpus's grammar derives it, or None for a corpus without grammar.
+        facts: the metadata of the table.
     """
 
     table: pd.DataFrame
@@ -108,7 +108,7 @@ class Segments(NamedTuple):
 
 
 class Task(Protocol):
-    """One way of writing and of judging. Register it in `TASKS`; importing it imports no torch."""
+    """How outputs are decoded and scored. Register it in `TASKS`. Importing it must not import torch."""
 
     @property
     def encodings(self) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ class Task(Protocol):
 
     @property
     def likelihood_columns(self) -> tuple[str, ...]:
-        """The names that `likelihood` gives."""
+        """The keys of `likelihood`."""
         ...
 
     @property
@@ -153,15 +153,15 @@ class Task(Protocol):
         ...
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Whether texts are judged by their parses, for these settings of a model and of a dataset."""
+        """Whether scoring needs parses of the texts, for these settings of a model and of a dataset."""
         ...
 
     def inputs(self, ready: Ready, model: Any, decoder: Any, options: RunOptions, seed: int) -> list[Inputs]:
-        """What a model of this seed is to write."""
+        """The prompts for the model of this seed."""
         ...
 
     def prefixes(self, decoder: Any) -> int:
-        """How many prefixes the search keeps of each prompt."""
+        """The number of prefixes that the search keeps for each prompt."""
         ...
 
     def generate(self, model: Any, batch: Any, decoder: Any, seeds: Sequence[int]) -> list[list[Any]]:
@@ -169,7 +169,7 @@ class Task(Protocol):
         ...
 
     def columns(self, hypothesis: Any | None, row: Mapping[str, Any], model: Any, decoder: Any) -> dict[str, Any]:
-        """The last columns of an output row; of None where the search found too few hypotheses."""
+        """The last columns of an output row; `hypothesis` is None if the search found too few."""
         ...
 
     def likelihood(self, model: Any, batch: Any) -> dict[str, Tensor]:
@@ -177,34 +177,50 @@ class Task(Protocol):
         ...
 
     def facts(self, model: Any) -> dict[str, str]:
-        """What scoring must know of the model, for the metadata of the outputs."""
+        """Facts of the model that scoring needs; they are kept in the metadata of the outputs."""
         ...
 
     def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Rows of the tables that no model writes, such as the references themselves.
+        """Rows of a report that need no model, such as the references.
 
         Returns:
-            By row name the columns that take the place of the output table's; a column `target_tree` holds the parses
-            of the texts where they are known.
+            For each row's name the columns that replace those of the output table; a column `target_tree` has the
+            parses of the texts, if they are known.
         """
         ...
 
     def statistics(self, outputs: Outputs, scoring: Any) -> list[Segments]:
-        """What each segment contributes to the metrics, by family."""
+        """The statistics of each segment, by metric family."""
         ...
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics of one family's statistics."""
+        """The metrics that are computed from one family's statistics."""
         ...
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
-        """The metrics that DVC shows: short name to name."""
+        """The metrics that DVC shows: {short name: name}."""
         ...
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
-        """What the details count besides records and texts."""
+        """Counts for the details besides records and texts."""
         ...
 
-    def settings(self, run: Any, model: Any) -> dict[str, Any]:
-        """The settings that a report shows of a run, `protocol` first."""
+    def settings(self, decoder: Any, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
+        """The settings of a run that a report shows, `protocol` first; None for those that do not apply.
+
+        Args:
+            decoder, network: validated settings of the run and of its model.
+            samples: of the run.
+            guidance: the key of the run that guides this one, or None.
+        """
         ...
+
+
+def shown_settings(decoder: Settings, always: Sequence[str], never: Sequence[str] = ()) -> dict[str, Any]:
+    """The settings of a decoder that a report shows: those of `always`, and all that differ from their defaults.
+
+    Args:
+        never: settings that do not apply, or are shown otherwise.
+    """
+    defaults = {name: field.default for name, field in type(decoder).model_fields.items()}
+    return {name: value for name, value in decoder if name not in never and (name in always or value != defaults[name])}

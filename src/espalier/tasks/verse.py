@@ -1,8 +1,8 @@
-"""Verse in given formats (SongNet), decoded in one of two named ways: `free` and `frame`.
+"""Verse in given formats (SongNet), decoded in one of two modes.
 
-free: everything is predicted, separators and the end mark too.
-frame: separators, the end mark and literals are copied from the frame, as the released code does, so that only words
-and marks are predicted; `marks` also copies the punctuation, `rhyme` also keeps each rhyme letter to one rhyme group.
+free: words, marks, separators and the end mark are predicted.
+frame: words and marks are predicted; separators, the end mark and literals are copied from the frame (released code).
+`marks` also copies the punctuation; `rhyme` restricts the words of a rhyme letter to one rhyme group.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format, format_of
 from espalier.verse.text import join_units
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
 
 
 class VerseDecoder(Settings):
-    """How verse is decoded, as it stands in params.yaml."""
+    """How verse is decoded: `decoder` of a run in params.yaml."""
 
     mode: Literal["free", "frame"] = "free"
     #: In `frame`: copy the punctuation as well.
     marks: bool = False
-    #: In `frame`: the words of one rhyme letter share a rhyme group.
+    #: In `frame`: all words of a rhyme letter are of one rhyme group.
     rhyme: bool = False
     method: Literal["top_k", "beam"] = "top_k"
     top_k: int = Field(32, ge=1)
     temperature: float = Field(1.0, gt=0)
     beam: int = Field(5, ge=1)
     length_power: float = Field(0.0, ge=0)
-    #: In `free`: a text ends at the latest this many tokens after its frame.
+    #: In `free`: a text is at most this many tokens longer than its frame.
     slack: int = Field(8, ge=0)
 
     @property
     def extra_tokens(self) -> int:
-        """How many tokens a text may be longer than its frame."""
+        """The number of tokens by which a text may be longer than its frame."""
         return self.slack if self.mode == "free" else 0
 
 
 class VerseScoring(Settings):
     """How verse is scored."""
 
-    #: Which rules judge the format (SongNet, section 4.3).
+    #: The rules that the format is scored by (SongNet, section 4.3).
     rules: Literal["songci", "sonnet"]
 
 
@@ -81,7 +81,7 @@ class VerseTask:
             )
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Verse is judged without parses."""
+        """Verse is scored without parses."""
         return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
@@ -109,13 +109,13 @@ class VerseTask:
         return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
 
     def prefixes(self, decoder: VerseDecoder) -> int:
-        """One for a drawn text."""
+        """The beam size; 1 for sampling."""
         return decoder.beam if decoder.method == "beam" else 1
 
     def generate(
         self, model: Any, batch: VerseBatch, decoder: VerseDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """One text for each frame of the batch; the search may find none."""
+        """The texts for each frame of the batch: one by sampling, at most `beam` by search."""
         from espalier.decoding.beam import Hypothesis, beam_search
         from espalier.decoding.sampling import sample
 
@@ -135,13 +135,13 @@ class VerseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
     ) -> dict[str, Any]:
-        """The text; in `frame` it keeps the marks of the reference that the model does not know."""
+        """The text; in `frame` with the reference's marks, even those that the vocabulary does not have."""
         language = model.vocabulary.language
         format_ = format_of(row["reference"], language, row["rhyme"]) if decoder.mode == "frame" else None
         return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
 
     def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:
-        """Nats and counts of all targets, and of the words alone."""
+        """Nats and counts of all targets, and of words."""
         import torch
 
         vocabulary = model.vocabulary
@@ -160,13 +160,13 @@ class VerseTask:
         return {}
 
     def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The poems themselves."""
+        """The reference poems."""
         return {"human": {"text": table["reference"].tolist()}}
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
-        """Format, rhyme, variety and perplexity of each text; the perplexity of each poem of the dev split."""
+        """Format, rhyme, variety and perplexity of each text; perplexity of each poem of the dev split."""
         from espalier.metrics.perplexity import perplexity_statistics
         from espalier.metrics.verse import verse_statistics
 
@@ -205,17 +205,18 @@ class VerseTask:
         """Nothing else."""
         return {}
 
-    def settings(self, run: Any, model: Any) -> dict[str, Any]:
-        """The decoder's, with its defaults; what the chosen method does not use is None."""
-        decoder = VerseDecoder.model_validate(run.decoder)
+    def settings(self, decoder: VerseDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
+        """Those that the method or the mode does not use are None or left out."""
         beam = decoder.method == "beam"
+        never = ["mode", "marks", "rhyme", "method", "top_k", "temperature" if beam else "length_power"]
         return {
             "protocol": decoder.mode,
             "decoder": "beam" if beam else "top-k",
             "k": None if beam else decoder.top_k,
             "beam": decoder.beam if beam else None,
             "constraints": [name for name in ("marks", "rhyme") if getattr(decoder, name)],
-            "samples": run.samples if run.samples > 1 else None,
+            **shown_settings(decoder, (), [*never, "beam", *([] if decoder.mode == "free" else ["slack"])]),
+            "samples": samples if samples > 1 else None,
         }
 
 
@@ -226,7 +227,7 @@ def _likelihood(table: pd.DataFrame) -> Likelihood:
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
-    """The constraint that a decoder's settings ask for."""
+    """The constraint of a decoder's settings."""
     from espalier.decoding.constraints.constraint import All
     from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
 
@@ -239,7 +240,7 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Cons
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:
-    """The verse that ids spell. With `format_`, its literals stand as written, known to the vocabulary or not."""
+    """The verse of ids. With `format_`, its literals are written as given, even those that the vocabulary lacks."""
     units: list[list[str]] = [[]]
     for identity in ids:
         if identity == SEP:

@@ -21,7 +21,7 @@ from espalier.io.hashing import file_sha256
 from espalier.training.optimization import Optimizer
 
 #: How many are kept; the older one is what a damaged newest falls back to.
-KEPT = 2
+MAX_CHECKPOINTS = 2
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Checkpoint:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint for its step, and drop all but the newest `KEPT`.
+    """Write a checkpoint for its step, and drop all but the newest `MAX_CHECKPOINTS`.
 
     Raises:
         ArtifactError: the file system refuses.
@@ -46,7 +46,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         except SafetensorError as error:  # how the library says that the disk is full
             raise OSError(str(error)) from error
     write_json(folder / f"{stem}.json", {"sha256": file_sha256(weights), "state": checkpoint.state})
-    for manifest in sorted(folder.glob("step-*.json"))[:-KEPT]:
+    for manifest in sorted(folder.glob("step-*.json"))[:-MAX_CHECKPOINTS]:
         manifest.unlink(missing_ok=True)
         manifest.with_suffix(".safetensors").unlink(missing_ok=True)
 

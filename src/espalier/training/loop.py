@@ -105,7 +105,9 @@ def train(
             raise DataError("no examples", file=f"{name} split", remedy="check the corpus's filters and split")
     accelerator = _accelerator(config, cpu)
     torch.manual_seed(seed)
-    wrapped, optimizer = accelerator.prepare(model, Optimizer(model.to(accelerator.device), config))
+    optimizer = Optimizer(model.to(accelerator.device), config)
+    # One process needs no preparation, which would import torch.distributed.tensor and sympy: 1.5 s.
+    wrapped = accelerator.prepare(model) if accelerator.num_processes > 1 else model
     progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
     before, started = progress.seconds, time.monotonic()
     saved = started
@@ -163,14 +165,16 @@ def _step(
     for group in optimizer.param_groups:
         group["lr"] = rate
     model.train()
-    loss = model(batch, config.smoothing)
+    with accelerator.autocast():
+        loss = model(batch, config.smoothing)
     targets = loss.targets
     if accelerator.num_processes > 1:
         # Gradients are averaged over the processes; this makes them those of the mean over all processes' targets.
         targets = accelerator.reduce(loss.targets.float(), "sum") / accelerator.num_processes
     accelerator.backward(loss.total / targets)
     if config.clip:
-        accelerator.clip_grad_norm_(model.parameters(), config.clip)
+        # Accelerate's own clips sharded gradients too, and imports torch.distributed.tensor for them.
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     optimizer.step()
     optimizer.zero_grad()
     return torch.stack([loss.total.detach().double(), loss.targets.double()])
@@ -227,17 +231,17 @@ def _resume(
     """Where the last checkpoint left off, or the start: progress, best weights (none before the first evaluation),
     running loss.
     """
-    found = load_checkpoint(scratch)
-    if found is None:
+    checkpoint = load_checkpoint(scratch)
+    if checkpoint is None:
         return Progress(), {}, torch.zeros(2, dtype=torch.float64, device=device)
 
     def part(prefix: str) -> dict[str, Tensor]:
-        return {name.removeprefix(prefix): v for name, v in found.tensors.items() if name.startswith(prefix)}
+        return {name.removeprefix(prefix): v for name, v in checkpoint.tensors.items() if name.startswith(prefix)}
 
     model.load_state_dict(part("model."))
-    restore_optimizer(optimizer, found.tensors)
-    torch.set_rng_state(found.tensors["random.cpu"])
-    if "random.cuda" in found.tensors and device.type == "cuda":
-        torch.cuda.set_rng_state(found.tensors["random.cuda"])
+    restore_optimizer(optimizer, checkpoint.tensors)
+    torch.set_rng_state(checkpoint.tensors["random.cpu"])
+    if "random.cuda" in checkpoint.tensors and device.type == "cuda":
+        torch.cuda.set_rng_state(checkpoint.tensors["random.cuda"])
     best = {name: value.to(device) for name, value in part("best.").items()}
-    return Progress(**found.state), best, found.tensors["running"].to(device)
+    return Progress(**checkpoint.state), best, checkpoint.tensors["running"].to(device)

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.pairs.data import COLUMNS, ROWS, PairBatch, PairData, PairView, in_brackets, top
+from espalier.datasets.pairs.data import COLUMNS, ROWS, PairBatch, PairData, PairView, bracketed, top_levels
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
@@ -71,7 +71,7 @@ def test_every_row_is_the_pair_s_own() -> None:
 def test_a_template_is_the_target_s_tree_cut(levels: int) -> None:
     wanted = [SYMBOLS.encode(cut(read_tree(tree, words=False), levels)) for tree in TREES]
     assert stripped(DATA.batch(ALL, replace(VIEW, template=levels)).template) == wanted
-    found = top(DATA.columns["target_tree"], levels, VOC)
+    found = top_levels(DATA.columns["target_tree"], levels, VOC)
     assert [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)] == wanted
 
 
@@ -102,14 +102,14 @@ def test_brackets_take_three_ids_a_node_wherever_a_tree_stands() -> None:
 
 @given(st.lists(st.sampled_from([[], *PARSES]), max_size=6))
 def test_all_rows_at_once_are_bracketed_as_one_by_one(rows: list[list[int]]) -> None:
-    found = in_brackets(Ragged.of(rows), VOC)
+    found = bracketed(Ragged.of(rows), VOC)
     assert [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)] == [
         SYMBOLS.encode_bracketed(row) for row in rows
     ]
 
 
 def test_ends_stand_round_encoders_rows_and_only_those() -> None:
-    plain, ended = DATA.batch(ALL, VIEW), DATA.batch(ALL, replace(VIEW, ends=True))
+    plain, ended = DATA.batch(ALL, VIEW), DATA.batch(ALL, replace(VIEW, boundary_ids=True))
     for name in ROWS:
         wanted = [[BOS, *row, EOS] for row in stripped(getattr(plain, name))]
         assert stripped(getattr(ended, name)) == wanted
@@ -126,9 +126,9 @@ def test_rows_that_are_not_read_are_not_there() -> None:
     st.sampled_from(["text", "tree"]), st.booleans(), st.integers(1, 5),
 )  # fmt: skip
 def test_a_grain_adds_padding_alone_and_widths_are_its_multiples(
-    chosen: list[int], form: Any, writes: Any, ends: bool, grain: int
+    chosen: list[int], form: Any, writes: Any, boundary_ids: bool, grain: int
 ) -> None:
-    view = PairView(ROWS, writes, form, ends=ends)
+    view = PairView(ROWS, writes, form, boundary_ids=boundary_ids)
     exact, padded = (DATA.batch(np.array(chosen), view, grain=each) for each in (1, grain))
     for field in fields(PairBatch):
         one, other = getattr(exact, field.name), getattr(padded, field.name)
@@ -155,7 +155,7 @@ def test_a_batch_moves_as_a_whole() -> None:
 
 def test_an_example_s_size_is_the_same_for_every_model() -> None:
     wanted = [1 + sum(len(COLUMN_ROWS[name][place]) for name in COLUMNS) for place in range(4)]
-    for view in (VIEW, PairView(("source",)), PairView(("template",), "tree", "brackets", ends=True)):
+    for view in (VIEW, PairView(("source",)), PairView(("template",), "tree", "brackets", boundary_ids=True)):
         assert DATA.sizes(view).tolist() == wanted
 
 
@@ -172,7 +172,7 @@ def test_an_example_s_size_is_the_same_for_every_model() -> None:
 )  # fmt: skip
 def test_the_longest_row_is_counted_with_both_its_ends(view: PairView, longest: int) -> None:
     assert DATA.longest(view) == longest + 2
-    batch = DATA.batch(ALL, replace(view, ends=True))
+    batch = DATA.batch(ALL, replace(view, boundary_ids=True))
     assert max(getattr(batch, field.name).shape[1] for field in fields(batch)) <= longest + 2
 
 
@@ -192,7 +192,7 @@ def test_selected_rows_make_the_same_batch(places: list[int], template: list[lis
 
 def test_guides_replace_the_trees_of_targets_and_their_templates() -> None:
     guides = [TREES[2], TREES[0], TREES[2], TREES[1]]
-    guided = DATA.under(guides, None)
+    guided = DATA.with_trees(guides, None)
     batch = guided.batch(ALL, VIEW)
     assert stripped(batch.target_tree) == [PARSES[place] for place in (2, 0, 2, 1)]
     assert stripped(batch.template) == [SYMBOLS.encode(cut(read_tree(tree, words=False), 3)) for tree in guides]
@@ -201,22 +201,22 @@ def test_guides_replace_the_trees_of_targets_and_their_templates() -> None:
 
 
 def test_templates_that_are_given_leave_the_trees_of_targets() -> None:
-    batch = DATA.under(None, [TREES[1], TREES[3], TREES[1], TREES[0]]).batch(ALL, VIEW)
+    batch = DATA.with_trees(None, [TREES[1], TREES[3], TREES[1], TREES[0]]).batch(ALL, VIEW)
     assert stripped(batch.template) == [PARSES[place] for place in (1, 3, 1, 0)]  # whole, not cut
     assert stripped(batch.target_tree) == PARSES
 
 
 def test_neither_guides_nor_templates_change_nothing() -> None:
-    plain = DATA.under(None, None).batch(ALL, VIEW)
+    plain = DATA.with_trees(None, None).batch(ALL, VIEW)
     assert all(torch.equal(getattr(plain, f.name), getattr(DATA.batch(ALL, VIEW), f.name)) for f in fields(plain))
 
 
 def test_a_tree_with_a_label_that_no_training_tree_has_is_refused() -> None:
     with pytest.raises(ConfigError, match="QP") as caught:
-        DATA.under([*TREES[:3], "(S (QP))"], None)
+        DATA.with_trees([*TREES[:3], "(S (QP))"], None)
     assert "\n" not in str(caught.value)
     with pytest.raises(ConfigError, match="QP"):
-        DATA.under(None, ["(QP)", *TREES[1:]])
+        DATA.with_trees(None, ["(QP)", *TREES[1:]])
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------

@@ -122,10 +122,10 @@ def reader(name: str, records: type[Record], *, where: str) -> Reader:
     """
     if name not in READERS:
         raise ConfigError.unknown("reader", name, READERS, where=f"{where}.reader")
-    given = READERS[name].record
-    if not issubclass(given, records):
+    record_type = READERS[name].record
+    if not issubclass(record_type, records):
         raise ConfigError(
-            f"the reader {name} gives {given.__name__} rows, not {records.__name__}",
+            f"the reader {name} gives {record_type.__name__} rows, not {records.__name__}",
             where=f"{where}.records",
             remedy="correct the reader or the records",
         )

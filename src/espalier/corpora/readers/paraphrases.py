@@ -22,7 +22,7 @@ from espalier.text.words import estimate_words
 QUORA = "quora"
 
 _WHERE = "reader paraphrases"
-_KINDS = {kind.MARKER: kind.read for kind in (qcpg, parasci, mrpc)}
+_KINDS = {module.MARKER: module.read for module in (qcpg, parasci, mrpc)}
 
 
 def read(

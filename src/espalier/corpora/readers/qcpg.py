@@ -36,16 +36,16 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         DataError: one that is no gzipped CSV of two columns, `source` and `target`.
     """
     for origin, folder, _ in recognized_sources(folders, (MARKER,), "qcpg"):
-        seen: set[tuple[str, str]] = set()
+        earlier: set[tuple[str, str]] = set()
         for split in _SPLITS:
             for number, (source, target) in enumerate(_rows(folder / f"{split}.csv.gz")):
                 id = f"{origin}-{split}-{number:06d}"
-                if (source, target) in seen:
+                if (source, target) in earlier:
                     yield quarantined(id, "duplicate", f"{source}\t{target}")
-                elif (target, source) in seen:
+                elif (target, source) in earlier:
                     yield quarantined(id, "other direction", f"{source}\t{target}")
                 else:
-                    seen.add((source, target))
+                    earlier.add((source, target))
                     yield pair_of(id, source, target, origin=origin, language="en")
 
 

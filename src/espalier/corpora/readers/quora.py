@@ -74,16 +74,16 @@ def read(
             remedy="give C-DNPG's files, BERT's vocabulary and any parts of the pool, each once",
         )
     pieces = WordPieces(kinds[_VOCABULARY][1] / _VOCABULARY)
-    held = [raw for split in ("valid", "test") for raw in _cdnpg(*kinds[_CDNPG], "quora", split, pieces)]
+    held_out = [raw for split in ("valid", "test") for raw in _cdnpg(*kinds[_CDNPG], "quora", split, pieces)]
     pool = [raw for mark in _ORDER if mark in kinds for raw in _pool(mark, *kinds[mark], pieces)]
-    bare = _bare_texts((held, pool), pieces)
+    bare = _bare_texts((held_out, pool), pieces)
 
     def letters(raw: _Raw) -> frozenset[str]:
         return frozenset(letters_of(text) or text for text in (bare[raw.source], bare[raw.target]))
 
-    for raw in held:
+    for raw in held_out:
         yield pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
-    pairs = {letters(raw) for raw in held}
+    pairs = {letters(raw) for raw in held_out}
     questions = {question for pair in pairs for question in pair} if unshared == "question" else set()
     first: dict[frozenset[str], str] = {}
     for raw in pool:

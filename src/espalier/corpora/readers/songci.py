@@ -62,16 +62,16 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     origin, folder = single_source(folders, "songci")
     poems = list(_raw(folder))
     known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
-    seen: dict[str, str] = {}
+    earlier: dict[str, str] = {}
     for poem in poems:
         text = re.sub("[《》]", "", poem.text)
         letters = letters_of(text)
         if reason := _fault(text, letters):
             yield quarantined(poem.id, reason, poem.text)
-        elif letters in seen:
-            yield quarantined(poem.id, "duplicate", f"of {seen[letters]}: {poem.text}")
+        elif letters in earlier:
+            yield quarantined(poem.id, "duplicate", f"of {earlier[letters]}: {poem.text}")
         else:
-            seen[letters] = poem.id
+            earlier[letters] = poem.id
             units = units_in(text.replace("、", "，") if plain_commas else text)
             yield Verse(
                 id=poem.id,

@@ -61,18 +61,18 @@ def read(
             f"{len(folders)} sources, rhyme '{rhyme}'", where="reader sonnets", remedy="give a source, and 14 letters"
         )
     owners: dict[str, _Raw] = {}
-    kept: set[str] = set()
+    known: set[str] = set()
     for poem in sorted(_all(folders), key=lambda poem: poem.id.startswith("deepspeare")):
         lines = tokens_in(poem.text)
         keys = {key for line in lines if len(key := letters_of("".join(line))) >= _LINE_LETTERS}
         twin = _twin(keys, owners, same_lines)
         if reason := _fault(lines):
             yield quarantined(poem.id, reason, poem.text)
-        elif twin and twin.id in kept:
+        elif twin and twin.id in known:
             yield quarantined(poem.id, "duplicate", f"of {twin.id}: {poem.text}")
         else:
             poem = poem._replace(author=poem.author or (twin.author if twin else ""))
-            kept.add(poem.id)
+            known.add(poem.id)
             yield Verse(
                 id=poem.id,
                 origin=poem.origin,
@@ -82,7 +82,7 @@ def read(
                 tune="sonnet",
                 rhyme=rhyme,
             )
-        owners |= {key: poem for key in keys if poem.id in kept or key not in owners}
+        owners |= {key: poem for key in keys if poem.id in known or key not in owners}
 
 
 def _twin(keys: set[str], owners: Mapping[str, _Raw], same_lines: int) -> _Raw | None:

@@ -1,4 +1,4 @@
-"""Canonicalized dialogues in memory, and the batches that models of chains and of trees read."""
+"""Encoded dialogues in memory, and their batches."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from espalier.io.errors import ConfigError
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The list columns of a canonicalized split: words of both sides; of each response's tree, nodes by level, the word
-#: that each node stands for, and its `ARITY` children, -1 for none.
+#: The list columns of an encoded split: the words of both sides; for the nodes of the response's tree, by level, the
+#: index of each node's word in the response (`order`), and its `ARITY` children, -1 for none.
 COLUMNS = ("source", "target", "order", "children")
 #: Left, middle and right child (X2Tree, algorithm 1).
 ARITY = 3
@@ -28,11 +28,11 @@ ARITY = 3
 
 @dataclass(frozen=True, slots=True)
 class DialogueView:
-    """What a model reads of a response.
+    """The form in which a model reads a response.
 
     Attributes:
-        shape: "chain": its words from left to right; "tree": its nodes level by level.
-        arity: K, the children of a node: the data's own, or 1, which makes each word the child of the one before.
+        shape: "chain": words from left to right; "tree": nodes level by level.
+        arity: K, the number of children of a node: the data's, or 1, where each word is the child of the one before.
     """
 
     shape: Literal["chain", "tree"]
@@ -41,18 +41,18 @@ class DialogueView:
 
 @dataclass(frozen=True)
 class DialogueBatch(Batch):
-    """One batch. The nodes of all its trees stand in one row, by level, so that a model can take a level at once.
+    """A batch of dialogues. The nodes of all trees are one row, by level, so that a model can compute a level at once.
 
     Attributes:
         source: (batch, source words), right-padded with `PAD`.
         inputs: (batch, time) BOS, then the target shifted by one.
-        target: (batch, time) the response and EOS, right-padded with `PAD`; so for models of trees, too.
-        tokens: (nodes,) the words of the trees, roots first in the order of the batch; none for models of chains.
-        below: (nodes, K) their children, EOS for none.
-        owner: (nodes,) which row of the batch each is of.
-        place: (nodes,) which child it is, counted through the level above: K x its parent's place there + its slot; a
-            root's is its row.
-        widths: (levels,) nodes of each level.
+        target: (batch, time) the response and EOS, right-padded with `PAD`; also for models of trees.
+        tokens: (nodes,) the words of the trees, roots first in the order of the batch; empty for models of chains.
+        below: (nodes, K) the words of the children, EOS for none.
+        owner: (nodes,) the row of the batch that each node belongs to.
+        place: (nodes,) the node's index among all children of the level above: K x its parent's index in that level +
+            its slot; for a root its row.
+        widths: (levels,) the number of nodes of each level.
     """
 
     source: Tensor
@@ -67,12 +67,14 @@ class DialogueBatch(Batch):
 
 @dataclass(frozen=True)
 class DialogueData:
-    """A split of canonicalized dialogues: ids, and one ragged array for each of `COLUMNS`.
+    """A split of encoded dialogues.
 
-    `arity`: K of its trees; their nodes stand by level, the root first.
+    Attributes:
+        columns: a ragged array for each of `COLUMNS`.
+        arity: K of the trees; their nodes are in order of level, the root first.
     """
 
-    #: Lengths of batches that train are multiples of this: sentences are short.
+    #: Smaller than verse's, because sentences are short.
     GRAIN: ClassVar[int] = 4
 
     ids: list[str]
@@ -93,7 +95,7 @@ class DialogueData:
         vocabulary: WordVocabulary,
         arity: int = ARITY,
     ) -> DialogueData:
-        """From one list of arrays a column."""
+        """From a list of arrays for each column."""
         return cls(list(ids), {name: Ragged.of(columns[name]) for name in COLUMNS}, vocabulary, arity)
 
     def save(self, path: Path) -> None:
@@ -109,25 +111,20 @@ class DialogueData:
         return DialogueData([self.ids[place] for place in places], columns, self.vocabulary, self.arity)
 
     def sizes(self, view: DialogueView) -> IntArray:
-        """(examples,) what each counts for in a batch's budget: the words of both sides, and an end.
+        """(examples,) the tokens that each example counts for in a batch's budget: the words of both sides, and EOS.
 
-        It is the same for every view, so that all models of a dataset learn from the same batches in the same order.
+        They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
         """
         return self.columns["source"].lengths + self.columns["target"].lengths + 1
 
     def longest(self, view: DialogueView) -> int:
-        """The longest row that a model reads or writes, its end counted."""
+        """The length of the longest row that a model reads or writes, EOS included."""
         return max(int(self.columns[side].lengths.max(initial=0)) for side in ("source", "target")) + 1
 
     def batch(
         self, indices: IntArray, view: DialogueView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> DialogueBatch:
-        """Collate `indices` as a model with this view reads them.
-
-        Args:
-            rng: unused; nothing of a dialogue is drawn.
-            grain: lengths of rows are padded to a multiple of it.
-        """
+        """Collate the rows `indices` for a model with this view. `rng` is unused: nothing is drawn."""
         import torch
 
         source = self.columns["source"].padded(indices, PAD, grain)
@@ -141,19 +138,19 @@ class DialogueData:
         return DialogueBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
 
     def _levels(self, indices: IntArray, view: DialogueView) -> dict[str, IntArray]:
-        """The nodes of the chosen trees by level, and within a level in the order of the batch."""
+        """The nodes of the trees `indices` by level, and within a level in the order of the batch."""
         forest = self._forest(view.arity)
         starts, counts = self.columns["target"].offsets[indices], self.columns["target"].lengths[indices]
         owner = np.repeat(np.arange(len(indices)), counts)
-        moved = np.repeat(starts - (np.cumsum(counts) - counts), counts)  # from the batch's numbering to the split's
-        nodes = np.arange(len(owner)) + moved
+        shift = np.repeat(starts - (np.cumsum(counts) - counts), counts)  # from the batch's numbering to the split's
+        nodes = np.arange(len(owner)) + shift
         by_level = np.argsort(forest.level[nodes], kind="stable")
         widths = np.bincount(forest.level[nodes])
-        # Where each node stands within its level, to be looked up for its children.
-        seat = np.empty(len(nodes), dtype=np.int64)
-        seat[by_level] = np.arange(len(nodes)) - np.repeat(np.cumsum(widths) - widths, widths)
+        # Each node's index within its level, for the places of its children.
+        index_in_level = np.empty(len(nodes), dtype=np.int64)
+        index_in_level[by_level] = np.arange(len(nodes)) - np.repeat(np.cumsum(widths) - widths, widths)
         parent = forest.parent[nodes]
-        above = seat[np.where(parent < 0, 0, parent - moved)]
+        above = index_in_level[np.where(parent < 0, 0, parent - shift)]
         place = np.where(parent < 0, owner, above * view.arity + forest.slot[nodes])[by_level]
         nodes, owner = nodes[by_level], owner[by_level]
         below = forest.below[nodes]
@@ -161,15 +158,15 @@ class DialogueData:
 
     def _forest(self, arity: int) -> _Forest:
         if arity not in self._forests:
-            self._forests[arity] = self._grown(arity)
+            self._forests[arity] = self._build_forest(arity)
         return self._forests[arity]
 
     @cached_property
     def _forests(self) -> dict[int, _Forest]:
         return {}
 
-    def _grown(self, arity: int) -> _Forest:
-        """All trees of the split as one, in the numbering of their rows one after another."""
+    def _build_forest(self, arity: int) -> _Forest:
+        """The nodes of all trees of the split, numbered one tree after another."""
         target = self.columns["target"]
         total = len(target.flat)
         first = np.repeat(target.offsets[:-1], target.lengths)  # of each node's tree
@@ -201,7 +198,15 @@ class DialogueData:
 
 @dataclass(frozen=True)
 class _Forest:
-    """(all nodes,) the word of each, its parent (-1 for none), which child of it, its level; (all nodes, K) `below`."""
+    """The nodes of all trees of a split.
+
+    Attributes:
+        tokens: (nodes,) words.
+        below: (nodes, K) the words of the children, EOS for none.
+        parent: (nodes,) the parent, -1 for a root.
+        slot: (nodes,) which child of its parent a node is.
+        level: (nodes,) from 0, the roots' level.
+    """
 
     tokens: IntArray
     below: IntArray

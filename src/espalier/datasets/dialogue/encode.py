@@ -25,15 +25,15 @@ SIDES: Final = ("source", "target")
 class DialogueSettings(Settings):
     """A corpus of posts and responses as words and trees of words."""
 
-    #: The vocabulary holds at most so many words, and no more than cover this share of all tokens.
+    #: The vocabulary has at most `words` words, and no more than cover the share `coverage` of all tokens.
     words: int = Field(28_000, ge=1)
     coverage: float = Field(1.0, gt=0, le=1)
     #: Bounds of the words of each side. Other pairs are quarantined.
     min_words: int = Field(1, ge=1)
     max_words: int = Field(50, ge=1)
-    #: The largest share of a side's words that may be unknown. A side of unknown words alone is always quarantined.
+    #: The largest share of unknown words of a side. A pair with a side of only unknown words is always quarantined.
     max_unknown: float = Field(1.0, ge=0, le=1)
-    #: Whether a tree that is not projective is made projective (`syntax/projective.py`), or quarantined.
+    #: Whether a non-projective tree is made projective (`syntax/projective.py`); if not, its pair is quarantined.
     lift: bool = True
 
     @model_validator(mode="after")
@@ -60,7 +60,7 @@ class DialogueEncoding:
         return records
 
     def encode(self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings) -> Encoded:
-        """Ids and ternary trees of the pairs that fit; `facts` counts the trees that were made projective."""
+        """Encode the pairs that fit as ids and ternary trees. `facts["lifted"]` counts trees made projective."""
         columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in COLUMNS}
         ids, places, quarantined, lifted = list[str](), list[int](), list[Quarantined](), 0
         for place, row in enumerate(records):
@@ -87,7 +87,7 @@ class DialogueEncoding:
         return {}
 
     def counts(self, split: DialogueData) -> Mapping[str, float]:
-        """Words of the responses, and of each side the share of words that are known, in percent."""
+        """The number of words of the responses, and the share of each side's words that are known, in percent."""
         return {
             "words": int(split.columns["target"].lengths.sum()),
             **{f"known {name}": _known(split, side) for name, side in (("posts", "source"), ("responses", "target"))},
@@ -98,7 +98,7 @@ class DialogueEncoding:
         return {"words": len(vocabulary.words)}
 
     def measures(self, split: DialogueData) -> Mapping[str, Any]:
-        """`depths`, the points of figure 6: by sentence length, the mean depths of words in chains and trees."""
+        """`depths`, the points of figure 6: the mean depth of words in chains and trees, by sentence length."""
         children = split.columns["children"]
         rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
         points = depths_by_length(depths_of_tree(row.reshape(-1, ARITY)) for row in rows)
@@ -128,7 +128,7 @@ def _out_of_bounds(sides: Sequence[Sequence[int]], settings: DialogueSettings) -
 
 
 def _tree(row: Pair, words: Sequence[str], lift: bool) -> tuple[Ternary | None, str, int]:
-    """The response's tree, or the reason why there is none; and how many arcs were lifted."""
+    """The response's tree or the reason for quarantine, and the number of arcs that were lifted."""
     heads = tuple(map(int, row.target_heads.split()))
     if not heads:
         return None, "no tree", 0

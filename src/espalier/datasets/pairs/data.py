@@ -1,4 +1,4 @@
-"""Linearized pairs in memory, and the batches that models of guided text and of trees read."""
+"""Encoded pairs in memory, and their batches."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from espalier.syntax.constituency import read_tree
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The list columns of a linearized split: word pieces of both sides, symbols of both trees (cut at the depth).
+#: The list columns of an encoded split: word pieces of both sides, symbols of both trees (cut at the depth).
 COLUMNS = ("source", "target", "source_tree", "target_tree")
-#: What an encoder can read; `template` is the top of the target's tree.
+#: The rows that an encoder can read; `template` is the top levels of the target's tree.
 Row = Literal["source", "source_tree", "target_tree", "template"]
 ROWS: tuple[Row, ...] = get_args(Row)
 
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """What a model reads of a pair, and writes.
+    """The rows of a pair that a model reads and writes.
 
     Attributes:
-        reads: the rows of its encoders.
+        reads: the rows that its encoders read.
         writes: the target's "text" or "tree".
         form: of trees: "levels" (GuiG: one symbol a node) or "brackets" (SCPN: three ids a node).
-        template: levels of a template (3 in GuiG).
-        ends: whether encoders' rows stand between BOS and EOS (released GuiG).
+        template: the number of levels of a template (3 in GuiG).
+        boundary_ids: whether encoders' rows begin with BOS and end with EOS (released GuiG).
     """
 
     reads: tuple[Row, ...]
     writes: Literal["text", "tree"] = "text"
     form: Literal["levels", "brackets"] = "levels"
     template: int = 3
-    ends: bool = False
+    boundary_ids: bool = False
 
 
 @dataclass(frozen=True)
 class PairBatch(Batch):
-    """One batch. Every row is right-padded with `PAD`; rows that the view does not read have width 0.
+    """A batch of pairs. Rows are right-padded with `PAD`; rows that the view does not read have width 0.
 
     Attributes:
         source: (batch, source pieces).
         source_tree, target_tree, template: (batch, nodes), or (batch, 3 x nodes) where trees are bracketed.
         inputs: (batch, time) BOS, then the target shifted by one.
-        target: (batch, time) what is to be predicted, EOS at its end.
+        target: (batch, time) the ids to be predicted, ended by EOS.
     """
 
     source: Tensor
@@ -69,12 +69,14 @@ class PairBatch(Batch):
 
 @dataclass(frozen=True)
 class PairData:
-    """A split of linearized pairs: ids, one ragged array for each of `COLUMNS`, and a template where one is given.
+    """A split of encoded pairs.
 
-    `template`: symbols; None means the top levels of each target's tree.
+    Attributes:
+        columns: a ragged array for each of `COLUMNS`.
+        template: the symbols of each pair's template; None means the top levels of the target's tree.
     """
 
-    #: Lengths of batches that train are multiples of this: finer than verse's, for sentences are short.
+    #: Smaller than verse's, because sentences are short.
     GRAIN: ClassVar[int] = 4
 
     ids: list[str]
@@ -95,7 +97,7 @@ class PairData:
         vocabulary: PairVocabulary,
         template: Sequence[npt.ArrayLike] | None = None,
     ) -> PairData:
-        """From one list of rows a column."""
+        """From a list of rows for each column."""
         ragged = {name: Ragged.of(columns[name]) for name in COLUMNS}
         return cls(list(ids), ragged, vocabulary, None if template is None else Ragged.of(template))
 
@@ -112,12 +114,12 @@ class PairData:
         template = self.template.select(places) if self.template is not None else None
         return PairData([self.ids[place] for place in places], columns, self.vocabulary, template)
 
-    def under(self, guides: Sequence[str] | None, templates: Sequence[str] | None) -> PairData:
-        """The same pairs under other trees.
+    def with_trees(self, guides: Sequence[str] | None, templates: Sequence[str] | None) -> PairData:
+        """The same pairs with other target trees and templates, given as Penn strings.
 
         Args:
-            guides: for each pair a Penn string in place of its target's tree; None keeps that.
-            templates: for each pair a Penn string to be expanded; None takes the top of the target's tree.
+            guides: a target tree for each pair; None keeps the pairs' own.
+            templates: a template for each pair; None means the top levels of the target's tree.
 
         Raises:
             ConfigError: a tree has a label that the vocabulary does not have.
@@ -132,39 +134,38 @@ class PairData:
         return Ragged.of([symbols[tree] for tree in trees])
 
     def row(self, name: str, view: PairView) -> Ragged:
-        """The rows of one of `ROWS`, or "target", as a model with this view meets them, without specials."""
+        """One of `ROWS`, or "target", of every pair, in the form that `view` asks for; without specials."""
         key = name, view.form, view.template
         if key not in self._rows:
-            self._rows[key] = self._made(name, view)
+            self._rows[key] = self._row(name, view)
         return self._rows[key]
 
-    def _made(self, name: str, view: PairView) -> Ragged:
+    def _row(self, name: str, view: PairView) -> Ragged:
         if name in ("source", "target"):
             return self.columns[name]
         if name != "template":
-            found = self.columns[name]
+            trees = self.columns[name]
         elif self.template is not None:
-            found = self.template
+            trees = self.template
         else:
-            found = top(self.columns["target_tree"], view.template, self.vocabulary)
+            trees = top_levels(self.columns["target_tree"], view.template, self.vocabulary)
         if view.form == "levels":
-            return found
-        return in_brackets(found, self.vocabulary)
+            return trees
+        return bracketed(trees, self.vocabulary)
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, int], Ragged]:
         return {}
 
     def sizes(self, view: PairView) -> IntArray:
-        """(examples,) what each counts for in a batch's budget: the ids of both texts and of both trees.
+        """(examples,) the tokens that each pair counts for in a batch's budget: the ids of both texts and both trees.
 
-        It is the same for every view, so that all models of a dataset learn from the same batches in the same order:
-        ablations differ in nothing else.
+        They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
         """
         return sum((self.columns[name].lengths for name in COLUMNS), start=np.ones(len(self), dtype=np.int64))
 
     def longest(self, view: PairView) -> int:
-        """The longest single row that a model with this view reads or writes, its specials included.
+        """The length of the longest row that a model with this view reads or writes, BOS and EOS included.
 
         Raises:
             ConfigError: the view reads trees, and the pairs have none.
@@ -181,38 +182,33 @@ class PairData:
     def batch(
         self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> PairBatch:
-        """Collate `indices` as a model with this view reads them.
-
-        Args:
-            rng: unused; nothing of a pair is drawn.
-            grain: lengths are padded to a multiple of it.
-        """
+        """Collate the rows `indices` for a model with this view. `rng` is unused: nothing is drawn."""
         import torch
 
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
         for name in view.reads:
-            taken = self.row(name, view).padded(indices, PAD)
-            rows[name] = _widened(_between(taken, BOS, EOS) if view.ends else taken, grain)
+            ids = self.row(name, view).padded(indices, PAD)
+            rows[name] = _widened(_with_boundaries(ids) if view.boundary_ids else ids, grain)
         target = self.row("target" if view.writes == "text" else "target_tree", view)
-        whole = _widened(_between(target.padded(indices, PAD), BOS, EOS), grain, 1)
-        rows["inputs"] = np.where(whole[:, :-1] == EOS, PAD, whole[:, :-1])
-        rows["target"] = whole[:, 1:]
+        ids = _widened(_with_boundaries(target.padded(indices, PAD)), grain, 1)
+        rows["inputs"] = np.where(ids[:, :-1] == EOS, PAD, ids[:, :-1])
+        rows["target"] = ids[:, 1:]
         return PairBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
 
 
-def top(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:
-    """The nodes of each tree's top levels."""
-    kept = vocabulary.trees.level_of[trees.flat] < FIRST + levels
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return Ragged(trees.flat[kept], before[trees.offsets])
+def top_levels(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:
+    """The nodes of each tree's top `levels` levels."""
+    in_top = vocabulary.trees.level_of[trees.flat] < FIRST + levels
+    before = np.concatenate([[0], np.cumsum(in_top)])
+    return Ragged(trees.flat[in_top], before[trees.offsets])
 
 
-def in_brackets(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
-    """`TreeSymbols.encode_bracketed` of each row: "(" and a label for each node, ")" once it and all below it end."""
+def bracketed(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
+    """`TreeSymbols.encode_bracketed` of each row: "(" and a label before a node's children, ")" after them."""
     symbols = vocabulary.trees
     level = symbols.level_of[trees.flat] - FIRST + 1
     following = np.append(level[1:], 1)
-    following[trees.offsets[1:][trees.lengths > 0] - 1] = 1  # after the last node all close, as before a second root
+    following[trees.offsets[1:][trees.lengths > 0] - 1] = 1  # after the last node all brackets close
     starts = np.concatenate([[0], np.cumsum(2 + np.maximum(0, level - following + 1))])
     flat = np.full(starts[-1], CLOSE, dtype=np.int32)
     flat[starts[:-1]] = OPEN
@@ -220,15 +216,15 @@ def in_brackets(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
     return Ragged(flat, starts[trees.offsets])
 
 
-def _between(rows: npt.NDArray[np.int64], begin: int, end: int) -> npt.NDArray[np.int64]:
-    """(count, n) right-padded rows to (count, n + 2): `begin` before each, `end` after it."""
+def _with_boundaries(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """(count, n) right-padded rows to (count, n + 2), with BOS before and EOS after each."""
     count = len(rows)
     framed = np.full((count, rows.shape[1] + 2), PAD, dtype=np.int64)
-    framed[:, 0], framed[:, 1:-1] = begin, rows
-    framed[np.arange(count), 1 + (rows != PAD).sum(1)] = end
+    framed[:, 0], framed[:, 1:-1] = BOS, rows
+    framed[np.arange(count), 1 + (rows != PAD).sum(1)] = EOS
     return framed
 
 
-def _widened(rows: npt.NDArray[np.int64], grain: int, beside: int = 0) -> npt.NDArray[np.int64]:
-    """(count, n) to the next width that is, without `beside` places, a multiple of `grain`."""
-    return np.pad(rows, ((0, 0), (0, -(rows.shape[1] - beside) % grain)))
+def _widened(rows: npt.NDArray[np.int64], grain: int, extra: int = 0) -> npt.NDArray[np.int64]:
+    """Pad (count, n) rows to the next width that is a multiple of `grain`, plus `extra`."""
+    return np.pad(rows, ((0, 0), (0, -(rows.shape[1] - extra) % grain)))

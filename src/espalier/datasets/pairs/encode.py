@@ -20,8 +20,8 @@ from espalier.syntax.constituency import frequent_templates, read_tree
 from espalier.text.language import Language
 
 SIDES: Final = ("source", "target")
-#: How many of the most frequent templates are kept, and their levels (GuiG, section 2 and table 5).
-TEMPLATES, TEMPLATE_LEVELS = 100, 3
+#: The number of frequent templates that a dataset lists, and their levels (GuiG, section 2 and table 5).
+MAX_TEMPLATES, TEMPLATE_LEVELS = 100, 3
 
 
 class PairSettings(Settings):
@@ -53,18 +53,18 @@ class PairEncoding:
     settings, record, vocabulary, split = PairSettings, Pair, PairVocabulary, PairData
 
     def build_vocabulary(self, records: Sequence[Pair], settings: PairSettings, language: Language) -> PairVocabulary:
-        """Word pieces and tree symbols of both sides of the pairs that train."""
+        """Word pieces and tree symbols of both sides of the training pairs."""
         trees = (read_tree(tree, words=False) for row in records for tree in _trees(row) if tree)
         symbols = TreeSymbols.build(trees, settings.depth) if settings.trees else None
         texts = (" ".join(words_of(row, side)) for row in records for side in SIDES)
         return PairVocabulary.build(texts, symbols, language, pieces=settings.pieces, lower=settings.lower)
 
     def training_records(self, records: Sequence[Pair], settings: PairSettings) -> Sequence[Pair]:
-        """The pairs, and after them their reverses where both directions train."""
+        """The pairs, followed by the reversed pairs if `both_directions`."""
         return [*records, *reversed_pairs(records)] if settings.both_directions else records
 
     def encode(self, records: Sequence[Pair], vocabulary: PairVocabulary, settings: PairSettings) -> Encoded:
-        """Pieces and symbols of the pairs that fit."""
+        """Encode the pairs that fit as word pieces and tree symbols."""
         texts = {
             side: vocabulary.encode_texts([vocabulary.text_of(words_of(row, side)) for row in records])
             for side in SIDES
@@ -93,7 +93,7 @@ class PairEncoding:
         if not settings.trees:
             return {}
         trees = (read_tree(row.target_tree, words=False) for row in records if row.target_tree)
-        templates = frequent_templates(trees, TEMPLATE_LEVELS, TEMPLATES)
+        templates = frequent_templates(trees, TEMPLATE_LEVELS, MAX_TEMPLATES)
         return {"templates": [{"template": text, "count": count} for text, count in templates]}
 
     def counts(self, split: PairData) -> Mapping[str, float]:
@@ -105,7 +105,7 @@ class PairEncoding:
         }
 
     def numbers(self, vocabulary: PairVocabulary) -> Mapping[str, int]:
-        """Pieces, and of trees labels and levels, specials included."""
+        """The number of pieces, and of trees' labels and levels, specials included."""
         symbols = vocabulary.symbols
         trees = {"labels": len(symbols.labels), "levels": symbols.levels} if symbols else {}
         return {"pieces": vocabulary.text_size, **trees}
@@ -116,23 +116,23 @@ class PairEncoding:
 
 
 def tree_encoder(vocabulary: PairVocabulary) -> Callable[[str], list[int]]:
-    """From Penn strings to symbols; a string is read once, however often it occurs.
+    """A cached function from Penn strings to symbols.
 
-    The function raises a ConfigError for a tree with a label that the vocabulary does not have.
+    It raises a ConfigError for a tree with a label that the vocabulary does not have.
     """
     return cache(lambda tree: vocabulary.trees.encode(read_tree(tree, words=False)))
 
 
 def reversed_pairs(records: Iterable[Pair]) -> list[Pair]:
-    """Each pair in the other direction, under its id and "/reversed"."""
+    """The pairs with source and target exchanged; their ids end with "/reversed"."""
     columns = ("", "_words", "_tags", "_tree", "_heads", "_labels")
     return [
         replace(
             row,
             id=f"{row.id}/reversed",
             **{
-                f"{side}{name}": getattr(row, f"{other}{name}")
-                for side, other in (SIDES, SIDES[::-1])
+                f"{side}{name}": getattr(row, f"{opposite}{name}")
+                for side, opposite in (SIDES, SIDES[::-1])
                 for name in columns
             },
         )
@@ -145,7 +145,7 @@ def _trees(row: Pair) -> tuple[str, str]:
 
 
 def _nodes(row: Pair, symbols: Callable[[str], list[int]]) -> tuple[list[list[int]], str | None]:
-    """The symbols of both trees, or the reason why there are none."""
+    """The symbols of both trees, or the reason for quarantine."""
     if not all(_trees(row)):
         return [], "no tree"
     try:

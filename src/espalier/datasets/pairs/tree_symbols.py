@@ -1,8 +1,8 @@
 """Trees as rows of ids: one symbol for a node's label and level together, or SCPN's brackets.
 
 GuiG predicts a label and a level at each step (section 3.1). Their product is small (74 labels at 8 levels are 592), so
-that a symbol names both: encoders, decoders and beams see one row of ids. Ids 0 to 3 are PAD, UNK, BOS and EOS, as they
-are in a text's vocabulary; UNK is never written and stands for nothing.
+one symbol names both, and a tree is one row of ids. Ids 0 to 3 are PAD, UNK, BOS and EOS, as in a text's vocabulary;
+UNK is never written.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ OPEN, CLOSE, FIRST_BRACKETED = 4, 5, 6
 
 @dataclass(frozen=True)
 class TreeSymbols:
-    """The labels of a corpus's trees, and how many levels are kept.
+    """The labels of a corpus's trees, and the number of levels.
 
     Attributes:
         labels: the most frequent first.
         depth: trees are cut below this level (8 in GuiG).
-        opens: for each label whether a node of it was seen to have children.
-        ends: for each label whether a node of it was seen without children above level `depth`: a part of speech.
+        opens: for each label whether a node with it has children in the training trees.
+        ends: for each label whether a node with it above level `depth` has no children there: a part of speech.
     """
 
     labels: tuple[str, ...]
@@ -42,7 +42,7 @@ class TreeSymbols:
 
     @classmethod
     def build(cls, trees: Iterable[Tree], depth: int) -> TreeSymbols:
-        """From the trees that train; labels of equal frequency stand in code-point order."""
+        """From the training trees; labels of equal frequency are in code-point order."""
         counts, opens, ends = dict[str, int](), set[str](), set[str]()
         for tree in trees:
             labels, levels = linearize(tree)
@@ -54,24 +54,24 @@ class TreeSymbols:
                     opens.add(label)
                 elif level < depth:
                     ends.add(label)
-        found = tuple(sorted(counts, key=lambda label: (-counts[label], label)))
-        return cls(found, depth, tuple(each in opens for each in found), tuple(each in ends for each in found))
+        ranked = tuple(sorted(counts, key=lambda label: (-counts[label], label)))
+        return cls(ranked, depth, tuple(label in opens for label in ranked), tuple(label in ends for label in ranked))
 
     # --- Labels with levels ------------------------------------------------------------------------------------------
 
     @property
     def size(self) -> int:
-        """All symbols, specials included."""
+        """The number of symbols, specials included."""
         return FIRST + len(self.labels) * self.depth
 
     @property
     def nodes(self) -> int:
-        """Ids of labels, specials included: 4 + labels."""
+        """The number of label ids, specials included: 4 + labels."""
         return FIRST + len(self.labels)
 
     @property
     def levels(self) -> int:
-        """Ids of levels, specials included: 4 + depth; level 1 is id 4."""
+        """The number of level ids, specials included: 4 + depth. Level 1 has id 4."""
         return FIRST + self.depth
 
     def symbol(self, label: str, level: int) -> int:
@@ -96,25 +96,25 @@ class TreeSymbols:
         return [self.symbol(label, level) for label, level in pairs if level <= self.depth]
 
     def decode(self, symbols: Sequence[int]) -> Tree:
-        """The tree that symbols, without specials, write.
+        """The tree of symbols without specials.
 
         Raises:
-            TreeError: their levels are no tree's.
+            TreeError: the levels are not those of a tree.
         """
         return tree_of(
-            [self.labels[(each - FIRST) // self.depth] for each in symbols],
-            [(each - FIRST) % self.depth + 1 for each in symbols],
+            [self.labels[(symbol - FIRST) // self.depth] for symbol in symbols],
+            [(symbol - FIRST) % self.depth + 1 for symbol in symbols],
         )
 
     @cached_property
     def node_of(self) -> IntArray:
-        """(size,) each symbol's label id; specials are themselves."""
+        """(size,) each symbol's label id; a special's is its own id."""
         symbols = np.arange(self.size)
         return np.where(symbols < FIRST, symbols, FIRST + (symbols - FIRST) // self.depth)
 
     @cached_property
     def level_of(self) -> IntArray:
-        """(size,) each symbol's level id (level + 3); specials are themselves."""
+        """(size,) each symbol's level id (level + 3); a special's is its own id."""
         symbols = np.arange(self.size)
         return np.where(symbols < FIRST, symbols, FIRST + (symbols - FIRST) % self.depth)
 
@@ -122,23 +122,23 @@ class TreeSymbols:
 
     @property
     def bracketed_size(self) -> int:
-        """Ids of the bracketed form: specials, "(", ")", labels."""
+        """The number of ids of the bracketed form: specials, "(", ")", labels."""
         return FIRST_BRACKETED + len(self.labels)
 
     def encode_bracketed(self, symbols: Sequence[int]) -> list[int]:
         """A row of symbols as SCPN reads it: three ids a node."""
         names = {"(": OPEN, ")": CLOSE}
         tokens = bracketed(self.decode(symbols)) if len(symbols) else []
-        return [names[each] if each in names else FIRST_BRACKETED + self._ids[each] for each in tokens]
+        return [names[token] if token in names else FIRST_BRACKETED + self._ids[token] for token in tokens]
 
     def decode_bracketed(self, ids: Sequence[int]) -> Tree:
-        """The tree that bracketed ids, without specials, write.
+        """The tree of bracketed ids without specials.
 
         Raises:
-            TreeError: they are no tree's.
+            TreeError: the brackets are not those of a tree.
         """
         names = {OPEN: "(", CLOSE: ")"}
-        return tree_of_brackets([names[each] if each in names else self.labels[each - FIRST_BRACKETED] for each in ids])
+        return tree_of_brackets([names[id_] if id_ in names else self.labels[id_ - FIRST_BRACKETED] for id_ in ids])
 
     @cached_property
     def _ids(self) -> dict[str, int]:

@@ -24,10 +24,10 @@ class PairVocabulary:
     """Word pieces by byte pair encoding (Sennrich et al. 2016) and tree symbols.
 
     Attributes:
-        pieces: the tokenizer as its library writes it, JSON.
-        symbols: of both sides' trees; None where the pairs have none.
+        pieces: the tokenizer, as the JSON of `tokenizers`.
+        symbols: of both sides' trees; None if the pairs have none.
         language: of the texts.
-        lower: whether texts are lower-cased first.
+        lower: whether texts are lower-cased before they are encoded.
     """
 
     pieces: str
@@ -39,11 +39,11 @@ class PairVocabulary:
     def build(
         cls, texts: Iterable[str], symbols: TreeSymbols | None, language: Language, *, pieces: int, lower: bool
     ) -> PairVocabulary:
-        """Merges learned on the texts that train.
+        """Learn the merges from the training texts.
 
         Args:
             texts: words joined by single spaces.
-            pieces: how many pieces, specials and single characters included; fewer where the texts have no more.
+            pieces: the largest number of pieces, specials and single characters included.
         """
         tokenizer = Tokenizer(models.BPE(unk_token=_SPECIALS[1]))
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -54,10 +54,10 @@ class PairVocabulary:
 
     @property
     def trees(self) -> TreeSymbols:
-        """The symbols, of pairs that have trees.
+        """The tree symbols.
 
         Raises:
-            ConfigError: they have none.
+            ConfigError: the pairs have no trees.
         """
         if self.symbols is None:
             raise ConfigError("the pairs have no trees", where="vocabulary", remedy="make the dataset with trees: true")
@@ -65,35 +65,35 @@ class PairVocabulary:
 
     @property
     def text_size(self) -> int:
-        """How many ids a text may hold: specials and pieces."""
+        """The number of ids of specials and pieces."""
         return self._tokenizer.get_vocab_size()
 
     def text_of(self, words: Sequence[str]) -> str:
-        """Words as the models know them: joined by single spaces, lower-cased where they are."""
+        """Words joined by single spaces, and lower-cased if `lower`."""
         text = " ".join(words)
         return text.lower() if self.lower else text
 
     def encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
-        """The pieces of texts that `text_of` wrote, without specials; <unk> for each character that none trained on.
+        """The pieces of texts from `text_of`, without specials; a character outside the training texts is <unk>.
 
-        `decode_text` gives a text back unless it has such a character, or "▁", which marks where words begin.
+        `decode_text` restores a text without such characters and without "▁", which marks where words begin.
         """
-        return [each.ids for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def decode_text(self, ids: Sequence[int]) -> str:
-        """Words joined by single spaces; specials vanish, but for <unk>, which is a word of its own."""
+        """Words joined by single spaces; specials are left out, except <unk>, which is a word of its own."""
         # Pieces are joined here, not by the library, which drops unknown ones with the other specials.
         tokens = [
-            f"▁{_SPECIALS[UNK]}▁" if each == UNK else str(self._tokenizer.id_to_token(each))
-            for each in ids
-            if each == UNK or each >= len(_SPECIALS)
+            f"▁{_SPECIALS[UNK]}▁" if id_ == UNK else str(self._tokenizer.id_to_token(id_))
+            for id_ in ids
+            if id_ == UNK or id_ >= len(_SPECIALS)
         ]
         return " ".join(word for word in "".join(tokens).split("▁") if word)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         tokenizer = Tokenizer.from_str(self.pieces)
-        tokenizer.encode_special_tokens = True  # a text that spells <pad> holds characters, no padding
+        tokenizer.encode_special_tokens = True  # "<pad>" in a text is five characters, not padding
         return tokenizer
 
     def save(self, path: Path) -> None:
@@ -115,11 +115,11 @@ class PairVocabulary:
                     tuple(trees["labels"]), int(trees["depth"]), tuple(trees["opens"]), tuple(trees["ends"])
                 )
             )
-            made = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
+            vocabulary = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
         except (KeyError, TypeError, ValueError) as error:
             raise ArtifactError(f"not a vocabulary of pairs ({error!r})", where=path) from error
         try:
-            made._tokenizer  # noqa: B018  (read now, not at the first text)
+            vocabulary._tokenizer  # noqa: B018  (read now, not at the first text)
         except Exception as error:  # the library raises nothing narrower
             raise ArtifactError(f"no tokenizer ({error})", where=path, remedy="linearize again") from error
-        return made
+        return vocabulary

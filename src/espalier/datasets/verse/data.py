@@ -1,4 +1,4 @@
-"""A linearized verse corpus in memory, and the batches that a model of verse reads."""
+"""Encoded verse in memory, and its batches."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from espalier.datasets.vocabulary import BOS, PAD
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The list columns of a linearized split; `title` is as long as the tune's name, the others as the target.
+#: The list columns of an encoded split; `title` is as long as the tune's name, the others as the target.
 COLUMNS = ("target", "c", "p", "inverse", "s", "letter", "title")
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a model sees of a frame. Each ablation of the paper's table 4 is a value here.
+    """The symbols of a frame that a model reads. Each ablation of the paper's table 4 is a value here.
 
     Attributes:
         order: "descending" (equation 4) or "ascending" (w/ inverse-P).
@@ -41,14 +41,14 @@ class View:
 
 @dataclass(frozen=True)
 class VerseBatch(Batch):
-    """One batch. Every row is right-padded with `PAD`.
+    """A batch of verse. Rows are right-padded with `PAD`.
 
     Attributes:
         inputs: (batch, time) BOS, then the target shifted by one.
-        target: (batch, time) what is to be predicted.
+        target: (batch, time) the ids to be predicted.
         c, p, s: (batch, time) the symbols of the target's places (equations 3-5).
-        letter: (batch, time) rhyme letter numbers, -1 where none.
-        title: (batch, title length) ids of the tune's name; width 0 where the model reads none.
+        letter: (batch, time) the number of the rhyme letter at rhyme places, -1 elsewhere.
+        title: (batch, title length) ids of the tune's name; width 0 if the model reads no title.
     """
 
     inputs: Tensor
@@ -62,9 +62,8 @@ class VerseBatch(Batch):
 
 @dataclass(frozen=True)
 class VerseData:
-    """A split of a linearized corpus: ids, and one ragged array for each of `COLUMNS`."""
+    """A split of encoded verse: ids, and a ragged array for each of `COLUMNS`."""
 
-    #: Lengths of batches that train are multiples of this.
     GRAIN: ClassVar[int] = GRAIN
 
     ids: list[str]
@@ -73,9 +72,8 @@ class VerseData:
 
     @classmethod
     def load(cls, path: Path, vocabulary: VerseVocabulary) -> VerseData:
-        """Read a split that `save` wrote, without a Python object per token."""
-        ids, columns = read_ragged(path, COLUMNS)
-        return cls(ids, columns, vocabulary)
+        """Read a split that `save` wrote."""
+        return cls(*read_ragged(path, COLUMNS), vocabulary)
 
     @classmethod
     def of(
@@ -87,14 +85,14 @@ class VerseData:
         targets: Sequence[npt.ArrayLike] | None = None,
         titles: Sequence[npt.ArrayLike] | None = None,
     ) -> VerseData:
-        """From frames; without `targets` (they are to be written) the target row is empty."""
+        """From frames; without `targets` the target rows are empty."""
         columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in COLUMNS[1:-1]}
         columns["target"] = Ragged.of(targets if targets is not None else [[] for _ in frames])
         columns["title"] = Ragged.of(titles if titles is not None else [[] for _ in frames])
         return cls(ids, columns, vocabulary)
 
     def save(self, path: Path) -> None:
-        """Write as Parquet, one list column each."""
+        """Write as Parquet."""
         write_ragged(path, self.ids, {name: self.columns[name] for name in COLUMNS})
 
     def select(self, places: IntArray) -> VerseData:
@@ -108,41 +106,41 @@ class VerseData:
         return self.columns["c"].lengths
 
     def sizes(self, view: View) -> IntArray:
-        """(examples,) what each counts for in a batch's budget: its length."""
+        """(examples,) the tokens that each example counts for in a batch's budget: its length."""
         return self.lengths
 
     def longest(self, view: View) -> int:
-        """The longest row that a model reads or writes."""
+        """The length of the longest row that a model reads or writes."""
         return int(self.lengths.max(initial=0))
 
     def batch(
         self, indices: IntArray, view: View, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> VerseBatch:
-        """Collate `indices` as a model with this `view` reads them.
+        """Collate the rows `indices` for a model with this view.
 
         Args:
-            rng: draws the literals of section 3.3; None (evaluation) keeps none.
+            rng: draws the literals of section 3.3; None (evaluation) draws none.
             grain: lengths are padded to a multiple of it.
         """
         import torch
 
         voc = self.vocabulary
-        take = {
+        padded = {
             name: ragged.padded(indices, -1 if name == "letter" else PAD, grain)
             for name, ragged in self.columns.items()
         }
-        c = take["c"]
+        c = padded["c"]
         if view.literals and rng is not None:
             words = (c == voc.c_word) | (c == voc.c_rhyme)
-            c = np.where(words & (rng.random(c.shape) < view.literals), take["target"], c)
+            c = np.where(words & (rng.random(c.shape) < view.literals), padded["target"], c)
         rows = {
-            "inputs": _shifted(take["target"], len(indices)),
-            "target": take["target"],
+            "inputs": _shifted(padded["target"], len(indices)),
+            "target": padded["target"],
             "c": c,
-            "p": take["p" if view.order == "descending" else "inverse"],
-            "s": take["s"],
-            "letter": take["letter"],
-            "title": take["title"] if view.title else take["title"][:, :0],
+            "p": padded["p" if view.order == "descending" else "inverse"],
+            "s": padded["s"],
+            "letter": padded["letter"],
+            "title": padded["title"] if view.title else padded["title"][:, :0],
         }
         return VerseBatch(**{name: torch.from_numpy(row) for name, row in rows.items()})
 
@@ -151,7 +149,7 @@ class VerseData:
 
 
 def _shifted(target: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """BOS before the target, its last place dropped; PAD stays PAD."""
+    """(count, time) BOS and the target without its last column."""
     if target.shape[1] == 0:
         return np.full((count, 1), BOS, dtype=np.int64)
     return np.concatenate([np.full((count, 1), BOS, dtype=np.int64), target[:, :-1]], axis=1)

@@ -22,7 +22,7 @@ from espalier.verse.text import units_of
 class VerseSettings(Settings):
     """A verse corpus as rows of symbols."""
 
-    #: Rarer words are unknown.
+    #: Words that occur less often are unknown.
     min_count: int = Field(1, ge=1)
     #: The numbers of segment symbols S and of intra-position symbols P; longer poems are quarantined.
     units: int = Field(ge=1)
@@ -36,8 +36,10 @@ class VerseEncoding:
 
     settings, record, vocabulary, split = VerseSettings, Verse, VerseVocabulary, VerseData
 
-    def build_vocabulary(self, records: Sequence[Verse], settings: VerseSettings, language: Language) -> Any:
-        """The words of the poems that train."""
+    def build_vocabulary(
+        self, records: Sequence[Verse], settings: VerseSettings, language: Language
+    ) -> VerseVocabulary:
+        """The words of the training poems."""
         tokens = (token for row in records for unit in units_of(row.target) for token in tokens_of(unit, language))
         return VerseVocabulary.build(
             tokens, language, min_count=settings.min_count, units=settings.units, length=settings.length
@@ -48,7 +50,7 @@ class VerseEncoding:
         return records
 
     def encode(self, records: Sequence[Verse], vocabulary: VerseVocabulary, settings: VerseSettings) -> Encoded:
-        """Frames, targets and titles of the poems that fit."""
+        """Encode the poems that fit as frames, targets and titles."""
         ids, frames, targets, titles = [], [], [], []
         places, quarantined = list[int](), list[Quarantined]()
         for place, row in enumerate(records):

@@ -1,7 +1,6 @@
 """Frames: a format as the symbol rows that SongNet reads (equations 3-5), and a verse as its target row.
 
-All rows are aligned to the target: place t says what word y_t shall be, so a model reads y_{t-1} beside the
-symbols of t.
+All rows are aligned to the target: place t describes the word y_t. A model reads y_{t-1} with the symbols of t.
 """
 
 from __future__ import annotations
@@ -24,13 +23,16 @@ IntArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Symbol rows, each (length,): every unit, its separator, and the end mark.
+    """Symbol rows, each (length,), over every unit, its separator, and the end mark.
 
-    `c` holds c0 and c2 at blanks and the token's own id at marks and literals (equation 3; section 3.3 for literals).
-    A literal that the vocabulary does not know has the id `UNK`; if a blank is to rhyme with it, the id of the first
-    word of the vocabulary that rhymes with it.
-    `p` counts down to p0 within each unit (equation 4) and `inverse` counts up; `s` numbers the units (equation 5);
-    `letter` has the number of the rhyme letter at rhyme places and -1 elsewhere.
+    Attributes:
+        c: c0 and c2 at blanks, the token's own id at marks and literals (equation 3; section 3.3 for literals). A
+            literal that the vocabulary does not have is `UNK`, or, if a blank rhymes with it, the first word of the
+            vocabulary that rhymes with it.
+        p: counts down to p0 within each unit (equation 4).
+        inverse: counts up from p0 within each unit.
+        s: the number of the unit (equation 5).
+        letter: the number of the rhyme letter at rhyme places, -1 elsewhere.
     """
 
     c: IntArray
@@ -47,8 +49,8 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     """The symbol rows of a format.
 
     Raises:
-        ConfigError: it has more units, or a longer unit, than the vocabulary has symbols for; or a blank is to rhyme
-            with a literal with which no word of the vocabulary rhymes.
+        ConfigError: the format has more units, or a longer unit, than the vocabulary has symbols for; or a blank
+            rhymes with a literal with which no word of the vocabulary rhymes.
     """
     special = {BLANK: vocabulary.c_word, RHYME: vocabulary.c_rhyme}
     numbers: dict[str, int] = {}
@@ -80,7 +82,7 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
 
 
 def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
-    """The target row of a verse: its tokens, a separator after each unit, the end mark."""
+    """The target row of a verse: its tokens, a separator after each unit, and the end mark."""
     row: list[int] = []
     for unit in units_of(text):
         row += vocabulary.encode(tokens_of(unit, vocabulary.language))
@@ -89,12 +91,12 @@ def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
 
 
 def _has_blanks(format_: Format, letter: str) -> bool:
-    """Whether a blank is to be filled with a word that rhymes on `letter`."""
-    return any(own == letter and RHYME in unit for unit, own in zip(format_.units, format_.rhyme, strict=True))
+    """Whether the format has a blank that rhymes on `letter`."""
+    return any(rhyme == letter and RHYME in unit for unit, rhyme in zip(format_.units, format_.rhyme, strict=True))
 
 
 def _sounds_like(literal: str, vocabulary: VerseVocabulary) -> int:
-    """The id of the first word that rhymes with a literal that has no id."""
+    """The id of the first word of the vocabulary that rhymes with an unknown literal."""
     sound = group_name(literal, vocabulary.language)
     for word in vocabulary.words:
         if sound is not None and group_name(word, vocabulary.language) == sound:

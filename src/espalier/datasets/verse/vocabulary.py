@@ -1,7 +1,7 @@
 """The vocabulary of a verse model: one table for words and for the symbols C, P and S (SongNet, section 3.2).
 
-Ids are laid out so that what can be written stands first: the four specials, the separator, the words; then the
-symbols. A model's output layer covers only the first `text_size` ids, so no symbol is ever generated as text.
+The order of ids is: the specials, the words, the symbols. A model's output layer covers the first `text_size` ids,
+specials and words, so that it never writes a symbol.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from espalier.text.language import Language, is_mark
 
 @dataclass(frozen=True)
 class VerseVocabulary(WordVocabulary):
-    """Words of verse, and how many segment (`units`) and intra-position (`length`) symbols there are."""
+    """Words of verse, and the numbers of segment symbols (`units`) and of intra-position symbols (`length`)."""
 
     units: int
     length: int
@@ -33,7 +33,7 @@ class VerseVocabulary(WordVocabulary):
     def build(
         cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int
     ) -> VerseVocabulary:
-        """Words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
+        """The words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
         counts = Counter(tokens)
         return cls(tuple(word for word in ranked(counts) if counts[word] >= min_count), language, units, length)
 
@@ -44,17 +44,17 @@ class VerseVocabulary(WordVocabulary):
 
     @property
     def c_word(self) -> int:
-        """c0: a word to find (paper's numbering; the released code calls it c1)."""
+        """c0: a blank (the paper's numbering; the released code calls it c1)."""
         return self.text_size
 
     @property
     def c_mark(self) -> int:
-        """c1: any punctuation mark, where the model does not tell marks apart."""
+        """c1: any punctuation mark, for models with one symbol for all marks."""
         return self.text_size + 1
 
     @property
     def c_rhyme(self) -> int:
-        """c2: a word to find at a rhyme place."""
+        """c2: a blank at a rhyme place."""
         return self.text_size + 2
 
     @property

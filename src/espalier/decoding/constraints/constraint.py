@@ -38,7 +38,7 @@ class All:
 
     def mask(self, state: AllState) -> Tensor:
         """What every part allows."""
-        masks = [part.mask(each) for part, each in zip(self.parts, state.parts, strict=True)]
+        masks = [part.mask(inner) for part, inner in zip(self.parts, state.parts, strict=True)]
         joint = masks[0]
         for mask in masks[1:]:
             both = joint & mask
@@ -47,7 +47,7 @@ class All:
 
     def advance(self, tokens: Tensor, state: AllState) -> AllState:
         """Advance every part."""
-        return AllState([part.advance(tokens, each) for part, each in zip(self.parts, state.parts, strict=True)])
+        return AllState([part.advance(tokens, inner) for part, inner in zip(self.parts, state.parts, strict=True)])
 
 
 @dataclass

@@ -94,14 +94,14 @@ class InFrame(_AlongFrame):
 
     def mask(self, state: FrameState) -> Tensor:
         """At a blank any word; elsewhere the token itself. Marks are blanks unless they are to be copied."""
-        wanted = _at(state, state.c)
-        wanted = torch.where(wanted == PAD, EOS, wanted)  # shorter frames of the batch have ended
-        blank = wanted >= self.first_symbol
+        expected = _at(state, state.c)
+        expected = torch.where(expected == PAD, EOS, expected)  # shorter frames of the batch have ended
+        blank = expected >= self.first_symbol
         if not self.marks:
-            blank = blank | self.is_mark.to(wanted.device)[wanted]
-        copied = torch.zeros(len(wanted), self.first_symbol, dtype=torch.bool, device=wanted.device)
-        copied.scatter_(1, wanted.clamp(max=self.first_symbol - 1)[:, None], True)
-        return torch.where(blank[:, None], self.free.to(wanted.device), copied)
+            blank = blank | self.is_mark.to(expected.device)[expected]
+        copied = torch.zeros(len(expected), self.first_symbol, dtype=torch.bool, device=expected.device)
+        copied.scatter_(1, expected.clamp(max=self.first_symbol - 1)[:, None], True)
+        return torch.where(blank[:, None], self.free.to(expected.device), copied)
 
 
 class InRhyme:
@@ -120,12 +120,12 @@ class InRhyme:
         """Letters whose place holds a literal have their group, and that word, from the start."""
         letters = max(1, int(batch.letter.max()) + 1)
         group = torch.full((len(batch), letters), -1, device=batch.c.device)
-        given = (batch.letter >= 0) & (batch.c < self.fixed)
-        for row, place in given.nonzero().tolist():
+        literal = (batch.letter >= 0) & (batch.c < self.fixed)
+        for row, place in literal.nonzero().tolist():
             letter = batch.letter[row, place]
             if group[row, letter] < 0:
                 group[row, letter] = self.group[batch.c[row, place]]
-        return RhymeState(0, batch.letter, group, torch.where(given, batch.c, PAD))
+        return RhymeState(0, batch.letter, group, torch.where(literal, batch.c, PAD))
 
     def mask(self, state: RhymeState) -> Tensor:
         """At an open letter any word whose sound is known; at a chosen one the words of its group not yet used."""
@@ -142,10 +142,10 @@ class InRhyme:
         """A word at an open letter chooses its group; each word at a letter is used."""
         place = min(state.time, state.letter.shape[1] - 1)
         letter = state.letter[:, place]
-        column, here = letter.clamp(min=0)[:, None], letter >= 0
+        column, at_rhyme = letter.clamp(min=0)[:, None], letter >= 0
         before = state.group.gather(1, column)
         now = self.group.to(letter.device)[tokens][:, None]
-        group = state.group.scatter(1, column, torch.where(here[:, None] & (before < 0), now, before))
+        group = state.group.scatter(1, column, torch.where(at_rhyme[:, None] & (before < 0), now, before))
         words = state.words.clone()
-        words[:, place] = torch.where(here, tokens, words[:, place])
+        words[:, place] = torch.where(at_rhyme, tokens, words[:, place])
         return replace(state, time=state.time + 1, group=group, words=words)

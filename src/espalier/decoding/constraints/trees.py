@@ -63,7 +63,7 @@ class NodeRules:
         if not (labels and (any_ends or any(symbols.opens))):
             opens = ends = torch.ones(len(symbols.labels), dtype=torch.bool)
             any_ends = True
-        opens, ends = (_with_specials(each.repeat_interleave(depth)) for each in (opens, ends))
+        opens, ends = (_with_specials(flags.repeat_interleave(depth)) for flags in (opens, ends))
         level = _with_specials(torch.arange(1, depth + 1).repeat(len(symbols.labels)))
         opens[BOS] = True
         last = level == depth

@@ -91,14 +91,14 @@ class BeneparParser:
         "tokens do not round-trip" to the text or through the model's own tokenizer, and those in which the model
         finds no constituent ("no tree").
         """
-        answers: list[Any] = [self._input(sentence) for sentence in sentences]
-        places = [place for place, answer in enumerate(answers) if isinstance(answer, _Input)]
-        places.sort(key=lambda place: answers[place].tokens)
+        results: list[Any] = [self._input(sentence) for sentence in sentences]
+        places = [place for place, result in enumerate(results) if isinstance(result, _Input)]
+        places.sort(key=lambda place: results[place].tokens)
         with torch.inference_mode():
-            parsed = self._parsed([answers[place] for place in places])
-            for place, answer in zip(places, parsed, strict=True):
-                answers[place] = answer
-        return answers
+            parsed = self._parsed([results[place] for place in places])
+            for place, result in zip(places, parsed, strict=True):
+                results[place] = result
+        return results
 
     def _input(self, sentence: Sentence) -> _Input | Refused:
         if isinstance(sentence, str):
@@ -146,9 +146,9 @@ class BeneparParser:
                 annotations = annotate(model, F.embedding(ids, table), mask)
             else:
                 annotations, mask = annotate_pretrained(model, [item.encoded for item in inputs[first:last]])
-            yield from self._answers(inputs[first:last], annotations, mask.sum(1) - 2)
+            yield from self._parsed_batches(inputs[first:last], annotations, mask.sum(1) - 2)
 
-    def _answers(
+    def _parsed_batches(
         self, inputs: Sequence[_Input], annotations: torch.Tensor, lengths: torch.Tensor
     ) -> Iterator[Parse | Refused]:
         model = self._model
@@ -164,8 +164,8 @@ class BeneparParser:
                 yield Refused("no tree")
                 continue
             size = len(item.words)
-            own = tuple(model.tag_from_index[tag] for tag in tags[number][:size]) if tags else ()
-            yield Parse(item.words, own, write_tree(tree_over(item.words, own, spans[number])))
+            predicted_tags = tuple(model.tag_from_index[tag] for tag in tags[number][:size]) if tags else ()
+            yield Parse(item.words, predicted_tags, write_tree(tree_over(item.words, predicted_tags, spans[number])))
 
 
 def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:

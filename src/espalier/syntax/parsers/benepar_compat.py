@@ -69,9 +69,9 @@ def load_chart_parser(path: Path) -> Any:
             remedy="it is not unpickled, which could run code; save it again with plain values",
         ) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError) as error:
-        what = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ArtifactError(
-            f"is not a model of benepar's ({what})", where=path, remedy="expected its file or its folder"
+            f"is not a model of benepar's ({reason})", where=path, remedy="expected its file or its folder"
         ) from error
     return model.eval()
 

@@ -227,9 +227,9 @@ def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
 
 def bracket_f1(gold: Sequence[Parse], parser: Parser) -> float:
     """Labelled bracket F1 of a parser that is given the words, in percent; all brackets count."""
-    answers = parser.parse([parse.words for parse in gold])
+    predicted = parser.parse([parse.words for parse in gold])
     both = right = 0
-    for one, other in zip(gold, answers, strict=True):
+    for one, other in zip(gold, predicted, strict=True):
         ours, theirs = _brackets(one), _brackets(other) if isinstance(other, Parse) else Counter[Span]()
         both += ours.total() + theirs.total()
         right += (ours & theirs).total()

@@ -67,56 +67,59 @@ class LtpParser:
         self._batch_tokens = batch_tokens
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """One answer a sentence: words, and the tags, heads and labels that the model can tell.
+        """For each sentence its words, and the tags, heads and labels that the model predicts.
 
-        Refused are those that are "empty" or "too long", and those of which the "tokens do not round-trip": the
-        model's tokenizer leaves nothing of the text or of a given word, or the words found are not the text.
+        Sentences are refused if they are "empty" or "too long", or if their "tokens do not round-trip": the model's
+        tokenizer gives no token for the text or for a word, or the predicted words do not spell the text.
         """
-        answers: list[Any] = [refusal(sentence) for sentence in sentences]
-        for given in (False, True):
+        results: list[Any] = [refusal(sentence) for sentence in sentences]
+        for tokenized in (False, True):
             places = [
-                n for n, sentence in enumerate(sentences) if answers[n] is None and isinstance(sentence, str) != given
+                n
+                for n, sentence in enumerate(sentences)
+                if results[n] is None and isinstance(sentence, str) != tokenized
             ]
             inputs = [sentences[n] if isinstance(sentences[n], str) else list(sentences[n]) for n in places]
-            for place, answer in zip(places, self._answers(inputs, given), strict=True):
-                answers[place] = answer
-        return answers
+            for place, result in zip(places, self._parsed_batches(inputs, tokenized), strict=True):
+                results[place] = result
+        return results
 
-    def _answers(self, inputs: Sequence[Any], given: bool) -> list[Parse | Refused]:
-        """The answers to texts, or to `given` words.
+    def _parsed_batches(self, inputs: Sequence[Any], tokenized: bool) -> list[Parse | Refused]:
+        """The parses of texts, or, if `tokenized`, of lists of words.
 
-        Only inputs with equally many tokens are computed together: of given words with padding behind them LTP makes
-        one word too many.
+        A batch has inputs of equally many tokens, because LTP gives lists of words with padding an extra word.
         """
-        answers: list[Parse | Refused] = [_NO_ROUND_TRIP] * len(inputs)
-        sizes = self._sizes(inputs, given)
+        results: list[Parse | Refused] = [_NO_ROUND_TRIP] * len(inputs)
+        sizes = self._sizes(inputs, tokenized)
         order = sorted((size, place) for place, size in enumerate(sizes) if size)
         for size, group in groupby(order, key=lambda pair: pair[0]):
             alike = [place for _, place in group]
             step = max(1, self._batch_tokens // size)
             for first in range(0, len(alike), step):
                 batch = alike[first : first + step]
-                parsed = self._parsed([inputs[n] for n in batch], given) if size <= LONGEST else repeat(_TOO_LONG)
-                for place, answer in zip(batch, parsed, strict=False):
-                    answers[place] = answer
-        return answers
+                parsed = self._parsed([inputs[n] for n in batch], tokenized) if size <= LONGEST else repeat(_TOO_LONG)
+                for place, result in zip(batch, parsed, strict=False):
+                    results[place] = result
+        return results
 
-    def _sizes(self, inputs: Sequence[Any], given: bool) -> list[int]:
+    def _sizes(self, inputs: Sequence[Any], tokenized: bool) -> list[int]:
         """The tokens of each input; 0 where a given word, or the whole text, has none but the special ones."""
         if not inputs:
             return []
-        encodings = self._model.tokenizer(inputs, is_split_into_words=given, truncation=False, verbose=False).encodings
+        encodings = self._model.tokenizer(
+            inputs, is_split_into_words=tokenized, truncation=False, verbose=False
+        ).encodings
         return [
-            0 if len(set(encoding.word_ids) - {None}) < (len(item) if given else 1) else len(encoding.ids)
+            0 if len(set(encoding.word_ids) - {None}) < (len(item) if tokenized else 1) else len(encoding.ids)
             for item, encoding in zip(inputs, encodings, strict=True)
         ]
 
-    def _parsed(self, batch: Sequence[Any], given: bool) -> Iterator[Parse | Refused]:
-        tasks = [task for task in ("cws", "pos", "dep")[given:] if task in self._model.supported_tasks]
+    def _parsed(self, batch: Sequence[Any], tokenized: bool) -> Iterator[Parse | Refused]:
+        tasks = [task for task in ("cws", "pos", "dep")[tokenized:] if task in self._model.supported_tasks]
         output = self._model.pipeline(batch, tasks=tasks)
         for number, sentence in enumerate(batch):
-            words = sentence if given else ["".join(word.split()) for word in output.cws[number]]
-            if not all(words) or "".join(words) != ("".join(sentence) if given else "".join(sentence.split())):
+            words = sentence if tokenized else ["".join(word.split()) for word in output.cws[number]]
+            if not all(words) or "".join(words) != ("".join(sentence) if tokenized else "".join(sentence.split())):
                 yield _NO_ROUND_TRIP
                 continue
             tags = tuple(output.pos[number]) if output.pos else ()
@@ -141,14 +144,14 @@ class LegacyLtpParser:
         Refused are those that are "empty", and those of which the "tokens do not round-trip": white space within a
         given word, or half a surrogate pair.
         """
-        answers: list[Any] = [refusal(sentence) for sentence in sentences]
-        places = [place for place, answer in enumerate(answers) if answer is None]
+        results: list[Any] = [refusal(sentence) for sentence in sentences]
+        places = [place for place, result in enumerate(results) if result is None]
         words = [self._words(sentences[place]) for place in places]
         tagged = "pos" in self._model.supported_tasks and places
         tags = self._model.pipeline(words, tasks=["pos"], parallelism=False).pos if tagged else [()] * len(words)
         for place, its, own in zip(places, words, tags, strict=True):
-            answers[place] = Parse(tuple(its), tuple(own))
-        return answers
+            results[place] = Parse(tuple(its), tuple(own))
+        return results
 
     def _words(self, sentence: Sentence) -> list[str]:
         if not isinstance(sentence, str):

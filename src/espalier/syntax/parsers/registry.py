@@ -54,8 +54,8 @@ class Backend:
 
     def settings(self) -> type[BaseModel]:
         """The type of the settings of `train`."""
-        kind: type[BaseModel] = pkgutil.resolve_name(self.training or "")
-        return kind
+        settings_type: type[BaseModel] = pkgutil.resolve_name(self.training or "")
+        return settings_type
 
     def trained(
         self,

@@ -100,13 +100,13 @@ class SpacyParser:
         "tokens do not round-trip", and those for which spaCy's undoing of its projective trees ends in a cycle
         ("no tree").
         """
-        answers: list[Any] = [self._doc(sentence) for sentence in sentences]
-        places = [place for place, answer in enumerate(answers) if not isinstance(answer, Refused)]
-        places.sort(key=lambda place: len(answers[place]))
-        docs = self._nlp.pipe((answers[place] for place in places), batch_size=self._batch)
+        results: list[Any] = [self._doc(sentence) for sentence in sentences]
+        places = [place for place, result in enumerate(results) if not isinstance(result, Refused)]
+        places.sort(key=lambda place: len(results[place]))
+        docs = self._nlp.pipe((results[place] for place in places), batch_size=self._batch)
         for place, doc in zip(places, docs, strict=True):
-            answers[place] = self._answer(doc)
-        return answers
+            results[place] = self._parse_of(doc)
+        return results
 
     def _doc(self, sentence: Sentence) -> Any:
         """The sentence as spaCy reads it, with its words and without a border within; or why it cannot be parsed."""
@@ -136,7 +136,7 @@ class SpacyParser:
                 token.norm_ = norm
         return doc
 
-    def _answer(self, doc: Any) -> Parse | Refused:
+    def _parse_of(self, doc: Any) -> Parse | Refused:
         words = tuple(token.text for token in doc)
         tags: tuple[str, ...] = ()
         if self._tagged:
@@ -200,9 +200,9 @@ def _loaded(folder: Path) -> Any:
         unneeded = [name for name in config["nlp"]["pipeline"] if parts[name].get("factory") not in NEEDED]
         nlp = spacy.util.load_model_from_path(folder, exclude=unneeded)
     except Exception as error:  # spaCy has no error of its own for what it cannot read, and as many as it has libraries
-        what = str(error).strip().partition("\n")[0] or type(error).__name__
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise ArtifactError(
-            f"cannot be read by spacy {version('spacy')} ({what})", where=folder, remedy="make or fetch it again"
+            f"cannot be read by spacy {version('spacy')} ({reason})", where=folder, remedy="make or fetch it again"
         ) from error
     if not _factories(nlp) & (_TAGGERS | _PARSERS):
         raise ConfigError("has neither a tagger nor a parser", where=folder, remedy="give another pipeline")

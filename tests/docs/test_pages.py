@@ -1,0 +1,87 @@
+"""All pages: what they name exists, and every command that they show is one."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.main import get_command
+
+from pipeline import layout
+from pipeline.cli import app
+
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_page import PAGES, ROOT, Page, exists, profile
+
+COMMANDS = [(name, command) for name in PAGES for command in Page(name).commands()]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_name_in_the_code_that_a_page_cites_exists(name: str) -> None:
+    assert [citation for citation in Page(name).cited() if not exists(*citation)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_path_that_a_page_names_exists(name: str) -> None:
+    page = Page(name)
+    assert [path for path in page.files() if not (ROOT / path).is_file()] == []
+    assert [path for path in page.folders() if not (ROOT / path).is_dir()] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_link_of_a_page_is_dead(name: str) -> None:
+    assert Page(name).dead_links() == []
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
+def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str, command: str) -> None:
+    for part in command.split(" | "):
+        words = shlex.split(part)
+        if words[0] != "espalier" or words[1:] == ["--help"]:
+            continue
+        program = get_command(app).commands[words[1]]  # type: ignore[attr-defined]
+        options = program.make_context(words[1], words[2:]).params
+        params = profile(getattr(options.get("profile"), "value", None) or "nursery")
+        for kind in ("model", "expander"):
+            assert options.get(kind) is None or options[kind] in params.models, kind
+        if "key" in options:
+            _require_target(f"{words[1]}@{options['key']}", options["profile"] or "nursery")
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
+def test_every_stage_that_a_command_of_dvc_names_exists(name: str, command: str) -> None:
+    words = shlex.split(command)
+    if words[0] != "dvc":
+        return
+    where = next((key for key in layout.PROFILES if f"profiles/{key}" in words), "nursery")
+    for target in filter(re.compile(r"^\w+@\w+$").match, words):
+        _require_target(target, where)
+    for added, setting in re.findall(r"(?:-S|--set-param) (\+?)(\S+)=", command):
+        value: Any = yaml.safe_load((layout.PROFILES[where] / "params.yaml").read_text(encoding="utf-8"))
+        *parts, last = setting.split(".")
+        for part in parts:
+            value = value[part]
+        assert (last in value) != bool(added), setting
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS)
+def test_every_script_and_make_target_exists(name: str, command: str) -> None:
+    words = shlex.split(command)
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    if words[0] == "python" and words[1].endswith(".py"):
+        assert (ROOT / words[1]).is_file()
+
+
+def _require_target(target: str, where: str) -> None:
+    stage, key = target.split("@")
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    params: Any = yaml.safe_load((layout.PROFILES[str(where)] / "params.yaml").read_text(encoding="utf-8"))
+    for part in stages[stage]["foreach"].strip("${}").split("."):
+        params = params[part]
+    assert key in params, f"{target} in profile {where}"

@@ -1,0 +1,70 @@
+"""The page on SongNet: its settings are the code's, its rows of symbols are those that a frame has."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from espalier.datasets.verse.frames import frame_of
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.models.songnet_config import SongNetConfig
+from espalier.tasks.verse import VerseDecoder
+from espalier.verse.format import parse_format
+
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_page import Page, key_of, profile
+
+PAGE = Page("docs/songnet.md")
+SETTINGS = re.findall(r"`(\w+): ([\w.]+|\[[\w, ]*\])`", PAGE.prose)
+
+
+def test_every_setting_that_the_page_shows_is_one() -> None:
+    assert len(SETTINGS) > 25
+    for name, value in SETTINGS:
+        kinds = [kind for kind in (SongNetConfig, VerseDecoder) if name in kind.model_fields]
+        assert any(_accepts(kind, name, value) for kind in kinds), f"{name}: {value}"
+
+
+def _accepts(kind: type[SongNetConfig] | type[VerseDecoder], name: str, value: str) -> bool:
+    values = yaml.safe_load(f"{{{name}: {value}}}")
+    extra = {"global_attention": False} if values.get("symbols") == [] else {}
+    try:
+        kind.model_validate({**values, **extra})
+    except ValueError:
+        return False
+    return True
+
+
+def test_numbers_that_the_page_calls_defaults_are() -> None:
+    config, decoder = SongNetConfig(), VerseDecoder()
+    assert (config.layers, config.width, config.heads, config.inner, config.dropout) == (12, 768, 12, 3072, 0.2)
+    assert (config.activation, config.block, config.norm, config.marks, config.head) == (
+        "gelu", "text", "post", "each", "tied",
+    )  # fmt: skip
+    assert (decoder.top_k, decoder.beam, decoder.slack) == (32, 5, 8)
+
+
+@pytest.mark.parametrize("row", PAGE.table("row"), ids=lambda row: row["row"])
+def test_the_rows_of_symbols_are_those_of_the_format(row: dict[str, str]) -> None:
+    vocabulary = VerseVocabulary.build([",", "."], "en", min_count=1, units=4, length=16)
+    frame = frame_of(parse_format("4,/6.", "en"), vocabulary)
+    names = {vocabulary.c_word: "c0", vocabulary.c_rhyme: "c2"}
+    names |= {vocabulary.position(place): f"p{place}" for place in range(16)}
+    names |= {vocabulary.segment(unit): f"s{unit}" for unit in range(4)}
+    ids = {"C": frame.c, "P": frame.p, "S": frame.s}[row["row"]].tolist()
+    symbols = " ".join(names.get(identity, vocabulary.token(identity)) for identity in ids)
+    assert symbols == f"{key_of(row['unit 1'])} {key_of(row['unit 2'])}"
+
+
+def test_the_ablations_of_the_table_are_those_of_the_profiles() -> None:
+    models = {model.title: model for model in profile("paper").models.values() if model.paper == "songnet"}
+    for row in PAGE.table("in the paper", "network"):
+        model = next(model for title, model in models.items() if title.endswith(row["in the paper"]))
+        name, value = next(iter(yaml.safe_load(key_of(row["network"])).items()))
+        assert model.network[name] == value
+    assert {"songnet", "songnet_no_p"} <= profile("nursery").models.keys()
+    assert {"songnet", "songnet_no_p", "sonnet"} <= profile("small").models.keys()
