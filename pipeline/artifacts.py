@@ -32,9 +32,7 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
     return Ready(
         records=read_records(folder, f"{split}.records", kind.record),
         data=kind.split.load(folder / f"{split}.parquet", vocabulary),
-        extras={
-            file.stem: read_json(file) for file in folder.glob("*.json") if file.stem not in ("vocabulary", "details")
-        },
+        extras={file.stem: read_json(file) for file in folder.glob("*.json") if file.stem not in NO_EXTRAS},
         unfit=len(read_table(folder / f"{split}.quarantine.parquet")),
     )
 

@@ -40,16 +40,6 @@ def parser(name: str) -> Path:
     return Path("parsers") / name
 
 
-def parser_metrics(name: str) -> Path:
-    """A parser's signature, and its scores on the treebank's held-out sentences."""
-    return Path("metrics/parsers") / f"{name}.json"
-
-
-def parsing_metrics(corpus: str) -> Path:
-    """How many of a corpus's rows were read and parsed, and what was not, by reason."""
-    return Path("metrics/parsing") / f"{corpus}.json"
-
-
 def annotation(name: str) -> Path:
     """A run's texts, parsed again."""
     return Path("annotations") / f"{name}.parquet"
@@ -83,16 +73,6 @@ def details(group: str, key: str) -> Path:
 def segments(paper: str, run: str) -> Path:
     """The statistics of each of a run's texts, of which its scores are made."""
     return Path("segments") / paper / f"{run}.parquet"
-
-
-def corpus_metrics(name: str) -> Path:
-    """A corpus's counts and leakage."""
-    return Path("metrics/corpora") / f"{name}.json"
-
-
-def dataset_metrics(name: str) -> Path:
-    """A dataset's counts and vocabulary."""
-    return Path("metrics/datasets") / f"{name}.json"
 
 
 def report(paper: str) -> Path:

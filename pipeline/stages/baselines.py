@@ -36,7 +36,8 @@ def run(key: str) -> None:
     baseline = entry("baseline", params.baselines, key)
     kind, dataset = task(baseline.task), params.datasets.every[baseline.dataset]
     form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
-    ready, dev = (read_ready(baseline.dataset, split, form) for split in (baseline.split, "dev"))
+    ready = read_ready(baseline.dataset, baseline.split, form)
+    dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
     train = form.split.load(layout.ready(baseline.dataset) / "train.parquet", ready.data.vocabulary)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)

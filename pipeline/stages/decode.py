@@ -47,22 +47,23 @@ def run(key: str) -> None:
     tables, dev, facts = [], [], dict[str, str]()
     for seed in params.models[run_.model].seeds:
         model = load_model(layout.model(run_.model), seed)[0].to(device())
-        splits = [_ready(run_, split, model, params) for split in (run_.split, "dev")]
-        table, own = decoded(kind, model, splits[0], splits[1], decoder, options, seed)
+        ready = _ready(run_, run_.split, model, params)
+        dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
+        table, own = decoded(kind, model, ready, dev_ready, decoder, options, seed)
         tables.append(table)
         dev.append(own)
-        facts = {"unfit": str(splits[0].unfit), **kind.facts(model)}
+        facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     write_outputs(layout.output(run_.paper, key), tables, dev, facts)
     say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
 
 
 def decoded(
-    kind: Task, model: Any, ready: Ready, dev: Ready, decoder: Any, options: RunOptions, seed: int
+    kind: Task, model: Any, ready: Ready, dev: Ready | None, decoder: Any, options: RunOptions, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """The output rows of a model, and the likelihoods of the dev split's references where the task asks for them."""
+    """The output rows of a model, and the likelihoods of the dev split's references where that split is given."""
     inputs = kind.inputs(ready, model, decoder, options, seed)
     table = pd.concat([_rows_of(kind, model, part, decoder, options, seed) for part in inputs], ignore_index=True)
-    if not kind.dev_likelihood:
+    if dev is None:
         return table, None
     own = _likelihoods(kind, model, dev.data, np.arange(len(dev.data)))
     return table, own.assign(cluster=own["id"], seed=seed, sample=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from espalier.corpora.records import Quarantined, table_of
@@ -46,7 +46,7 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
         "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
         "measures": kind.measures(encoded["train"].split),
         "filtered": read_json(layout.details("corpora", dataset.corpus)),
-        "parsed": read_json(layout.details("parsing", dataset.corpus)),
+        "parsed": _without_speed(read_json(layout.details("parsing", dataset.corpus))),
     }
     with atomic_folder(layout.ready(key)) as folder:
         vocabulary.save(folder / "vocabulary.json")
@@ -69,3 +69,8 @@ def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params
     if dataset.vocab_from != layout.NONE:
         return kind.vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
     return kind.build_vocabulary(records, dataset.settings, params.corpora[dataset.corpus].language)
+
+
+def _without_speed(parsing: Mapping[str, Any]) -> dict[str, Any]:
+    """Details of parsing. Training reads the folder in which they stand, and must not run again for another speed."""
+    return {name: value for name, value in parsing.items() if name != "speed"}

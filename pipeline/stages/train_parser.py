@@ -106,4 +106,5 @@ def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str],
 def _identity(parser: ParserEntry) -> str:
     """A hash of everything that a trained parser depends on, so that no other training's checkpoint is resumed."""
     inputs = sorted(layout.corpus(parser.treebank).iterdir()) if parser.treebank != layout.NONE else []
-    return digest(parser.model_dump(mode="json"), read_versions(), [(path.name, file_sha256(path)) for path in inputs])
+    version = read_versions()["parsers"][parser.backend]
+    return digest(parser.model_dump(mode="json"), version, [(path.name, file_sha256(path)) for path in inputs])

@@ -1,6 +1,7 @@
 """Write anew what the examples of pages print: `python tests/docs/refresh.py README.md` runs them with today's models.
 
-It runs `console` blocks in a shell and `pycon` blocks in one Python session, and keeps all other lines.
+It runs `console` blocks in a shell and `pycon` blocks in one Python session, and keeps all other lines. A command that
+fails keeps its output, and its error is printed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +38,13 @@ def main(names: list[str]) -> None:
 
 
 def _console(lines: list[str]) -> list[str]:
+    starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
     shown = list[str]()
-    for line in lines:
-        if line.startswith("$ "):
-            run = subprocess.run(line[2:], shell=True, capture_output=True, text=True, check=True)
-            shown += [line, *run.stdout.splitlines()]
+    for start, end in pairwise([*starts, len(lines)]):
+        run = subprocess.run(lines[start][2:], shell=True, capture_output=True, text=True)
+        if run.returncode:
+            print(f"{lines[start]}\n{run.stderr}", file=sys.stderr)
+        shown += lines[start:end] if run.returncode else [lines[start], *run.stdout.rstrip().splitlines()]
     return shown
 
 

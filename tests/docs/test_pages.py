@@ -61,11 +61,12 @@ def test_every_stage_that_a_command_of_dvc_names_exists(name: str, command: str)
     where = next((key for key in layout.PROFILES if f"profiles/{key}" in words), "nursery")
     for target in filter(re.compile(r"^\w+@\w+$").match, words):
         _require_target(target, where)
-    for setting in re.findall(r"(?:-S|--set-param) (\S+)=", command):
+    for added, setting in re.findall(r"(?:-S|--set-param) (\+?)(\S+)=", command):
         value: Any = yaml.safe_load((layout.PROFILES[where] / "params.yaml").read_text(encoding="utf-8"))
-        for part in setting.split("."):
-            assert part in value, setting
+        *parts, last = setting.split(".")
+        for part in parts:
             value = value[part]
+        assert (last in value) != bool(added), setting
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS)

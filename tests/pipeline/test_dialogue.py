@@ -21,7 +21,7 @@ from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import ARITY
 from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import WordVocabulary
-from espalier.io.files import read_json
+from espalier.io.files import read_json, write_json
 from espalier.io.tables import table_metadata, write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.models.serialization import load_model
@@ -78,6 +78,7 @@ def restored(talked: Path) -> Any:
     names = [
         "params.yaml", "metrics/x2tree/grown.json", "details/x2tree/grown.json", "outputs/x2tree/grown.parquet",
         "segments/x2tree/grown.parquet", "data/ready/talk/vocabulary.json",
+        "details/parsing/talk.json",
     ]  # fmt: skip
     before = [(talked / name, (talked / name).read_bytes()) for name in names]
     yield talked
@@ -158,6 +159,15 @@ def test_a_shared_vocabulary_is_the_other_dataset_s(
     canonicalize.run("shared")
     own, other = (restored / f"data/ready/{key}/vocabulary.json" for key in ("shared", "short"))
     assert own.read_bytes() == other.read_bytes()
+
+
+def test_a_parser_s_speed_changes_no_dataset(restored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready, parsing = restored / "data/ready/short", restored / "details/parsing/talk.json"
+    before = {path.name: path.read_bytes() for path in ready.iterdir()}
+    write_json(parsing, {**read_json(parsing), "speed": {"seconds": 1.5}})
+    monkeypatch.chdir(restored)
+    canonicalize.run("short")
+    assert {path.name: path.read_bytes() for path in ready.iterdir()} == before
 
 
 # --- decode -----------------------------------------------------------------------------------------------------------

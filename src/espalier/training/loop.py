@@ -109,7 +109,9 @@ def train(
             raise DataError("no examples", file=f"{name} split", remedy="check the corpus's filters and split")
     accelerator = _accelerator(config, cpu)
     torch.manual_seed(seed)
-    wrapped, optimizer = accelerator.prepare(model, Optimizer(model.to(accelerator.device), config))
+    optimizer = Optimizer(model.to(accelerator.device), config)
+    # One process needs no preparation, which would import torch.distributed.tensor and sympy: 1.5 s.
+    wrapped = accelerator.prepare(model) if accelerator.num_processes > 1 else model
     progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
     before, started = progress.seconds, time.monotonic()
     saved = started
@@ -167,14 +169,16 @@ def _step(
     for group in optimizer.param_groups:
         group["lr"] = rate
     model.train()
-    loss = model(batch, config.smoothing)
+    with accelerator.autocast():
+        loss = model(batch, config.smoothing)
     targets = loss.targets
     if accelerator.num_processes > 1:
         # Accelerate averages gradients over processes; this divisor gives the mean over all processes' targets.
         targets = accelerator.reduce(loss.targets.float(), "sum") / accelerator.num_processes
     accelerator.backward(loss.total / targets)
     if config.clip:
-        accelerator.clip_grad_norm_(model.parameters(), config.clip)
+        # Accelerate's own clips sharded gradients too, and imports torch.distributed.tensor for them.
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     optimizer.step()
     optimizer.zero_grad()
     return torch.stack([loss.total.detach().double(), loss.targets.double()])
