@@ -244,7 +244,7 @@ def test_smoothing_is_of_the_vocabulary_alone(build: Build, data: PairData) -> N
     model = build()
     batch = batch_of(data, model)
     real = batch.real
-    features, _ = model._whole(model.embeddings["text"](batch.inputs), model.start(batch))
+    features, _ = model._decode(model.embeddings["text"](batch.inputs), model.start(batch))
     even = -F.log_softmax(model._logits(features[real]), dim=-1).mean(1).sum()
     wanted = 0.8 * model.loss(batch).total + 0.2 * even
     assert torch.allclose(model.loss(batch, 0.2).total, wanted, rtol=1e-6)

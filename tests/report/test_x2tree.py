@@ -94,7 +94,7 @@ PARAMS = SimpleNamespace(
     },
     runs={
         key: SimpleNamespace(
-            paper="x2tree", title="", task="dialogue", model=key, dataset="dialogue_zh", samples=5,
+            paper="x2tree", title="", task="dialogue", model=key, dataset="dialogue_zh", samples=5, guidance="none",
             decoder={"beam": 6, "local": 6},
         )
         for key in RUNS

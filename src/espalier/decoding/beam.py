@@ -13,7 +13,7 @@ from espalier.decoding.constraints.constraint import Constraint
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 
-#: Tokens a chunk, of which at first only the best is looked at.
+#: The tokens of a chunk in `best_sums`.
 CHUNK = 64
 
 
@@ -40,12 +40,12 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The `beam` best sequences for each row of `batch`, the best first.
 
-    A row is done when it has `beam` finished sequences and no open one can still overtake the last of them.
+    A row is done when it has `beam` finished sequences and no open one can overtake the last of them.
 
     Args:
-        max_ids: the longest sequence, the end mark counted; one that has not ended by then is taken as it is.
-        min_ids: the shortest sequence, the end mark not counted; 0 permits an empty one.
-        length_power: a sequence of n tokens, the end mark counted, is ranked by log-probability / n**length_power.
+        max_ids: the longest sequence, with `end`; one of this length is finished without it.
+        min_ids: the shortest sequence, without `end`; 0 allows an empty one.
+        length_power: a sequence of n tokens, with `end`, is ranked by log-probability / n**length_power.
     """
     count = len(batch)
     with constant_weights():
@@ -61,11 +61,11 @@ def beam_search(
                 scores = torch.where(constraint.mask(rule), scores, -torch.inf)
             if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
-            # Two beams' worth of candidates: at most one of each beam's can be the end mark.
+            # Of 2 x beam candidates at most `beam` are the end mark, one for each open sequence.
             best, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (length == max_ids)
             open_.collect(finished, best, parent, token, ending, beam, length, end, length_power)
-            # The best `beam` that go on keep their order: a stable sort by "ends".
+            # Candidates that do not end come first, in their order.
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
             best, parent, token = (part.gather(1, order) for part in (best, parent, token))
             best = best.masked_fill(ending.gather(1, order), -torch.inf)
@@ -83,8 +83,8 @@ def beam_search(
 def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """The `count` best of each row's past[row, beam] + scores[row * beams + beam, token], the best first.
 
-    `Tensor.topk` over a row's beams x tokens is as slow as half the model. None of the best lies outside the `count`
-    chunks with the best maxima, which are found in one fast pass, so that few tokens are left to choose from.
+    `Tensor.topk` over a row's beams x tokens takes half the time of the model. The best sums are all in the `count`
+    chunks with the largest maxima, so `topk` is applied to these chunks only.
 
     Args:
         past: (rows, beams).
@@ -105,13 +105,13 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
     sums = (sums + past.gather(1, chunk // per_beam)[..., None]).flatten(1)
     best, place = sums.topk(min(count, beams * size), dim=1)
     chunk = chunk.gather(1, place // CHUNK)
-    # Padding is chosen only where nothing else is above -inf; then any token will do.
+    # Padding is chosen only if no other sum is above -inf; then any token will do.
     return best, chunk // per_beam, (chunk % per_beam * CHUNK + place % CHUNK).clamp(max=size - 1)
 
 
 @dataclass
 class _Open:
-    """The open beams of the rows that are not done: (rows, beam) each, and their tokens so far, (rows, beam, time)."""
+    """The open sequences of the rows that are not done: (rows, beam) each; `tokens`, (rows, beam, time)."""
 
     rows: list[int]
     scores: Tensor
@@ -121,7 +121,7 @@ class _Open:
     @classmethod
     def start(cls, count: int, beam: int, begin: int, device: torch.device) -> _Open:
         scores = torch.full((count, beam), -torch.inf, device=device)
-        scores[:, 0] = 0.0  # all beams start alike: only one may be expanded
+        scores[:, 0] = 0.0  # all beams start with the same prefix, so only one is expanded
         tokens = torch.zeros(count, beam, 0, dtype=torch.long, device=device)
         return cls(list(range(count)), scores, torch.full((count, beam), begin, device=device), tokens)
 
@@ -137,7 +137,7 @@ class _Open:
         end: int,
         power: float,
     ) -> None:
-        """Put the candidates that end, and rank among the first `beam`, with the finished."""
+        """Add the candidates that end and are among the first `beam` to the finished ones."""
         good = ending & (best > -torch.inf)
         good[:, beam:] = False
         for row, place in good.nonzero().tolist():
@@ -148,11 +148,11 @@ class _Open:
             finished[self.rows[row]].append(Hypothesis(tokens, value, value / length**power))
 
     def undone(self, finished: list[list[Hypothesis]], best: Tensor, beam: int, max_ids: int, power: float) -> Tensor:
-        """(rows,) bool: whether an open beam could still enter the best `beam` of its row."""
-        # Log-probabilities only fall, so that an open sequence can at best keep its own, divided by the largest length.
+        """(rows,) bool: whether an open sequence can enter the best `beam` of its row."""
+        # Log-probabilities do not rise: an open sequence scores at most its own, divided by the largest length.
         bound = best[:, 0] / (max_ids**power if power else 1.0)
-        bar = torch.tensor([_bar(finished[row], beam) for row in self.rows], dtype=bound.dtype, device=bound.device)
-        return (best[:, 0] > -torch.inf) & (bound > bar)
+        scores = [_score_to_beat(finished[row], beam) for row in self.rows]
+        return (best[:, 0] > -torch.inf) & (bound > torch.tensor(scores, dtype=bound.dtype, device=bound.device))
 
     def advance(self, keep: Tensor, best: Tensor, parent: Tensor, token: Tensor) -> _Open:
         """The rows to keep, with one more token."""
@@ -162,7 +162,7 @@ class _Open:
         return _Open(rows, best[keep], token[keep], tokens)
 
 
-def _bar(finished: list[Hypothesis], beam: int) -> float:
-    """The score that another hypothesis must exceed: that of the last of the best `beam`; -inf if there are fewer."""
+def _score_to_beat(finished: list[Hypothesis], beam: int) -> float:
+    """The score of the last of the best `beam` hypotheses; -inf if there are fewer."""
     scores = sorted((hypothesis.score for hypothesis in finished), reverse=True)
     return scores[beam - 1] if len(scores) >= beam else -float("inf")

@@ -27,13 +27,13 @@ def sample(
 ) -> list[list[int]]:
     """Write one sequence for each row of `batch`.
 
-    A sequence depends on its row and its seed alone, not on its neighbours: sequence i uses the uniforms of a generator
-    seeded with `seeds[i]`, one a step.
+    A sequence depends on its row and its seed alone, not on the other rows: at each step sequence i uses one uniform of
+    a generator seeded with `seeds[i]`.
 
     Args:
-        max_ids: the longest sequence; one that has not ended by then is cut.
-        begin, end: ids of the token before the first and of the last.
-        top_k: how many of the most probable tokens are drawn from; 1 is greedy.
+        max_ids: the longest sequence; a longer one is cut.
+        begin, end: the ids before the first token and after the last.
+        top_k: the number of most probable tokens that are drawn from; 1 is greedy.
         temperature: the log-probabilities are divided by it.
 
     Returns:
@@ -45,7 +45,7 @@ def sample(
         state = model.start(batch)
         rule = constraint.start(batch) if constraint else None
         written = torch.full((len(seeds), max_ids), end, device=device)
-        rows = torch.arange(len(seeds), device=device)  # where each living sequence stands in `written`
+        rows = torch.arange(len(seeds), device=device)  # the row of `written` of each open sequence
         tokens = torch.full((len(seeds),), begin, device=device)
         for step in range(max_ids):
             scores, state = model.step(tokens, state)
@@ -55,13 +55,13 @@ def sample(
             if constraint:
                 rule = constraint.advance(tokens, rule)
             written[rows, step] = tokens
-            living = tokens != end
-            alive = int(living.sum())
-            if not alive:
+            is_open = tokens != end
+            open_count = int(is_open.sum())
+            if not open_count:
                 break
-            # The finished cost as much as the living; they go when there are enough of them to pay for the copying.
-            if alive <= 0.9 * len(rows):
-                index = living.nonzero()[:, 0]
+            # Finished sequences are dropped when the saved computation outweighs the copying.
+            if open_count <= 0.9 * len(rows):
+                index = is_open.nonzero()[:, 0]
                 rows, tokens, state = rows[index], tokens[index], state.select(index)
                 rule = rule.select(index) if rule is not None else None
     return [_until(row, end) for row in written.tolist()]

@@ -12,10 +12,10 @@ from torch import Tensor
 from espalier.decoding.beam import CHUNK, best_sums
 from espalier.models.contract import TreeModel
 
-#: Stands for no leaf, where rows are padded and where a child is not opened.
+#: No leaf: padding of rows, and children that are not opened.
 NONE: Final = -1
-#: Leaves are opened in slices of so many log-probabilities (local beam x vocabulary for each leaf). Those of a CPU fit
-#: into its caches.
+#: Leaves are opened in slices of this many log-probabilities (local beam x vocabulary for each leaf). On a CPU they fit
+#: into the caches.
 CELLS = {"cpu": 1 << 21, "gpu": 1 << 26}
 
 

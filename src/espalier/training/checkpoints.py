@@ -1,7 +1,7 @@
-"""Checkpoints that survive a kill: whole, verified, never pickled.
+"""Checkpoints: safetensors files that are verified by a hash.
 
-A checkpoint is a safetensors file and, written after it, a JSON manifest with its hash. One without a manifest, or
-whose bytes are not what the manifest says, does not count: the one before it does.
+The hash is in a JSON manifest, which is written after the file. A checkpoint without a manifest, or with another hash,
+is damaged; the one before it is used then.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from espalier.io.files import atomic_file, write_json
 from espalier.io.hashing import file_sha256
 from espalier.training.optimization import Optimizer
 
-#: How many are kept; the older one is what a damaged newest falls back to.
+#: The number of checkpoints that are kept; the older is used if the newest is damaged.
 MAX_CHECKPOINTS = 2
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Tensors by name, and the JSON-able state beside them (the step, at least)."""
+    """Tensors by name, and JSON values, which include `step`."""
 
     tensors: dict[str, Tensor]
     state: dict[str, Any]
@@ -43,7 +43,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     with atomic_file(weights) as part:
         try:
             save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, part)
-        except SafetensorError as error:  # how the library says that the disk is full
+        except SafetensorError as error:  # raised if the disk is full
             raise OSError(str(error)) from error
     write_json(folder / f"{stem}.json", {"sha256": file_sha256(weights), "state": checkpoint.state})
     for manifest in sorted(folder.glob("step-*.json"))[:-MAX_CHECKPOINTS]:
@@ -52,7 +52,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint | None:
-    """The newest whole checkpoint; None where there is none. Warns of each damaged one that it passes over."""
+    """The newest checkpoint that is not damaged, or None. Each damaged one is warned of."""
     for manifest in sorted(folder.glob("step-*.json"), reverse=True):
         weights = manifest.with_suffix(".safetensors")
         try:
@@ -75,7 +75,7 @@ def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Restore what `optimizer_tensors` gave."""
+    """Restore the tensors of `optimizer_tensors`."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         if name.startswith("optimizer."):

@@ -31,24 +31,28 @@ from espalier.training.optimization import Optimizer, precision_of, rate_at
 
 
 class Examples(Protocol):
-    """What is trained on: lengths to plan batches by, and a way to collate one."""
+    """Training or development examples: their lengths, and a function that collates a batch."""
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """(examples,) tokens of each."""
+        """(examples,) the tokens of each example."""
         ...
 
     def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Any:
-        """A batch of the model's own kind; `rng` is given in training only."""
+        """The batch that the model reads; `rng` is None in evaluation."""
         ...
 
 
 @dataclass
 class Progress:
-    """Where a training stands, all of it saved with each checkpoint.
+    """The progress of a training, saved with each checkpoint.
 
-    `step` counts from 0; `index` is the next batch of `epoch`; `stale` counts evaluations since the best. `history` is
-    the same on every run; `seconds` is not. `best_loss` begins as the largest float, for JSON has no infinity.
+    Attributes:
+        step: the optimizer steps so far.
+        index: the next batch of `epoch`.
+        stale: evaluations since the best.
+        history: the losses of each evaluation; equal for equal seeds.
+        best_loss: the largest float before the first evaluation, as JSON has no infinity.
     """
 
     step: int = 0
@@ -63,11 +67,11 @@ class Progress:
 
     @property
     def tokens_per_second(self) -> float:
-        """Trained tokens a second, padding not counted, over all sessions."""
+        """Training tokens per second, without padding, over all calls of `train`."""
         return self.tokens / self.seconds if self.seconds else 0.0
 
     def over(self, config: TrainingConfig) -> bool:
-        """Whether all steps are made, or patience is at its end."""
+        """Whether all steps are done, or the dev loss has not improved for `patience` evaluations."""
         return self.step >= config.steps or bool(config.patience and self.stale >= config.patience)
 
 
@@ -84,21 +88,21 @@ def train(
     checkpoint_seconds: float = 60.0,
     cpu: bool = False,
 ) -> Progress:
-    """Train `model` in place; it ends with the weights of the best dev loss.
+    """Train `model` in place, and load the weights of the best dev loss.
 
-    Killed at any moment and called again with the same arguments, it goes on from its last checkpoint and ends with the
-    same weights as if it had not been killed: bit for bit on a CPU.
+    A killed training, called again with the same arguments, continues from its last checkpoint and gives the same
+    weights as one that was not killed, bit for bit on a CPU.
 
     Args:
         width: the model's, for Noam's schedule.
-        scratch: where checkpoints live; each training needs its own.
-        watch: told of every step.
-        checkpoint_seconds: time between checkpoints; it cannot change the result.
-        cpu: train on the CPU even where there is a GPU.
+        scratch: the folder of checkpoints, used by this training only.
+        watch: called after every step.
+        checkpoint_seconds: the time between checkpoints; it does not change the result.
+        cpu: train on the CPU even if there is a GPU.
 
     Raises:
-        DataError: there is nothing to train or to evaluate on.
-        EspalierError: the loss is no longer a number.
+        DataError: there are no training or no dev examples.
+        EspalierError: the loss is not finite.
     """
     for name, examples in (("train", training), ("dev", dev)):
         if not len(examples.lengths):
@@ -113,7 +117,7 @@ def train(
     saved = started
     while not progress.over(config):
         plan = batch_plan(training.lengths, budget=config.batch_tokens, seed=seed, epoch=progress.epoch)
-        # Every process takes as many steps as the others; what is left over waits for the next epoch's shuffle.
+        # All processes take equally many steps; the remaining batches of the epoch are left out.
         mine = plan[accelerator.process_index :: accelerator.num_processes][: len(plan) // accelerator.num_processes]
         for index in range(progress.index, len(mine)):
             rng = np.random.default_rng([seed, progress.epoch, index])
@@ -139,7 +143,7 @@ def train(
 
 
 def mean_loss(model: nn.Module, examples: Examples, budget: int) -> float:
-    """Nats per target over all examples, without smoothing or dropout; the batching cannot change it."""
+    """Nats per target over all examples, without smoothing or dropout; independent of the batching."""
     device = next(model.parameters()).device
     total = torch.zeros(2, dtype=torch.float64)
     training = model.training
@@ -153,7 +157,7 @@ def mean_loss(model: nn.Module, examples: Examples, budget: int) -> float:
 
 
 def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
-    AcceleratorState._reset_state()  # a second training of one process may ask for another precision
+    AcceleratorState._reset_state()  # a second training in one process may have another precision
     device = torch.device("cpu" if cpu or not torch.cuda.is_available() else "cuda")
     return Accelerator(mixed_precision=precision_of(config, device), cpu=cpu)
 
@@ -169,7 +173,7 @@ def _step(
         loss = model(batch, config.smoothing)
     targets = loss.targets
     if accelerator.num_processes > 1:
-        # Gradients are averaged over the processes; this makes them those of the mean over all processes' targets.
+        # Accelerate averages gradients over processes; this divisor gives the mean over all processes' targets.
         targets = accelerator.reduce(loss.targets.float(), "sum") / accelerator.num_processes
     accelerator.backward(loss.total / targets)
     if config.clip:
@@ -189,7 +193,7 @@ def _evaluate(
     running: Tensor,
     best: dict[str, Tensor],
 ) -> dict[str, Tensor]:
-    """Enter both losses into the history; returns the best weights so far."""
+    """Append both losses to the history; return the best weights so far."""
     with accelerator.autocast():
         dev_loss = mean_loss(model, dev, config.batch_tokens * 2)
     train_loss = float(running[0] / running[1])
@@ -228,8 +232,9 @@ def _save(
 def _resume(
     model: nn.Module, optimizer: Any, scratch: Path, device: torch.device
 ) -> tuple[Progress, dict[str, Tensor], Tensor]:
-    """Where the last checkpoint left off, or the start: progress, best weights (none before the first evaluation),
-    running loss.
+    """The progress, the best weights (empty before the first evaluation) and the running loss of the last checkpoint.
+
+    Without a checkpoint they are those of the start.
     """
     checkpoint = load_checkpoint(scratch)
     if checkpoint is None:

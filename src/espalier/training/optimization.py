@@ -15,8 +15,8 @@ from espalier.training.config import TrainingConfig
 class Optimizer:
     """Fused Adam or AdamW, or Adadelta, over the functional interface of torch.optim.
 
-    The classes of torch.optim import the compiler, torch._dynamo, when one is built: 1.4 s for nothing, as no model is
-    compiled here. Parameters of one dimension (biases, norms, single rows) do not decay.
+    The classes of torch.optim import the compiler, torch._dynamo, which takes 1.4 s, and no model is compiled here.
+    Parameters of one dimension (biases, norms) have no weight decay.
 
     Attributes:
         param_groups: "params", "lr" and "weight_decay" of each group, as in torch.optim. "lr" starts at 0.
@@ -79,7 +79,7 @@ class Optimizer:
     def _state_of(self, parameter: Tensor) -> dict[str, Tensor]:
         if parameter not in self._state:
             step, first, second = self._names
-            # Fused kernels count steps beside the parameter, the others on the CPU.
+            # Fused kernels keep `step` on the parameter's device, the others on the CPU.
             device = "cpu" if self._config.optimizer == "adadelta" else parameter.device
             self._state[parameter] = {
                 step: torch.zeros((), device=device),
@@ -106,7 +106,7 @@ def rate_at(step: int, config: TrainingConfig, width: int) -> float:
 
 
 def precision_of(config: TrainingConfig, device: torch.device) -> str:
-    """The mixed precision that Accelerate shall use: "bf16" or "no"."""
+    """Accelerate's mixed precision: "bf16" or "no"."""
     if config.precision != "auto":
         return "bf16" if config.precision == "bf16" else "no"
     if device.type == "cuda":

@@ -236,9 +236,9 @@ def test_specials_around_a_template_are_no_nodes() -> None:
     symbols, _, templates = corpus(1)
     bare, framed = batch_of(templates), batch_of([[BOS, *row, EOS] for row in templates])
     constraint = KeptTemplate(symbols, 80)
-    one, other = constraint.start(bare).kept, constraint.start(framed).kept
+    one, other = constraint.start(bare).template, constraint.start(framed).template
     assert one.nodes.equal(other.nodes)
-    assert one.rest.equal(other.rest)
+    assert one.remaining.equal(other.remaining)
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -266,7 +266,7 @@ def test_rows_that_a_search_has_given_up_break_nothing() -> None:
 def test_a_template_without_room_names_its_row_and_the_ids_it_needs() -> None:
     symbols, _, templates = corpus(0)
     state = KeptTemplate(symbols, 200).start(batch_of(templates))
-    needed = [int(each) + 1 for each in state.kept.rest[:, 0]]
+    needed = [int(each) + 1 for each in state.template.remaining[:, 0]]
     KeptTemplate(symbols, max(needed)).start(batch_of(templates))
     with pytest.raises(ConfigError, match=rf"^row {needed.index(max(needed)) + 1}: .* {max(needed)} tokens"):
         KeptTemplate(symbols, max(needed) - 1).start(batch_of(templates))

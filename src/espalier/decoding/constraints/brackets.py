@@ -1,4 +1,4 @@
-"""What may come next where a tree is written in brackets, as SCPN does: as in `trees`, with three tokens a node."""
+"""The constraints of `trees` for trees that are written in brackets (SCPN), with three ids for each node."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from torch import Tensor
 
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN, TreeSymbols
 from espalier.datasets.vocabulary import BOS, EOS, PAD
-from espalier.decoding.constraints.trees import Kept, NodeRules
+from espalier.decoding.constraints.trees import NodeRules, TemplateNodes
 
-_UNIT = 3  # tokens a node: "(", its label, ")"
+_UNIT = 3  # ids of a node: "(", its label, ")"
 
 
 @dataclass
 class BracketState:
-    """What the brackets written so far leave open."""
+    """A batch of prefixes of bracketed trees."""
 
     time: int
-    last: Tensor  # (batch,) the token written last; BOS before the first
-    level: Tensor  # (batch,) how many brackets are open: the level of the node at hand
-    place: Tensor  # (batch,) how many of the kept nodes are written
-    kept: Kept
+    last: Tensor  # (batch,) the last id; BOS before the first
+    level: Tensor  # (batch,) the number of open brackets: the level of the current node
+    place: Tensor  # (batch,) the number of the template's nodes that are written
+    template: TemplateNodes
     rules: NodeRules
     need: Tensor  # (depth + 1, labels) of the rules, by level
 
     def select(self, index: Tensor) -> BracketState:
         """The rows `index`."""
         rows = {name: getattr(self, name)[index] for name in ("last", "level", "place")}
-        return replace(self, **rows, kept=self.kept.select(index))
+        return replace(self, **rows, template=self.template.select(index))
 
 
 class Brackets:
-    """One tree in brackets; EOS after it, within `max_ids` tokens. The rules of labels are those of `WellFormed`.
+    """One tree in brackets and EOS: at most `max_ids` ids. The rules of labels are those of `WellFormed`.
 
     Args:
-        max_ids: the most tokens, the end counted; `beam_search` must be given no fewer.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
         template: whether the top levels equal each row's template, as in `KeptTemplate`.
-        levels: the most levels of a template that are kept.
+        levels: the largest number of levels of a template that are used.
     """
 
     def __init__(self, symbols: TreeSymbols, max_ids: int, template: bool, levels: int = 3) -> None:
@@ -48,31 +48,31 @@ class Brackets:
         self.rules = NodeRules.of(symbols)
 
     def start(self, batch: Any) -> BracketState:
-        """Before the first bracket; `batch.template` is (batch, tokens) bracketed ids if templates are kept.
+        """The state before the first bracket. With `template`, `batch.template` is (batch, time) bracketed ids.
 
         Raises:
             ConfigError: no tree is short enough, or none with a row's template.
-            TreeError: a row's template is no tree.
+            TreeError: a row's template is not a tree.
         """
         rules = self.rules.to(batch.device)
         none = torch.zeros(len(batch), 0, dtype=torch.long, device=batch.device)
         nodes = nodes_of(batch.template, self.depth) if self.template else none
-        kept = Kept.of(nodes, self.levels, rules).fit(self.max_ids, _UNIT, rules)
+        template = TemplateNodes.of(nodes, self.levels, rules).fit(self.max_ids, _UNIT, rules)
         last = torch.full((len(batch),), BOS, device=batch.device)
         need = torch.nn.functional.pad(rules.need[FIRST:].view(-1, self.depth).T, (0, 0, 1, 0))
-        return BracketState(0, last, torch.zeros_like(last), torch.zeros_like(last), kept, rules, need)
+        return BracketState(0, last, torch.zeros_like(last), torch.zeros_like(last), template, rules, need)
 
     def mask(self, state: BracketState) -> Tensor:
-        """After "(" a label; else "(", ")", or the end once the root is closed."""
-        rules, kept, last, level = state.rules, state.kept, state.last, state.level
+        """After "(" a label; else "(" or ")", or EOS after the root is closed."""
+        rules, template, last, level = state.rules, state.template, state.last, state.level
         naming, closed = last == OPEN, (last == CLOSE) & (level == 0)
         node = torch.where(last >= FIRST_BRACKETED, self._symbol(last, level), BOS)
-        free = level >= kept.depth  # what is below is not the template's
+        free = level >= template.depth  # what is below is not the template's
         must = rules.must[node] & free & (last != CLOSE)
-        coming = kept.next(state.place)
+        coming = template.next(state.place)
         following = rules.level[coming]
-        # Tokens to spare once what is open is closed, the kept nodes are written, and EOS is.
-        room = self.max_ids - state.time - 1 - level - _UNIT * kept.still(state.place)
+        # The ids that are left after closing all brackets, the template's remaining nodes, and EOS.
+        room = self.max_ids - state.time - 1 - level - _UNIT * template.min_remaining(state.place)
         fits = _UNIT * (1 + rules.min_need[level + 1]) <= room
         opens = torch.where(free, rules.opens[node] & fits, following == level + 1)
 
@@ -80,16 +80,16 @@ class Brackets:
         mask[:, OPEN] = opens & ~naming & ~closed
         mask[:, CLOSE] = (following <= level) & (level > 0) & ~must & ~naming
         labels = _UNIT * state.need[level] < room[:, None]
-        mask[:, FIRST_BRACKETED:] = labels & (naming & (level > kept.depth))[:, None]
-        given = naming & (level <= kept.depth)
+        mask[:, FIRST_BRACKETED:] = labels & (naming & (level > template.depth))[:, None]
+        given = naming & (level <= template.depth)
         only = torch.where(given, FIRST_BRACKETED + (coming - FIRST) // self.depth, EOS)
-        # Nothing is left only for rows that a search has given up.
+        # Only rows that a search has given up allow nothing.
         return mask.scatter_(1, only[:, None], (given | closed | ~mask.any(1))[:, None])
 
     def advance(self, tokens: Tensor, state: BracketState) -> BracketState:
-        """One token further; specials change nothing."""
+        """The state after one more id; specials do not change it."""
         level = (state.level + (tokens == OPEN).long() - (tokens == CLOSE).long()).clamp(0, self.depth)
-        place = state.kept.after(state.place, (tokens >= FIRST_BRACKETED) & (level <= state.kept.depth))
+        place = state.template.after(state.place, (tokens >= FIRST_BRACKETED) & (level <= state.template.depth))
         last = torch.where(tokens < FIRST, state.last, tokens)
         return replace(state, time=state.time + 1, last=last, level=level, place=place)
 
@@ -98,7 +98,7 @@ class Brackets:
 
 
 def nodes_of(brackets: Tensor, depth: int) -> Tensor:
-    """The symbols that bracketed ids name, each in the place of its label; PAD elsewhere and below level `depth`."""
+    """The tree symbols of bracketed ids, at the places of labels; PAD elsewhere and below level `depth`."""
     level = (brackets == OPEN).cumsum(1) - (brackets == CLOSE).cumsum(1)
     named = (brackets >= FIRST_BRACKETED) & (level >= 1) & (level <= depth)
     return torch.where(named, FIRST + (brackets - FIRST_BRACKETED) * depth + level - 1, PAD)

@@ -1,4 +1,4 @@
-"""Constraints: what may come next, as a mask over the vocabulary, advanced and reordered like a model's state."""
+"""Constraints: masks of the allowed next tokens, with a state that is advanced and reordered like a model's."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from torch import Tensor
 
 
 class Constraint(Protocol):
-    """A rule that every prefix must obey."""
+    """A rule for the next token of every prefix."""
 
     def start(self, batch: Any) -> Any:
         """The state before the first token."""
         ...
 
     def mask(self, state: Any) -> Tensor:
-        """(batch, vocabulary) bool: True where a token may come next; at least one in each row."""
+        """(batch, vocabulary) bool: True for tokens that are allowed next; at least one in each row."""
         ...
 
     def advance(self, tokens: Tensor, state: Any) -> Any:
@@ -28,7 +28,7 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class All:
-    """All of several constraints at once. Where they leave nothing, the later ones yield."""
+    """The conjunction of several constraints. One that would leave no token in a row is ignored in that row."""
 
     parts: Sequence[Constraint]
 
@@ -37,7 +37,7 @@ class All:
         return AllState([part.start(batch) for part in self.parts])
 
     def mask(self, state: AllState) -> Tensor:
-        """What every part allows."""
+        """The tokens that every part allows."""
         masks = [part.mask(inner) for part, inner in zip(self.parts, state.parts, strict=True)]
         joint = masks[0]
         for mask in masks[1:]:
@@ -63,13 +63,13 @@ class AllState:
 
 @dataclass(frozen=True)
 class Never:
-    """Tokens that may never be written."""
+    """Tokens that are never allowed."""
 
     tokens: Tensor
     size: int
 
     def start(self, batch: Any) -> NeverState:
-        """The one mask, seen by every row."""
+        """One mask for all rows."""
         allowed = torch.ones(self.size, dtype=torch.bool, device=batch.device)
         allowed[self.tokens.to(batch.device)] = False
         return NeverState(allowed.expand(len(batch), -1))

@@ -1,4 +1,4 @@
-"""What a verse frame allows: text that ends in time, every token at its place, one sound for each rhyme letter."""
+"""Constraints for verse: bounded length, the tokens of a frame, and one rhyme group for each rhyme letter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from espalier.verse.rhyme import group_ids
 
 @dataclass
 class FrameState:
-    """How far each row of a batch has come in its frame."""
+    """The place in the frame of each row of a batch."""
 
     time: int
     c: Tensor  # (batch, frame length)
@@ -28,43 +28,43 @@ class FrameState:
 
 @dataclass
 class RhymeState:
-    """Which words have rhymed so far, and how."""
+    """The rhyme words so far, and the rhyme group of each letter."""
 
     time: int
     letter: Tensor  # (batch, frame length) the rhyme letter of each place, -1 for none
-    group: Tensor  # (batch, letters) each letter's rhyme group, -1 while it is open
-    words: Tensor  # (batch, frame length) the words that stand at rhyme places, PAD elsewhere and where none is yet
+    group: Tensor  # (batch, letters) each letter's rhyme group, -1 until it has one
+    words: Tensor  # (batch, frame length) the words at rhyme places so far, PAD elsewhere
 
     def select(self, index: Tensor) -> RhymeState:
         """The rows `index`."""
         return RhymeState(self.time, self.letter[index], self.group[index], self.words[index])
 
 
-class _OnItsWay(Protocol):
-    """Both states: a place in time, and rows that run along it."""
+class _Timed(Protocol):
+    """Both states."""
 
     time: int
 
 
-def _at(state: _OnItsWay, rows: Tensor) -> Tensor:
-    """(batch,) what stands in `rows` at the present place; past the end, its last column."""
+def _at(state: _Timed, rows: Tensor) -> Tensor:
+    """(batch,) the values of `rows` at the state's time; past the end, the last column."""
     return rows[:, min(state.time, rows.shape[1] - 1)]
 
 
 class _AlongFrame:
-    """Goes one place on with each token, whatever the token is."""
+    """Advances one place with each token."""
 
     def start(self, batch: VerseBatch) -> FrameState:
-        """At the first place of every frame."""
+        """The state at the first place of every frame."""
         return FrameState(0, batch.c)
 
     def advance(self, tokens: Tensor, state: FrameState) -> FrameState:
-        """One place on."""
+        """The state at the next place."""
         return replace(state, time=state.time + 1)
 
 
 class Within(_AlongFrame):
-    """Text, no specials; it ends, at the latest, `slack` places after its own frame, whatever its neighbours do."""
+    """Words, marks, separators and EOS; a text is at most `slack` tokens longer than its own frame."""
 
     def __init__(self, vocabulary: VerseVocabulary, slack: int) -> None:
         self.slack = slack
@@ -74,14 +74,14 @@ class Within(_AlongFrame):
         self.end[EOS] = True
 
     def mask(self, state: FrameState) -> Tensor:
-        """Any word, mark, separator or end mark, until nothing but the end mark is left."""
+        """Any word, mark, separator or EOS; at the largest length only EOS."""
         over = state.time >= (state.c != PAD).sum(1) - 1 + self.slack
         free = self.free.to(over.device).expand(len(over), -1)
         return torch.where(over[:, None], self.end.to(over.device), free) if bool(over.any()) else free
 
 
 class InFrame(_AlongFrame):
-    """Every token stands where the frame has a place for it."""
+    """The tokens that the frame has at each place."""
 
     def __init__(self, vocabulary: VerseVocabulary, marks: bool) -> None:
         self.first_symbol, self.marks = vocabulary.text_size, marks
@@ -93,7 +93,7 @@ class InFrame(_AlongFrame):
             self.free &= ~self.is_mark[: vocabulary.text_size]
 
     def mask(self, state: FrameState) -> Tensor:
-        """At a blank any word; elsewhere the token itself. Marks are blanks unless they are to be copied."""
+        """Any word at a blank, and the frame's token elsewhere. Marks are blanks unless `marks` copies them."""
         expected = _at(state, state.c)
         expected = torch.where(expected == PAD, EOS, expected)  # shorter frames of the batch have ended
         blank = expected >= self.first_symbol
@@ -105,10 +105,10 @@ class InFrame(_AlongFrame):
 
 
 class InRhyme:
-    """At rhyme places of one letter, different words of one rhyme group.
+    """At the rhyme places of a letter, different words of one rhyme group.
 
-    A letter's group is that of its literal, which the frame gives; without a literal, that of its first word. A word
-    rhymes with itself only when its group has no other left.
+    A letter's group is that of its literal in the frame, or, without a literal, of its first word. A word is repeated
+    only if its group has no other word.
     """
 
     def __init__(self, vocabulary: VerseVocabulary) -> None:
@@ -117,7 +117,7 @@ class InRhyme:
         self.fixed = vocabulary.text_size
 
     def start(self, batch: VerseBatch) -> RhymeState:
-        """Letters whose place holds a literal have their group, and that word, from the start."""
+        """The state before the first token: letters with a literal have its group and word."""
         letters = max(1, int(batch.letter.max()) + 1)
         group = torch.full((len(batch), letters), -1, device=batch.c.device)
         literal = (batch.letter >= 0) & (batch.c < self.fixed)
@@ -128,7 +128,7 @@ class InRhyme:
         return RhymeState(0, batch.letter, group, torch.where(literal, batch.c, PAD))
 
     def mask(self, state: RhymeState) -> Tensor:
-        """At an open letter any word whose sound is known; at a chosen one the words of its group not yet used."""
+        """For a letter without a group any word of known sound; else the unused words of its group."""
         letter = _at(state, state.letter)
         group = state.group.gather(1, letter.clamp(min=0)[:, None])
         sound = self.group.to(letter.device)
@@ -139,7 +139,7 @@ class InRhyme:
         return fits | (letter < 0)[:, None]
 
     def advance(self, tokens: Tensor, state: RhymeState) -> RhymeState:
-        """A word at an open letter chooses its group; each word at a letter is used."""
+        """A letter without a group gets the word's; each word at a rhyme place is used."""
         place = min(state.time, state.letter.shape[1] - 1)
         letter = state.letter[:, place]
         column, at_rhyme = letter.clamp(min=0)[:, None], letter >= 0

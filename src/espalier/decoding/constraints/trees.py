@@ -1,8 +1,8 @@
-"""What may come next where a tree is written node by node: a whole tree in time, with the top of its template if any.
+"""Constraints for trees that are written node by node: well-formed trees of bounded length, with or without a template.
 
-Released GuiG decodes nodes by beam search and levels greedily and throws away what is no tree; here nothing else can be
-written. A node's rules are those of its symbol (label and level): whether it may have children and whether it must.
-From these follows how many nodes each symbol still needs below it, so that whatever is begun can be finished.
+Released GuiG decodes nodes by beam search and levels greedily, and discards outputs that are not trees; here only trees
+are allowed. The rules of a node depend on its symbol (label and level): whether it may, and whether it must, have
+children. They give the number of nodes that each symbol needs below it, so that every allowed prefix can be completed.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from espalier.datasets.vocabulary import BOS, EOS
 from espalier.io.errors import ConfigError
 from espalier.syntax.levels import TreeError
 
-_NEVER = 2**14  # more nodes than there is room for
+_IMPOSSIBLE = 2**14  # more nodes than fit into any bound
 
 
 @dataclass(frozen=True)
 class NodeRules:
-    """What may stand below a node, for each symbol. BOS stands for a node above the root, at level 0.
+    """The rules for the nodes below a node, for each symbol. BOS is the parent of the root, at level 0.
 
     Attributes:
         depth: the last level.
         level: (size,) int64, 1 to `depth`; 0 for specials.
         opens: (size,) bool: it may have children.
-        must: (size,) bool: it may, and has to.
-        need: (size,) int64: the least number of nodes below it; very many where it may stand in a template only.
-        min_need: (depth + 2,) int64: the least of `need` at each level; very many at 0 and below `depth`.
+        must: (size,) bool: it must have children.
+        need: (size,) int64: the smallest number of nodes below it; 2**14 if it is allowed in a template only.
+        min_need: (depth + 2,) int64: the minimum of `need` at each level; 2**14 at level 0 and below `depth`.
         to_level: (depth + 1, size) bool: the symbols of each level and of those above it; in row 0 the specials.
-        fewer: (depth + 2, size) bool: the symbols that need fewer nodes than the row's number.
+        fewer: (depth + 2, size) bool: in row n the symbols that need fewer than n nodes.
     """
 
     depth: int
@@ -48,10 +48,10 @@ class NodeRules:
 
     @classmethod
     def of(cls, symbols: TreeSymbols, labels: bool = True) -> NodeRules:
-        """From what was seen in training.
+        """The rules of the training trees.
 
-        A label that was seen at the last level alone stands nowhere else. Labels none of which was seen with children,
-        or without, are no rule: levels alone are one then, as they are if `labels` is False.
+        A label that occurs there only at the last level is allowed only there. If no label has children there, and none
+        lacks them, or if `labels` is False, the rules depend on levels alone.
 
         Raises:
             ConfigError: there are no labels.
@@ -69,10 +69,10 @@ class NodeRules:
         last = level == depth
         opens &= ~last
         must = opens & ~ends
-        # One child that may end, or, where no label may, one after another down to the last level, where all may.
+        # One child without children; or, if every label needs children, a chain down to the last level.
         below = torch.ones_like(level) if any_ends else depth - level
-        need = torch.where(must, below, torch.where(opens | ends | last, 0, _NEVER))
-        min_need = torch.full((depth + 2,), _NEVER)
+        need = torch.where(must, below, torch.where(opens | ends | last, 0, _IMPOSSIBLE))
+        min_need = torch.full((depth + 2,), _IMPOSSIBLE)
         min_need[1:-1] = need[FIRST:].view(-1, depth).amin(0)
         rows = torch.arange(depth + 2)[:, None]
         return cls(depth, level, opens, must, need, min_need, level <= rows[:-1], need < rows)
@@ -83,25 +83,26 @@ class NodeRules:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The nodes that each row of a batch must write, and how deep they reach; what is below them is free.
+class TemplateNodes:
+    """The template of each row of a batch. The nodes below its last level are free.
 
     Attributes:
-        depth: (batch,) levels that are the template's; 0 where there is none.
-        nodes: (batch, n + 1) their symbols, then EOS.
-        rest: (batch, n + 1) the least number of nodes that are to come, those that the kept ones need included.
+        depth: (batch,) the template's levels; 0 without a template.
+        nodes: (batch, n + 1) the template's symbols, then EOS.
+        remaining: (batch, n + 1) the smallest number of nodes after the first n of the template's, including those that
+            they need below them.
     """
 
     depth: Tensor
     nodes: Tensor
-    rest: Tensor
+    remaining: Tensor
 
     @classmethod
-    def of(cls, template: Tensor, levels: int, rules: NodeRules) -> Kept:
+    def of(cls, template: Tensor, levels: int, rules: NodeRules) -> TemplateNodes:
         """The top `levels` levels of templates, (batch, nodes) symbols; specials among them are skipped.
 
         Raises:
-            TreeError: a row's levels are no tree's.
+            TreeError: a row's levels are not those of a tree.
         """
         level = rules.level[template]
         real = (level > 0) & (level <= levels)
@@ -113,35 +114,35 @@ class Kept:
         level = rules.level[nodes]
         _check(level)
         depth = level.amax(1)
-        # Above the last level that is kept, the template says what has children; there, the label does.
-        owed = rules.must[nodes] & (level == depth[:, None])
-        cost = (level > 0) + torch.where(owed, rules.need[nodes], 0)
+        # Above its last level, the template determines which nodes have children; at its last level, the label does.
+        must = rules.must[nodes] & (level == depth[:, None])
+        cost = (level > 0) + torch.where(must, rules.need[nodes], 0)
         return cls(depth, nodes, cost.flip(1).cumsum(1).flip(1))
 
-    def select(self, index: Tensor) -> Kept:
+    def select(self, index: Tensor) -> TemplateNodes:
         """The rows `index`."""
-        return Kept(self.depth[index], self.nodes[index], self.rest[index])
+        return TemplateNodes(self.depth[index], self.nodes[index], self.remaining[index])
 
     def next(self, place: Tensor) -> Tensor:
-        """(batch,) the symbol that comes after the first `place` of each row; EOS after the last."""
+        """(batch,) the template's symbol after the first `place`; EOS after the last."""
         return self.nodes.gather(1, place[:, None])[:, 0]
 
-    def still(self, place: Tensor) -> Tensor:
-        """(batch,) the least number of nodes to come after the first `place`."""
-        return self.rest.gather(1, place[:, None])[:, 0]
+    def min_remaining(self, place: Tensor) -> Tensor:
+        """(batch,) the smallest number of nodes after the template's first `place`."""
+        return self.remaining.gather(1, place[:, None])[:, 0]
 
     def after(self, place: Tensor, written: Tensor) -> Tensor:
-        """(batch,) `place` one further on where `written`."""
+        """(batch,) `place` plus one where `written` is True."""
         return (place + written).clamp(max=self.nodes.shape[1] - 1)
 
-    def fit(self, max_ids: int, unit: int, rules: NodeRules) -> Kept:
-        """Itself, if every row leads to a tree of at most `max_ids` tokens, `unit` for a node and one for the end.
+    def fit(self, max_ids: int, unit: int, rules: NodeRules) -> TemplateNodes:
+        """Check that every template fits into a tree of at most `max_ids` ids, `unit` for each node and one for EOS.
 
         Raises:
-            ConfigError: it does not.
+            ConfigError: one does not.
         """
         root = torch.where(self.depth == 0, rules.need[BOS], 0)
-        tokens = unit * (self.rest[:, 0] + root) + 1
+        tokens = unit * (self.remaining[:, 0] + root) + 1
         if bool((tokens > max_ids).any()):
             row = int((tokens > max_ids).nonzero()[0])
             raise ConfigError(
@@ -153,12 +154,12 @@ class Kept:
 
 
 def _with_specials(values: Tensor) -> Tensor:
-    """`values`, one for each symbol that is a node, after a 0 for each special."""
+    """`values`, one for each symbol of a node, after a 0 for each special."""
     return torch.nn.functional.pad(values, (FIRST, 0))
 
 
 def _check(level: Tensor) -> None:
-    """Raise TreeError where the levels, (batch, n + 1), 0 after the last, are no tree's."""
+    """Raise TreeError unless the levels, (batch, n + 1), 0 after the last node, are those of trees."""
     before = torch.nn.functional.pad(level, (1, 0))[:, :-1]
     wrong = ((level > before + 1) | ((level == 1) & (before > 0))).any(1)
     if bool(wrong.any()):
@@ -170,27 +171,27 @@ def _check(level: Tensor) -> None:
 
 @dataclass
 class TreeState:
-    """What the nodes written so far leave open."""
+    """A batch of prefixes of trees."""
 
     time: int
-    last: Tensor  # (batch,) the symbol written last; BOS before the first
-    place: Tensor  # (batch,) how many of the kept nodes are written
-    kept: Kept
+    last: Tensor  # (batch,) the last symbol; BOS before the first
+    place: Tensor  # (batch,) the number of the template's nodes that are written
+    template: TemplateNodes
     rules: NodeRules
 
     def select(self, index: Tensor) -> TreeState:
         """The rows `index`."""
-        return replace(self, last=self.last[index], place=self.place[index], kept=self.kept.select(index))
+        return replace(self, last=self.last[index], place=self.place[index], template=self.template.select(index))
 
 
 class WellFormed:
-    """Nodes in pre-order, symbols of `TreeSymbols`, that make one tree; EOS after it, within `max_ids` tokens.
+    """The nodes of one tree in pre-order, as ids of `TreeSymbols`, and EOS: at most `max_ids` ids.
 
-    A node has the children that its label was seen with: none, or some, unless it stands at the last level.
+    Whether a node has children follows its label's nodes in the training trees; at the last level it has none.
 
     Args:
-        max_ids: the most tokens, the end counted; `beam_search` must be given no fewer.
-        labels: whether labels matter; if not, levels alone do.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        labels: whether the rules depend on labels; if not, on levels alone.
     """
 
     def __init__(self, symbols: TreeSymbols, max_ids: int, labels: bool = True) -> None:
@@ -206,28 +207,28 @@ class WellFormed:
 
     def _start(self, template: Tensor, levels: int) -> TreeState:
         rules = self.rules.to(template.device)
-        kept = Kept.of(template, levels, rules).fit(self.max_ids, 1, rules)
+        nodes = TemplateNodes.of(template, levels, rules).fit(self.max_ids, 1, rules)
         last = torch.full((len(template),), BOS, device=template.device)
-        return TreeState(0, last, torch.zeros_like(last), kept, rules)
+        return TreeState(0, last, torch.zeros_like(last), nodes, rules)
 
     def mask(self, state: TreeState) -> Tensor:
-        """A child of the last node, a sibling of it or of a node above it, the next that is kept, or the end."""
-        rules, kept, last = state.rules, state.kept, state.last
+        """A child of the last node, a sibling of it or of an ancestor, the template's next node, or EOS."""
+        rules, template, last = state.rules, state.template, state.last
         level = rules.level[last]
-        must = rules.must[last] & (level >= kept.depth)
-        # Free nodes stand below the kept ones, and below the root; a child that must be is the only choice.
-        above = torch.where(must, level, torch.maximum(kept.depth, level.clamp(max=1)))
+        must = rules.must[last] & (level >= template.depth)
+        # Free nodes are below the template and the root. If the last node must have a child, only a child is allowed.
+        above = torch.where(must, level, torch.maximum(template.depth, level.clamp(max=1)))
         deepest = level + rules.opens[last]
-        room = (self.max_ids - state.time - 2 - kept.still(state.place)).clamp(-1, rules.depth)
+        room = (self.max_ids - state.time - 2 - template.min_remaining(state.place)).clamp(-1, rules.depth)
         allowed = rules.to_level[deepest] & ~rules.to_level[above] & rules.fewer[room + 1]
-        # Something always fits where a child must be, but in rows that a search has given up.
+        # A required child always fits, except in rows that a search has given up.
         done = ~must | (rules.min_need[level + 1] > room)
-        return allowed.scatter_(1, kept.next(state.place)[:, None], done[:, None])
+        return allowed.scatter_(1, template.next(state.place)[:, None], done[:, None])
 
     def advance(self, tokens: Tensor, state: TreeState) -> TreeState:
-        """One node further; specials change nothing."""
+        """The state after one more node; specials do not change it."""
         level = state.rules.level[tokens]
-        place = state.kept.after(state.place, (level > 0) & (level <= state.kept.depth))
+        place = state.template.after(state.place, (level > 0) & (level <= state.template.depth))
         last = torch.where(level > 0, tokens, state.last)
         return replace(state, time=state.time + 1, last=last, place=place)
 
@@ -235,8 +236,8 @@ class WellFormed:
 class KeptTemplate(WellFormed):
     """`WellFormed`, with top levels that equal each row's template.
 
-    They are the template's own levels, `levels` at most; the nodes of the last of them may have children that are
-    free. Where a template breaks the rules of labels, it is right.
+    At most `levels` levels of the template are used; the nodes of the last one may have free children. The template may
+    break the rules of labels.
     """
 
     def __init__(self, symbols: TreeSymbols, max_ids: int, levels: int = 3) -> None:

@@ -146,9 +146,9 @@ class BeneparParser:
                 annotations = annotate(model, F.embedding(ids, table), mask)
             else:
                 annotations, mask = annotate_pretrained(model, [item.encoded for item in inputs[first:last]])
-            yield from self._parsed_batches(inputs[first:last], annotations, mask.sum(1) - 2)
+            yield from self._parsed_batch(inputs[first:last], annotations, mask.sum(1) - 2)
 
-    def _parsed_batches(
+    def _parsed_batch(
         self, inputs: Sequence[_Input], annotations: torch.Tensor, lengths: torch.Tensor
     ) -> Iterator[Parse | Refused]:
         model = self._model
