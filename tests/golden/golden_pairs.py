@@ -130,8 +130,8 @@ def guig(_: Path) -> Any:
     template = {"reads": ["template"], "layers": 1}
     variants: list[dict[str, Any]] = [
         {"encoders": [text, tree | {"attention": "path"}]},
-        {"encoders": [text, tree | {"attention": "path"}], "norm": "released", "residual": "inside", "boundary_ids": True,
-         "sharpness": 4.0},
+        {"encoders": [text, tree | {"attention": "path"}], "norm": "released", "residual": "inside",
+         "boundary_ids": True, "sharpness": 4.0},
         {"encoders": [tree | {"attention": "path"}], "norm": "pre", "divide": "coverage", "passes": 1},
         {"encoders": [tree | {"reads": ["target_tree", "source"]}]},
         {"encoders": [tree | {"reads": ["source_tree"]}, template], "writes": "tree", "alpha": 0.3, "template": 2},
