@@ -73,7 +73,7 @@ def draw_shares(
 ) -> Array:
     """The share of each text in the Distinct-n of its draw. The sum over all rows holds the sums over the draws.
 
-    Pooled Distinct falls as a corpus grows. So a corpus of several samples per poem is never pooled whole: each draw
+    Pooled Distinct falls as a corpus grows. So a corpus of several samples per poem is never pooled over samples: each draw
     is pooled by itself, and the draws are averaged, as the paper averages five runs.
 
     Args:
@@ -98,7 +98,7 @@ def draw_shares(
 
 
 def _verse_metric(level: str, order: int, *, corpus_level: bool) -> Metric:
-    interval = "none" if whole else "bootstrap"
+    interval = "none" if corpus_level else "bootstrap"
     return Metric(
         f"distinct_{order}_{level}",
         ratio(_ORDERS.index(order), _TEXTS, scale=100.0),
