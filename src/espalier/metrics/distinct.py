@@ -73,8 +73,8 @@ def draw_shares(
 ) -> Array:
     """The share of each text in the Distinct-n of its draw. The sum over all rows holds the sums over the draws.
 
-    Pooled Distinct falls as a corpus grows. So a corpus of several samples per poem is never pooled over samples: each draw
-    is pooled by itself, and the draws are averaged, as the paper averages five runs.
+    Pooled Distinct falls as a corpus grows. A corpus with several samples per poem is therefore pooled by draw, and the
+    draws are averaged, as the paper averages five runs.
 
     Args:
         texts: the generated texts.
