@@ -271,7 +271,7 @@ def test_a_dataset_that_was_made_again_after_training_is_one_line(restored: Path
 def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str) -> None:
     scored, table = details(talked, run), outputs(talked, run)
     assert list(scored) == ["scores", "intervals", "signatures", "undefined", "counts", "settings"]
-    assert list(scored["scores"]) == list(KEYS)
+    assert {*scored["scores"]} == {*KEYS}
     undefined = {name for name, value in scored["scores"].items() if value is None}
     trees = run in ("grown", "short")
     assert undefined == {*scored["undefined"]} == (set() if trees else {"tree_whole"})
@@ -342,7 +342,7 @@ def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
     ids = outputs(talked, "grown")["id"].tolist()
     for name in names:
         assert outputs(talked, f"baselines/talk/{name}")["id"].tolist() == ids
-        assert list(details(talked, f"baselines/talk/{name}")["scores"]) == list(KEYS)
+        assert {*details(talked, f"baselines/talk/{name}")["scores"]} == {*KEYS}
     human, copied, ngram = (details(talked, f"baselines/talk/{name}")["scores"] for name in ("human", "copy", "ngram"))
     assert human["bleu"] == pytest.approx(100) and human["grammatical"] == 100 and human["perplexity_per_word"] is None
     assert copied["copied"] == 100 and ngram["perplexity_per_word"] > 1

@@ -192,7 +192,7 @@ class LetterTask:
     def generate(self, model: Any, batch: Any, decoder: LetterDecoder, seeds: Sequence[int]) -> list[list[Any]]:
         from espalier.decoding.sampling import sample
 
-        texts = sample(model, batch, seeds=list(seeds), steps=decoder.max_letters, begin=BOS, end=EOS, top_k=1)
+        texts = sample(model, batch, seeds=list(seeds), max_ids=decoder.max_letters, begin=BOS, end=EOS, top_k=1)
         return [[ids] for ids in texts]
 
     def columns(self, hypothesis: Any, row: Mapping[str, Any], model: Any, decoder: LetterDecoder) -> dict[str, Any]:

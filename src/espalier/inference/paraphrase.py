@@ -16,6 +16,7 @@ from espalier.inference.results import Paraphrase
 from espalier.inference.templates import top
 from espalier.inference.writer import ArgumentError, argument, require_range
 from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
 from espalier.tasks.paraphrase import PairDecoder, search
 
@@ -147,8 +148,7 @@ def print_words(words: Sequence[str], lower: bool) -> str:
     Args:
         lower: whether they are lower-cased; then "i" and the first letter become capitals.
     """
-    from nltk.tokenize.treebank import TreebankWordDetokenizer
-
-    text = str(TreebankWordDetokenizer().detokenize(["I" if word == "i" and lower else word for word in words]))
+    detokenizer = nltk_module("tokenize.treebank").TreebankWordDetokenizer()
+    text = str(detokenizer.detokenize(["I" if word == "i" and lower else word for word in words]))
     start = next((place for place, character in enumerate(text) if character.isalnum()), 0)
     return text[:start] + text[start : start + 1].upper() + text[start + 1 :] if lower else text

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from nltk.stem.porter import PorterStemmer
 
+from espalier.io.imports import nltk_module
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.wordnet import WordNet
@@ -112,7 +112,7 @@ def _match(
 
 @cache
 def _stemmer() -> Any:
-    return PorterStemmer()
+    return nltk_module("stem.porter").PorterStemmer()
 
 
 @lru_cache(maxsize=1 << 17)

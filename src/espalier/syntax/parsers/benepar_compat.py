@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from espalier.io.errors import ArtifactError
+from espalier.io.imports import nltk_module
 
 #: The weights of benepar's released format, a folder.
 WEIGHTS: Final = "benepar_model.bin"
@@ -82,6 +83,7 @@ def without_beginning() -> Iterator[None]:
     if "benepar" in sys.modules or (spec := find_spec("benepar")) is None:
         yield
         return
+    nltk_module()  # which its modules import
     sys.modules["benepar"] = bare = module_from_spec(spec)  # not executed
     try:
         yield

@@ -11,6 +11,8 @@ import re
 from functools import cache
 from typing import Any, Final
 
+from espalier.io.imports import nltk_module
+
 #: What a quote in the treebank may stand for in a text.
 _QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
 _SPACES: Final = re.compile(r"\s*")
@@ -34,6 +36,4 @@ def penn_words(text: str) -> tuple[tuple[str, ...], list[bool]] | None:
 
 @cache
 def _tokenizer() -> Any:
-    from nltk.tokenize import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
+    return nltk_module("tokenize").NLTKWordTokenizer()
