@@ -50,16 +50,16 @@ def test_ratios_are_zero_or_undefined_as_their_evidence_says() -> None:
     sums = np.array([[3.0, 4.0, 1.0], [3.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     # 3/4; 3/0 with evidence is 0, without is undefined; no evidence is undefined
     assert np.array_equal(ratio(0, 1)(sums), [0.75, math.nan, math.nan], equal_nan=True)
-    assert np.array_equal(ratio(0, 1, given=2, scale=100)(sums), [75.0, 0.0, math.nan], equal_nan=True)
+    assert np.array_equal(ratio(0, 1, evidence=2, scale=100)(sums), [75.0, 0.0, math.nan], equal_nan=True)
 
 
 def test_micro_f1_and_f1_of_means() -> None:
     # correct 2, produced 4, wanted 6: 2*2/10 = .4, which is 2pr/(p+r) with p 1/2, r 1/3: (1/3)/(5/6)
-    assert f1(0, 1, 2, given=2)(np.array([2.0, 4.0, 6.0])) == pytest.approx(0.4)
-    assert math.isnan(f1(0, 1, 2, given=2)(np.array([0.0, 4.0, 0.0])))
+    assert f1(0, 1, 2, evidence=2)(np.array([2.0, 4.0, 6.0])) == pytest.approx(0.4)
+    assert math.isnan(f1(0, 1, 2, evidence=2)(np.array([0.0, 4.0, 0.0])))
     # two texts, p (1, .5), r (.5, .5): means .75 and .5, F = .75/1.25 = .6; the mean of F1s is (2/3 + 1/2)/2 = .583
-    assert f1_of_means(0, 1, given=2)(np.array([1.5, 1.0, 2.0])) == pytest.approx(0.6)
-    assert f1_of_means(0, 1, given=2)(np.array([0.0, 0.0, 2.0])) == 0.0
+    assert f1_of_means(0, 1, evidence=2)(np.array([1.5, 1.0, 2.0])) == pytest.approx(0.6)
+    assert f1_of_means(0, 1, evidence=2)(np.array([0.0, 0.0, 2.0])) == 0.0
 
 
 @pytest.mark.parametrize("cells", [4_000_000, 1])
@@ -139,7 +139,7 @@ def test_the_json_has_six_digits_null_for_the_undefined_and_the_same_keys_throug
 
 
 def test_a_metric_of_the_whole_corpus_has_no_interval_and_its_signature_names_none() -> None:
-    whole = Metric("total", ratio(0, 1), "toy", whole=True)
+    whole = Metric("total", ratio(0, 1), "toy", corpus_level=True)
     score = scores([whole], rows(1, 2, 6), seed=0, groups=["a", "a", "b"])["total"]
     assert (score.value, score.low, score.high, score.signature) == (3.0, None, None, "toy|n:3")
 

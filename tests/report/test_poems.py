@@ -47,24 +47,24 @@ def test_english_marks_close_up_and_words_do_not() -> None:
 
 def test_what_was_asked_stands_beside_and_what_differs_is_said() -> None:
     poem = mark(Sample(id="a", text="山有云，水有烟。\n月天。", format="3，3。3。", rhyme="AA"), "zh")
-    assert [(line.asked, line.got) for line in poem.lines] == [("3，3。", ""), ("3。", "2。")]
+    assert [(line.expected, line.actual) for line in poem.lines] == [("3，3。", ""), ("3。", "2。")]
 
 
 def test_a_literal_of_a_template_counts_as_the_word_in_its_place() -> None:
     (line,) = mark(Sample(id="a", text="山有云，水有烟。", format="_有_，__#。", rhyme="A"), "zh").lines
-    assert (line.asked, line.got) == ("_有_，__#。", "")
+    assert (line.expected, line.actual) == ("_有_，__#。", "")
 
 
 def test_units_that_never_came_and_units_too_many_keep_their_lines() -> None:
     short = mark(Sample(id="a", text="山有云。", format="3。3。", rhyme="AA"), "zh")
-    assert [(len(line.tokens), line.asked) for line in short.lines] == [(4, "3。"), (0, "3。")]
+    assert [(len(line.tokens), line.expected) for line in short.lines] == [(4, "3。"), (0, "3。")]
     long = mark(Sample(id="a", text="山有云。\n月在天。", format="3。", rhyme="A"), "zh")
-    assert [(line.asked, line.got, line.letter) for line in long.lines] == [("3。", "", "A"), ("", "3。", "")]
+    assert [(line.expected, line.actual, line.letter) for line in long.lines] == [("3。", "", "A"), ("", "3。", "")]
 
 
 def test_a_format_that_cannot_be_read_is_shown_whole() -> None:
     poem = mark(Sample(id="a", text="山有云。", format="5,,7", rhyme="A"), "zh")
-    assert (poem.format, [line.asked for line in poem.lines]) == ("5,,7", [""])
+    assert (poem.format, [line.expected for line in poem.lines]) == ("5,,7", [""])
 
 
 def test_a_place_without_a_known_sound_has_none() -> None:

@@ -167,9 +167,9 @@ def _metrics(prefix: str, start: int, protocol: str, words: str, undefined: str)
     signature = signature_of("brackets", protocol=protocol, labels="COLLINS.prm", mean="micro")
     matched, predicted, gold, exact, tags, counted, scored = range(start, start + _ALL)
     return (
-        Metric(f"{prefix}_p", ratio(matched, predicted, given=scored, scale=100.0), signature, undefined),
-        Metric(f"{prefix}_r", ratio(matched, gold, given=scored, scale=100.0), signature, undefined),
-        Metric(f"{prefix}_f1", f1(matched, predicted, gold, given=scored, scale=100.0), signature, undefined),
+        Metric(f"{prefix}_p", ratio(matched, predicted, evidence=scored, scale=100.0), signature, undefined),
+        Metric(f"{prefix}_r", ratio(matched, gold, evidence=scored, scale=100.0), signature, undefined),
+        Metric(f"{prefix}_f1", f1(matched, predicted, gold, evidence=scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_exact", ratio(exact, scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_tag_accuracy", ratio(tags, counted, scale=100.0), f"{signature}|words:{words}", undefined),
     )

@@ -73,8 +73,8 @@ def draw_shares(
 ) -> Array:
     """The share of each text in the Distinct-n of its draw. The sum over all rows holds the sums over the draws.
 
-    Pooled Distinct falls as a corpus grows. So a corpus of several samples per poem is never pooled whole: each draw
-    is pooled by itself, and the draws are averaged, as the paper averages five runs.
+    Pooled Distinct falls as a corpus grows. A corpus with several samples per poem is therefore pooled by draw, and the
+    draws are averaged, as the paper averages five runs.
 
     Args:
         texts: the generated texts.
@@ -97,23 +97,23 @@ def draw_shares(
     return shares
 
 
-def _verse_metric(level: str, order: int, *, whole: bool) -> Metric:
-    interval = "none" if whole else "bootstrap"
+def _verse_metric(level: str, order: int, *, corpus_level: bool) -> Metric:
+    interval = "none" if corpus_level else "bootstrap"
     return Metric(
         f"distinct_{order}_{level}",
         ratio(_ORDERS.index(order), _TEXTS, scale=100.0),
         signature_of("distinct", n=order, mean=level, tokens="words+marks", across="units", interval=interval),
         "no texts",
-        whole=whole,
+        corpus_level=corpus_level,
     )
 
 
 #: Of verse, mean over texts: over `distinct_statistics`.
-MACRO = tuple(_verse_metric("macro", order, whole=False) for order in _ORDERS)
+MACRO = tuple(_verse_metric("macro", order, corpus_level=False) for order in _ORDERS)
 
 #: Of verse, all texts of a draw pooled: over `draw_shares`. There is no interval. A resample repeats texts, and
 #: repeated texts share their n-grams, so that every bootstrap value lies below the value of the corpus.
-MICRO = tuple(_verse_metric("micro", order, whole=True) for order in _ORDERS)
+MICRO = tuple(_verse_metric("micro", order, corpus_level=True) for order in _ORDERS)
 
 #: Of words, mean over texts: over `distinct_statistics`.
 WORDS_MACRO = tuple(
@@ -130,10 +130,10 @@ WORDS_MACRO = tuple(
 WORDS_POOLED = tuple(
     Metric(
         f"distinct_{order}",
-        ratio(2 * column, 2 * column + 1, given=2 * _TEXTS, scale=100.0),
+        ratio(2 * column, 2 * column + 1, evidence=2 * _TEXTS, scale=100.0),
         signature_of("distinct", n=order, mean="pooled", tokens="words", interval="none"),
         "no texts",
-        whole=True,
+        corpus_level=True,
     )
     for column, order in enumerate(_ORDERS)
 )

@@ -1,9 +1,9 @@
-"""The shape of every metric: statistics of each segment, an aggregate of their sum, an interval, a signature.
+"""The parts of every metric: statistics of each segment, an aggregate of their sum, an interval, a signature.
 
-A family computes one array of statistics, a row per segment, and lists its metrics; each metric turns a sum of rows
-into a number. Applied to the sum of all rows it is the corpus score, to a single row the segment's own score, to the
-sums of resampled rows the bootstrap. A mean is a ratio of two columns, one of which counts. There is no other path
-to a number, so the three can never disagree. (The shape is that of sacreBLEU, Post 2018.)
+A family computes one array of statistics, a row for each segment, and lists its metrics. A metric maps a sum of rows to
+a number: the sum of all rows to the corpus score, a single row to the segment's score, and sums of resampled rows to
+the bootstrap. A mean is a ratio of two columns, one of which counts. All numbers are computed in this way, so corpus
+scores, segment scores and intervals agree, as in sacreBLEU (Post 2018).
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ class Metric:
     """One number of a family.
 
     Attributes:
-        name: its key in the metrics file; values of different protocols never share one.
+        name: the key in the metrics file; different protocols have different names.
         aggregate: from summed statistics to the value.
         signature: everything a reader must know to compare the value with another (`signature_of`).
-        undefined: why there may be no value ("no reference rhymes").
-        whole: whether the value belongs to the corpus as a whole, so that segments cannot be resampled. Such a metric
-            has no interval.
+        undefined: the reason for a missing value ("no reference rhymes").
+        corpus_level: whether the value is not a function of segments that can be resampled. Such a metric has no
+            interval.
     """
 
     name: str
     aggregate: Aggregate
     signature: str
     undefined: str = "no segments"
-    whole: bool = False
+    corpus_level: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A value with its interval. `value` is None where it is undefined, and then `undefined` says why.
+    """A value with its interval. `value` is None if it is undefined; then `undefined` has the reason.
 
-    `low` and `high` are None as well where a percentile bootstrap would mislead, or was not asked for.
+    `low` and `high` are None too if there is no percentile interval.
     """
 
     value: float | None
@@ -70,32 +70,32 @@ def _divide(numerator: Array, denominator: Array) -> Array:
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
-def _given(values: Array, evidence: Array) -> Array:
+def _defined(values: Array, evidence: Array) -> Array:
     return np.where(evidence > 0, values, np.nan)
 
 
-def ratio(numerator: int, denominator: int, *, given: int | None = None, scale: float = 1.0) -> Aggregate:
-    """The quotient of two summed columns; with a column that counts below the line, a mean.
+def ratio(numerator: int, denominator: int, *, evidence: int | None = None, scale: float = 1.0) -> Aggregate:
+    """The quotient of two summed columns; a mean if the denominator counts.
 
-    Undefined where the column `given` (else the denominator) sums to 0; 0 where only the denominator does.
+    Undefined where the column `evidence` (by default the denominator) sums to 0; 0 where only the denominator does.
     """
-    evidence = denominator if given is None else given
-    return lambda sums: _given(scale * _divide(sums[..., numerator], sums[..., denominator]), sums[..., evidence])
+    column = denominator if evidence is None else evidence
+    return lambda sums: _defined(scale * _divide(sums[..., numerator], sums[..., denominator]), sums[..., column])
 
 
-def f1(correct: int, produced: int, expected: int, *, given: int, scale: float = 1.0) -> Aggregate:
-    """Micro-F1 of pooled counts: 2 correct / (produced + expected). Undefined where the column `given` sums to 0."""
-    return lambda sums: _given(
-        scale * _divide(2.0 * sums[..., correct], sums[..., produced] + sums[..., expected]), sums[..., given]
+def f1(correct: int, produced: int, expected: int, *, evidence: int, scale: float = 1.0) -> Aggregate:
+    """Micro-F1 of pooled counts: 2 correct / (produced + expected). Undefined where the column `evidence` sums to 0."""
+    return lambda sums: _defined(
+        scale * _divide(2.0 * sums[..., correct], sums[..., produced] + sums[..., expected]), sums[..., evidence]
     )
 
 
-def f1_of_means(precision: int, recall: int, *, given: int, scale: float = 1.0) -> Aggregate:
-    """F1 of mean precision and mean recall, which is not the mean of the F1s. `given` counts what is averaged."""
+def f1_of_means(precision: int, recall: int, *, evidence: int, scale: float = 1.0) -> Aggregate:
+    """F1 of mean precision and mean recall, which is not the mean of the F1s. `evidence` counts the segments."""
 
     def aggregate(sums: Array) -> Array:
-        p, r, count = sums[..., precision], sums[..., recall], sums[..., given]
-        return _given(scale * _divide(2.0 * p * r, (p + r) * count), count)
+        p, r, count = sums[..., precision], sums[..., recall], sums[..., evidence]
+        return _defined(scale * _divide(2.0 * p * r, (p + r) * count), count)
 
     return aggregate
 
@@ -135,12 +135,12 @@ def scores(
     results = {}
     for metric in metrics:
         value = float(metric.aggregate(total))
-        signature = metric.signature + count + ("" if metric.whole else resampling)
+        signature = metric.signature + count + ("" if metric.corpus_level else resampling)
         if not math.isfinite(value):
             reason = "too large" if math.isinf(value) else metric.undefined
             results[metric.name] = Score(None, None, None, signature, segments, reason)
             continue
-        interval = None if metric.whole else percentile_interval(metric.aggregate(sums), confidence)
+        interval = None if metric.corpus_level else percentile_interval(metric.aggregate(sums), confidence)
         low, high = interval if interval is not None else (None, None)
         results[metric.name] = Score(value, low, high, signature, segments)
     return results

@@ -1,7 +1,7 @@
-"""Rhyme accuracy (SongNet, section 4.3), by the paper's text as far as it goes, and by the released code.
+"""Rhyme accuracy (SongNet, section 4.3), by the paper's text and by the released code.
 
-The paper names the places and the lexica and leaves the count open. Here it is one idea in both languages: the
-reference and its scheme say what ought to rhyme (gold) and what ought not to; the hypothesis is asked what does.
+The paper names the places and the lexica, but not what is counted. Here the reference and its scheme determine what
+should rhyme (gold), and the hypothesis what does (produced).
 
 - Chinese counts places. Gold: a place with a letter that has its letter's majority group in the reference. Produced:
   a place with a letter that has its letter's majority group in the hypothesis, or a place without a letter that has
@@ -9,13 +9,13 @@ reference and its scheme say what ought to rhyme (gold) and what ought not to; t
 - English counts pairs of lines. Gold: a pair of one letter that rhymes in the reference. Produced: a gold pair that
   rhymes in the hypothesis, or two lines of different letters that do.
 
-Correct is what is produced and gold. What the reference does by accident (an end of no letter in the rhyme group, lines
-that rhyme across letters) is neither gold nor wrong, so that a reference scores 100 against itself. In English the
-scheme is certain and old rhymes have drifted: a pair of one letter that the reference does not rhyme is not wrong
-either. In Chinese the scheme is often no more than "every unit may rhyme": there the reference decides.
+Correct is what is both produced and gold. Accidental rhymes of the reference (a place without a letter in the rhyme
+group, lines that rhyme across letters) are neither gold nor wrong, so that a reference scores 100 against itself. In
+English the scheme is certain, but sounds have changed: a pair of one letter that does not rhyme in the reference is not
+wrong either. In Chinese the scheme often only says that every unit may rhyme, so the reference decides.
 
-Missing units, words of unknown sound and a rhyme of one place alone never rhyme; units beyond the reference's last
-can only be wrong. Poems whose reference has nothing that rhymes are not scored.
+Missing units, words of unknown sound, and a single place never rhyme; units after the reference's last can only be
+wrong. Poems whose reference does not rhyme are not scored.
 """
 
 from __future__ import annotations
@@ -195,19 +195,21 @@ def rhyme_metrics(
     no_code = "no texts" if language == "zh" else "the released code has no English rhyme"
 
     def of(column: int, below: int, key: str, mean: str) -> Metric:
-        return Metric(f"{name}_{key}", ratio(column, below, given=_SCORED, scale=100.0), f"{paper}|mean:{mean}", silent)
+        return Metric(
+            f"{name}_{key}", ratio(column, below, evidence=_SCORED, scale=100.0), f"{paper}|mean:{mean}", silent
+        )
 
     f1s = (
         of(_F1, _SCORED, "macro_f1", "macro"),
         Metric(
             f"{name}_micro_f1",
-            f1(_CORRECT, _PRODUCED, _GOLD, given=_SCORED, scale=100.0),
+            f1(_CORRECT, _PRODUCED, _GOLD, evidence=_SCORED, scale=100.0),
             f"{paper}|mean:micro",
             silent,
         ),
         Metric(
             f"{released_name}_macro_f1",
-            f1_of_means(_RELEASED + _P, _RELEASED + _R, given=_RELEASED_TEXTS, scale=100.0),
+            f1_of_means(_RELEASED + _P, _RELEASED + _R, evidence=_RELEASED_TEXTS, scale=100.0),
             f"{released}|mean:macro|f1:of-means",
             no_code,
         ),
@@ -217,7 +219,7 @@ def rhyme_metrics(
                 _RELEASED + _CORRECT,
                 _RELEASED + _PRODUCED,
                 _RELEASED + _GOLD,
-                given=_RELEASED_TEXTS,
+                evidence=_RELEASED_TEXTS,
                 scale=100.0,
             ),
             f"{released}|mean:micro",

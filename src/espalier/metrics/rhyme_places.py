@@ -1,4 +1,4 @@
-"""Where a text ought to rhyme, where it does, and what chance would give.
+"""Rhyme places: those of a scheme, those that rhyme, and those that rhyme by chance.
 
 A rhyme place is the last word of a unit. A rhyme scheme has one letter per unit: units of one letter rhyme with each
 other, "." with none.
@@ -21,7 +21,7 @@ FREE = "."
 
 @dataclass(frozen=True, slots=True)
 class RhymeMark:
-    """One rhyme place of a text, for whoever shows it.
+    """One rhyme place of a text.
 
     Attributes:
         unit: index of the unit.
@@ -55,9 +55,9 @@ def end_groups(text: str, *, u_umlaut: UUmlaut = "u") -> list[str | None]:
 
 
 def majority(groups: Sequence[str | None], *, min_places: int = 2) -> str | None:
-    """The group that most places share, the first seen of equals; None where fewer than `least` places share any.
+    """The most frequent group, the first of equals; None if fewer than `min_places` places have it.
 
-    A single place is in no majority, because a rhyme takes two.
+    A single place is not a majority, because a rhyme takes two.
     """
     counts = Counter(group for group in groups if group is not None)
     best = max(counts, key=counts.__getitem__, default=None)  # max keeps the first of equals, as they were inserted
@@ -67,8 +67,8 @@ def majority(groups: Sequence[str | None], *, min_places: int = 2) -> str | None
 def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
     """Which units of a Chinese text rhyme under a scheme.
 
-    Each letter has a leading group, the majority over its own places. A place of the letter rhymes where it has the
-    letter's group; a place of no letter (also past the scheme's end) rhymes where it has any letter's.
+    A letter's group is the majority group of its places. A place of the letter rhymes if it has this group; a place
+    without a letter, or past the scheme's end, rhymes if it has the group of any letter.
     """
     letters = scheme[: len(groups)].ljust(len(groups), FREE)
     places: dict[str, list[str | None]] = {}
@@ -82,7 +82,7 @@ def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
 
 
 def scheme_of(rhyme: str, reference: str, language: Language, *, u_umlaut: UUmlaut = "u") -> str:
-    """The scheme itself; or, of a Chinese text whose scheme is unknown (""), "A" wherever its majority group ends."""
+    """The scheme; if it is unknown ("") and the text Chinese, "A" for the units that end in the majority group."""
     if rhyme or language != "zh":
         return rhyme
     groups = end_groups(reference, u_umlaut=u_umlaut)
@@ -95,7 +95,7 @@ def rhyme_marks(
 ) -> list[RhymeMark]:
     """The rhyme places of a text, in reading order: the last words of the units that have a letter.
 
-    A text shorter or longer than its scheme is marked as far as both go.
+    If the text and the scheme have different lengths, the shorter length is used.
     """
     scheme = scheme_of(rhyme, text, language, u_umlaut=u_umlaut)
     units = [tokens_of(unit, language) for unit in units_of(text)]
@@ -107,9 +107,9 @@ def rhyme_marks(
         if letter == FREE or place is None or word is None:
             continue
         peers = [
-            other
-            for index, (other, name) in enumerate(zip(words, scheme, strict=False))
-            if name == letter and index != unit and other is not None
+            peer
+            for index, (peer, name) in enumerate(zip(words, scheme, strict=False))
+            if name == letter and index != unit and peer is not None
         ]
         rhymes = rhyming[unit] if rhyming else any(sounds_alike(word, peer, language, rule=rule) for peer in peers)
         marks.append(RhymeMark(unit, place, letter, group_name(word, language, u_umlaut=u_umlaut), rhymes))
@@ -117,10 +117,9 @@ def rhyme_marks(
 
 
 def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[str]:
-    """The same texts with the last words of all their units shuffled among them, under a seed.
+    """The same texts with the last words of all units of all texts permuted at random.
 
-    Formats, marks and the words that end units in all stay what they were; only which of them meet is left to chance.
-    The rhyme scores of the result are what the model would have had without listening.
+    Formats, marks and the set of last words do not change. The rhyme scores of the result are those of chance.
     """
     poems = [[tokens_of(unit, language) for unit in units_of(text)] for text in texts]
     places = [(tokens, place) for units in poems for tokens in units if (place := rhyme_place(tokens)) is not None]

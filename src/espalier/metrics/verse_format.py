@@ -109,19 +109,19 @@ def format_metrics(rules: Rules) -> tuple[Metric, ...]:
         Metric("format_macro_p", ratio(_P, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
         Metric("format_macro_r", ratio(_R, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
         Metric("format_macro_f1", ratio(_F1, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
-        Metric("format_micro_p", ratio(_CORRECT, _GENERATED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
-        Metric("format_micro_r", ratio(_CORRECT, _EXPECTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric("format_micro_p", ratio(_CORRECT, _GENERATED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+        Metric("format_micro_r", ratio(_CORRECT, _EXPECTED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
         Metric(
-            "format_micro_f1", f1(_CORRECT, _GENERATED, _EXPECTED, given=_TEXTS, scale=100.0), f"{paper}|mean:micro"
+            "format_micro_f1", f1(_CORRECT, _GENERATED, _EXPECTED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"
         ),
         Metric(
             "format_released_macro_f1",
-            f1_of_means(_RELEASED + _P, _RELEASED + _R, given=_TEXTS, scale=100.0),
+            f1_of_means(_RELEASED + _P, _RELEASED + _R, evidence=_TEXTS, scale=100.0),
             f"{released}|mean:macro|f1:of-means",
         ),
         Metric(
             "format_released_micro_f1",
-            f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _EXPECTED, given=_TEXTS, scale=100.0),
+            f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _EXPECTED, evidence=_TEXTS, scale=100.0),
             f"{released}|mean:micro",
         ),
     )

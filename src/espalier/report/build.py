@@ -17,7 +17,7 @@ from espalier.report.tables import Table, by_profile, other_metrics, other_runs,
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run as it was made."""
+    """A run, its settings, and the origin of its model."""
 
     key: str
     title: str
@@ -29,9 +29,9 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class CorpusLine:
-    """A corpus as it was read: its counts, and its quarantine by reason.
+    """A corpus: its counts, and its quarantine by reason.
 
-    `splits` and `origins` say, if it has several sources, how many rows of each split came from each: (origin, rows).
+    If it has several sources, `origins` has for each source the number of rows in each of `splits`: (origin, rows).
     """
 
     key: str
@@ -45,7 +45,7 @@ class CorpusLine:
 
 @dataclass(frozen=True, slots=True)
 class PoemGroup:
-    """Some verses of one run. The first run of each profile and language is `featured`: it stands open."""
+    """Verses of one run. The first run of each profile and language is `featured`, so the page shows it open."""
 
     key: str
     title: str
@@ -57,7 +57,7 @@ class PoemGroup:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """How a score was computed. `runs` names those with this signature, and is empty when it is that of all."""
+    """A metric's signature. `runs` names the runs that have it; it is empty if all runs do."""
 
     metric: str
     signature: str
@@ -66,7 +66,7 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is shown, in the order in which it is shown. `missing` are runs that a table names and nobody made."""
+    """The parts of a report in order. `missing` are the keys of runs that a table names and that have no results."""
 
     paper: Paper
     profiles: tuple[tuple[str, str], ...]
@@ -93,16 +93,16 @@ def build(
     *,
     poems_per_run: int = 3,
 ) -> Report:
-    """Put runs beside what a paper prints.
+    """Put runs beside a paper's printed numbers.
 
     Args:
         printed: the paper's numbers, and which run belongs to which row.
-        results: the runs that were made, of one or several profiles. Runs and metrics that no table of the paper
-            names stand in tables of their own.
+        results: runs of one or several profiles. Runs and metrics that no table of the paper names are in tables of
+            their own.
         curves: the losses of their models.
-        corpora: what the corpora hold, for tables about corpora.
+        corpora: the counts of corpora, for tables about corpora.
         comparisons: of the runs that the paper's orderings name.
-        poems_per_run: how many samples of each run to show.
+        poems_per_run: the number of samples of each run that are shown.
     """
     runs = by_profile(results)
     tables = tuple(

@@ -57,7 +57,7 @@ def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: s
             if key not in statistics:
                 statistics[key] = _statistics(runs[key])
         one, other = (statistics[key].get(metric) for key in pair)
-        if one is None or other is None or one[0].whole or one[0].signature != other[0].signature:
+        if one is None or other is None or one[0].corpus_level or one[0].signature != other[0].signature:
             continue
         ids = one[1].index.intersection(other[1].index)
         sums = [table.loc[ids].to_numpy(dtype="float64") for _, table in (one, other)]

@@ -15,8 +15,8 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A labelled text: what a run was given, or what it wrote."""
+class LabelledText:
+    """A text with its label: an input (`written` is False) or an output of a run."""
 
     label: str
     text: str
@@ -25,10 +25,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What was given, then what each run wrote from it."""
+    """The inputs, followed by the outputs of each run."""
 
     id: str
-    lines: tuple[Said, ...]
+    lines: tuple[LabelledText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ExampleGroup:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Examples as they are shown. `missing` are runs that were not made."""
+    """Examples for a report. `missing` are the keys of runs without outputs."""
 
     id: str
     title: str
@@ -54,7 +54,7 @@ class Examples:
 
 
 def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
-    """A few rows that all made runs have, spread evenly over them: nobody chooses which."""
+    """A few rows that all runs have, evenly spread over these."""
     written = [run for key in printed.written for run in runs if run.key == key and run.rows]
     groups = [
         group
@@ -78,23 +78,22 @@ def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[Example
         chosen = shared[:: max(1, len(shared) // printed.count)][: printed.count]
         examples = []
         for id_ in chosen:
-            given = [Said(label, first[id_][0].get(column, ""), False) for column, label in printed.given.items()]
+            inputs = [
+                LabelledText(label, first[id_][0].get(column, ""), False) for column, label in printed.given.items()
+            ]
             written = [
-                Said(printed.written[run.key] + (f" {rank}" if printed.best > 1 else ""), row["text"], True)
+                LabelledText(printed.written[run.key] + (f" {rank}" if printed.best > 1 else ""), row["text"], True)
                 for run, trees in rows_of_runs
                 for rank, row in enumerate(trees[tree][id_], start=1)
             ]
-            examples.append(Example(id_, (*(line for line in given if line.text), *written)))
+            examples.append(Example(id_, (*(line for line in inputs if line.text), *written)))
         if examples:
             groups.append(ExampleGroup(runs[0].profile, *_node_level(tree), tuple(examples)))
     return groups
 
 
 def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
-    """By what rows have in column `one`: the first `count` of the first id and seed that stand there.
-
-    A run's samples stand in their order, the best first.
-    """
+    """For each value of the column `one` the first `count` rows of its first id and seed, a run's best samples."""
     best: dict[str, list[Row]] = {}
     for row in rows:
         mine = best.setdefault(row[one], [])

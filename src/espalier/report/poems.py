@@ -1,4 +1,4 @@
-"""Sample verse, with what was asked for beside each unit and its rhyme places marked."""
+"""Sample verse: each unit beside its part of the format, with rhyme places marked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import final_of, group_name
 from espalier.verse.text import rhyme_place, units_of
 
-#: English marks that close up with the word before them.
+#: English marks without a space before them.
 _CLOSING = frozenset(",.;:!?)]…’”%")
 
 
@@ -30,24 +30,28 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class UnitLine:
-    """A unit beside its part of the format; without tokens where one was asked for and never came.
+    """A unit beside its part of the format.
 
-    `letter` is "" where nothing need rhyme. `group` is the sound group in which the unit ends; `agrees` says whether
-    that is the group in which most units of its letter end (None where there is nothing to compare). `asked` and `got`
-    are shapes such as "5，5。"; `got` is "" where they are the same.
+    Attributes:
+        tokens: empty for a unit of the format that the text does not have.
+        letter: the rhyme letter, or "".
+        group: the rhyme group of the unit's last word.
+        agrees: whether `group` is the majority group of the letter's units; None if the letter has one unit.
+        expected: the shape of the format's unit, such as "5，5。".
+        actual: the shape of the text's unit, or "" if it is the expected one.
     """
 
     tokens: tuple[Token, ...]
     letter: str = ""
     group: str = ""
     agrees: bool | None = None
-    asked: str = ""
-    got: str = ""
+    expected: str = ""
+    actual: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Poem:
-    """A sample. `format` is the whole format where it could not be laid beside the units, else ""."""
+    """A sample. `format` is the whole format if it could not be read unit by unit, else ""."""
 
     id: str
     tune: str
@@ -58,13 +62,13 @@ class Poem:
 
 def mark(sample: Sample, language: Language) -> Poem:
     """Find a sample's rhyme places: the last word of each unit whose letter is not "."."""
-    pattern = _asked(sample.format, language)
+    pattern = _format_units(sample.format, language)
     lines = _written(sample.text, sample.rhyme, language)
     reference = _written(sample.reference, sample.rhyme, language)
     return Poem(sample.id, sample.tune, _beside(lines, pattern, language), reference, "" if pattern else sample.format)
 
 
-def _asked(text: str, language: Language) -> tuple[tuple[str, ...], ...]:
+def _format_units(text: str, language: Language) -> tuple[tuple[str, ...], ...]:
     """The format's units of slots; () for no format, or one that cannot be read."""
     try:
         return parse_format(text, language).units
@@ -80,9 +84,8 @@ def _written(text: str, rhyme: str, language: Language) -> tuple[UnitLine, ...]:
         (group_name(unit[place], language) or "") if place is not None else ""
         for unit, place in zip(units, places, strict=True)
     ]
-    leads = {
-        letter: _majority(g for g, own in zip(groups, letters, strict=True) if own == letter) for letter in letters
-    }
+    pairs = list(zip(letters, groups, strict=True))
+    leads = {letter: _majority(group for other, group in pairs if other == letter) for letter in letters}
     return tuple(
         UnitLine(
             _tokens(unit, place, language),
@@ -94,22 +97,23 @@ def _written(text: str, rhyme: str, language: Language) -> tuple[UnitLine, ...]:
     )
 
 
-def _beside(lines: Sequence[UnitLine], asked: Sequence[tuple[str, ...]], language: Language) -> tuple[UnitLine, ...]:
+def _beside(lines: Sequence[UnitLine], pattern: Sequence[tuple[str, ...]], language: Language) -> tuple[UnitLine, ...]:
     compared = []
-    for line, unit in zip_longest(lines, asked):
-        want = _spelled(unit, language) if unit else ""
+    for line, unit in zip_longest(lines, pattern):
+        expected = _spelled(unit, language) if unit else ""
         if line is None:
-            compared.append(UnitLine((), asked=want))
-        elif not asked:
+            compared.append(UnitLine((), expected=expected))
+        elif not pattern:
             compared.append(line)
         else:
             shape = _shape([token.text for token in line.tokens], language)
-            compared.append(replace(line, asked=want, got="" if unit and shape == _shape(unit, language) else shape))
+            actual = "" if unit and shape == _shape(unit, language) else shape
+            compared.append(replace(line, expected=expected, actual=actual))
     return tuple(compared)
 
 
 def _shape(tokens: Sequence[str], language: Language) -> str:
-    """Counts and marks alone, so that a literal of a template equals the word that keeps its place."""
+    """Counts and marks; a literal has the same shape as any word."""
     return _spelled([token if is_mark(token) and token not in (BLANK, RHYME) else BLANK for token in tokens], language)
 
 

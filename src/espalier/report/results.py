@@ -1,4 +1,4 @@
-"""What a report is made from: plain data, gathered by whoever knows where the files are."""
+"""The input of a report as plain data, which the caller reads from files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from espalier.text.language import Language
 class Sample:
     """One generated verse. `text` and `reference` are verses as `espalier.verse.text` writes them.
 
-    `format` is what was asked for, in the grammar of `espalier.verse.format`; `rhyme` has one letter per unit, "." for
-    none. `tune` is the title that was given, or "".
+    `format` is the format of the text, in the grammar of `espalier.verse.format`; `rhyme` has one letter per unit, "."
+    for none. `tune` is the title, or "".
     """
 
     id: str
@@ -27,7 +27,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """How a model came to be that was not trained by this checkout's own `dvc repro`. Hours are wall-clock hours."""
+    """The origin of a model that was not trained by `dvc repro` here. Hours are wall-clock hours."""
 
     hardware: str = ""
     hours: float | None = None
@@ -37,11 +37,11 @@ class Provenance:
 
     @property
     def shortened(self) -> bool:
-        """Whether training ended before the steps that were asked for."""
+        """Whether training ended before the steps of its settings."""
         return self.steps is not None and self.steps_asked is not None and self.steps < self.steps_asked
 
     def __str__(self) -> str:
-        """One line: hardware, hours, steps of the steps asked for, commit; what is unknown is left out."""
+        """One line: hardware, hours, steps of the settings' steps, commit; unknown facts are left out."""
         facts = [self.hardware]
         if self.hours is not None:
             facts.append(f"{self.hours:.1f} h")
@@ -57,11 +57,12 @@ class Provenance:
 class RunResult:
     """One run of one profile, with its scores.
 
-    `settings` are the facts of the decoding, in the order in which they should be read (`protocol`, `decoder`, `k`,
-    ...). `metrics` is the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None},
-    `signatures` {key: text}, `undefined` {key: why there is no score}; parts may be missing. `samples` are its verses;
-    `rows` are what it wrote of any kind, as text by column: `id` and `text`, what the text was written from, and the
-    like. A paper's examples are chosen among them.
+    Attributes:
+        settings: of the decoding, in the order of display (`protocol`, `decoder`, `k`, ...).
+        metrics: the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None}, `signatures`
+            {key: text}, `undefined` {key: reason}; parts may be missing.
+        samples: generated verses.
+        rows: outputs as text by column, such as `id`, `text` and `source`, for the examples of a paper.
     """
 
     key: str
@@ -87,7 +88,7 @@ class RunResult:
 
     @property
     def undefined(self) -> Mapping[str, str]:
-        """Why a score is none, by metric key."""
+        """The reason for each undefined score, by metric key."""
         return self.metrics.get("undefined") or {}
 
     @property
@@ -98,10 +99,13 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusResult:
-    """What one corpus of one profile holds: `counts` by name (train, dev, ...), and what was put aside, by reason.
+    """One corpus of one profile.
 
-    Counts and reasons are shown in the order given. `origins` says for each split how many rows came from which source.
-    `measures` are what was measured of its texts against some quantity of theirs: {name: {quantity: {column: value}}}.
+    Attributes:
+        counts: of rows, by name (train, dev, ...), in the order of display.
+        quarantined: counts by reason, in the order of display.
+        origins: for each split the number of rows of each source.
+        measures: measurements of the texts: {name: {quantity: {column: value}}}.
     """
 
     key: str

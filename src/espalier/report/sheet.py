@@ -1,7 +1,7 @@
-"""Outputs for people to judge: under each input the texts of all runs, shuffled, so that nobody sees whose they are.
+"""Outputs for human judgement: for each input the texts of all runs, shuffled and without the runs' names.
 
-Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for them; the key, which tells
-whose each text is, is for whoever counts.
+Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for the labelers; the key has the
+run of each text.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from espalier.report.printed import PrintedSheet
 from espalier.report.results import RunResult
 from espalier.text.words import join_words
 
-#: Where a cell begins with one of these, spreadsheets take it for a formula.
+#: Spreadsheets read a cell that begins with one of these as a formula.
 _FORMULAS = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A text to judge, and what it was written for; items count from 1. `level` is for the labeler to fill in."""
+    """A text to judge, and its input; items count from 1. The labeler fills in `level`."""
 
     item: int
     given: str
@@ -33,7 +33,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote an item: a run, its `rank`-th best text for the input `one`. An empty text is no item, but 0."""
+    """The run of an item, whose `rank`-th best text for the input `one` it is. An empty text has item 0."""
 
     item: int
     one: str
@@ -43,7 +43,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What is judged, input by input, and by whom it is. The same text of several runs is one item, judged once."""
+    """The items in order of inputs, and their runs. The same text of several runs is one item."""
 
     note: str
     items: tuple[Item, ...]
@@ -51,12 +51,12 @@ class Sheet:
     missing: tuple[str, ...]
 
     def files(self) -> dict[str, str]:
-        """By file name: the sheet, and its key."""
+        """The sheet and its key, by file name."""
         return {"nbest.csv": _csv(self.items, Item), "nbest_key.csv": _csv(self.key, Author)}
 
 
 def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
-    """The sheet of all inputs that every made run has written for. The same seed gives the same order."""
+    """The sheet of all inputs that every run has outputs for. The same seed gives the same order."""
     by_key = {run.key: run for key in printed.runs for run in runs if run.key == key and run.rows}
     best_by_run = {key: best_of(run.rows, printed.one, printed.best) for key, run in by_key.items()}
     missing = tuple(key for key in printed.runs if key not in by_key)
@@ -90,5 +90,5 @@ def _csv(rows: Sequence[Item] | Sequence[Author], row_type: type[Item] | type[Au
 
 
 def _plain(text: str) -> str:
-    """A text that spreadsheets show as it is; "= =" is a face on Weibo."""
+    """The text, with a space before a character that spreadsheets read as a formula ("= =" is a face on Weibo)."""
     return f" {text}" if text.startswith(_FORMULAS) else text

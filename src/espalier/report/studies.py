@@ -15,11 +15,14 @@ Line = tuple[tuple[float, Reading], ...]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Lines with their names, and levels: a level runs across, beside the line of its name.
+    """One panel of a figure.
 
-    A line is a profile where x is a setting. Where `ticks` name the places 0, 1, 2, ... of x, it is a run. Where there
-    are `rows`, something was measured of a corpus, and a line is one column of that: `rows` has each x, and of how many
-    texts its points are the means, if that is known.
+    Attributes:
+        lines: by name. A line is a profile if x is a setting, a run if there are `ticks`, and a column of measurements
+            of a corpus if there are `rows`.
+        levels: horizontal lines, by the name of their line.
+        ticks: the names of x = 0, 1, 2, ...
+        rows: each x, and the number of texts that its points are means of, if known.
     """
 
     heading: str
@@ -32,7 +35,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A figure of the paper, with our numbers. `missing` are its runs that were not made."""
+    """A figure of the paper, with our numbers. `missing` are the keys of its runs without outputs."""
 
     id: str
     title: str
@@ -53,7 +56,7 @@ class Study:
 def study_of(
     figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult], corpora: Sequence[CorpusResult] = ()
 ) -> Study:
-    """The panels that have a line to show; a line needs two points, and profiles never share one."""
+    """The panels with at least one line. A line has at least two points, all of one profile."""
     profiles = list(dict.fromkeys(run.profile for run in runs if run.key in figure.runs))
     panels = [_by_setting(name, figure, printed, runs, profiles) for name in figure.panels]
     for points in figure.points:

@@ -62,13 +62,13 @@ _SPACES = " \t\n\r\f\v"
 
 
 def read_tree(text: str, *, file: str | Path = "tree", row: int | str | None = None, words: bool = True) -> Tree:
-    """The tree that one Penn string writes.
+    """Read one tree from a Penn string.
 
-    A root labelled TOP, ROOT, S1 or not at all, over one other node, is no part of the sentence and goes.
+    A root that has one child and the label TOP, ROOT, S1 or none is removed.
 
     Args:
-        file: what errors name, with `row`.
-        words: whether every leaf must be a word; if not, nodes may end it, as `cut` and `without_words` leave them.
+        file: named in errors, with `row`.
+        words: whether every leaf must be a word; if not, leaves may be nodes, as after `cut` and `without_words`.
 
     Raises:
         TreeError: brackets that do not match, no tree or a second one, text outside of it, a node without a label or
@@ -81,10 +81,10 @@ def read_tree(text: str, *, file: str | Path = "tree", row: int | str | None = N
 
 
 def read_trees(file: Path) -> Iterator[Tree]:
-    """The trees of a file, one at a time, as `read_tree` reads them. Lines may hold a part of a tree, or several.
+    """Read the trees of a file, one at a time, like `read_tree`. A line may have a part of a tree, or several trees.
 
     Raises:
-        TreeError: no such file, not UTF-8, or a tree that is wrong; it names the line on which that tree begins.
+        TreeError: no such file, not UTF-8, or a malformed tree; it names the line on which the tree begins.
     """
     pending, start, depth = list[str](), 0, 0
     for row, line in _lines(file):
@@ -112,20 +112,20 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
 
 def _read(text: str, file: str | Path, row: int | str | None, words: bool) -> list[Tree]:
     trees: list[Tree] = []
-    here: list[Tree] = trees  # the children of the node that is open, or the trees
+    siblings: list[Tree] = trees  # the children of the open node, or the trees
     above: list[list[Tree]] = []
     escaped = "RB" in text and _ESCAPED.search(text) is not None
     for label, word, end, loose in _TOKEN.findall(text):
         if word:
-            here.append(Tree(label, [_unescape(word) if escaped else word]))
+            siblings.append(Tree(label, [_unescape(word) if escaped else word]))
         elif end:
             if not above:
                 raise _mistake("a bracket closes nothing", text, file, row)
-            if words and not here:
+            if words and not siblings:
                 label = above[-1][-1].label()
                 fact = f"the node '{_short(label)}' has no words" if label else "a bracket with nothing in it"
                 raise _mistake(fact, text, file, row)
-            here = above.pop()
+            siblings = above.pop()
         elif loose:
             fact = "is not alone in its node" if above else "stands outside the brackets"
             raise _mistake(f"'{_short(loose)}' {fact}", text, file, row)
@@ -133,19 +133,19 @@ def _read(text: str, file: str | Path, row: int | str | None, words: bool) -> li
             raise _mistake("a node without a label", text, file, row)
         else:
             node = Tree(label, [])
-            here.append(node)
-            above.append(here)
-            here = node
+            siblings.append(node)
+            above.append(siblings)
+            siblings = node
     if above:
         raise _mistake("", text, file, row)
     return [_unwrap(tree, file, row) for tree in trees]
 
 
-def _mistake(what: str, text: str, file: str | Path, row: int | str | None) -> TreeError:
-    # A bracket that is not closed is the cause of whatever looks wrong later on.
+def _mistake(problem: str, text: str, file: str | Path, row: int | str | None) -> TreeError:
+    # A bracket that is not closed causes the other errors.
     if (depth := text.count("(") - text.count(")")) > 0:
         return TreeError(unclosed(depth), file=file, row=row)
-    return TreeError(what, file=file, row=row, remedy=f"write a tree as {_EXAMPLE}")
+    return TreeError(problem, file=file, row=row, remedy=f"write a tree as {_EXAMPLE}")
 
 
 def _unwrap(tree: Tree, file: str | Path, row: int | str | None) -> Tree:

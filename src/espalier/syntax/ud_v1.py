@@ -1,10 +1,10 @@
-"""Universal Dependencies, version 1 to version 2, for the Chinese GSD treebank, whose training part is had in 1.3 only.
+"""Universal Dependencies, version 1 to version 2, for the Chinese GSD treebank (its training part is in 1.3).
 
-Between the two the treebank was re-annotated. Labels were renamed, and some constructions turned round; both are done
-here by rules that look at nothing but the tree. They were found by comparing 1.3's training part (3,997 sentences)
-with version 2's development and test part (1,000 others). Half the sum of the differences between the two label
-distributions falls from 0.300 to 0.123 by renaming labels, to 0.043 by choosing them by place, to 0.021 with
-the constructions; development and test part differ by 0.039. What no rule can tell stays as it was.
+The treebank was re-annotated in between: labels were renamed, and the heads of some constructions changed. The rules
+here do both from the tree alone. They come from a comparison of 1.3's training part (3,997 sentences) with version 2's
+development and test parts (1,000 other sentences). Half the sum of absolute differences between the label distributions
+falls from 0.300 to 0.123 by renaming labels, to 0.043 by choosing them by place, and to 0.021 with the constructions;
+the development and test parts differ by 0.039. Differences that no rule covers remain.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Final
 
 from espalier.syntax.dependency import Dependencies, children
 
-#: Labels whose new name needs no look at the tree. Suffixes (人, 者) became heads of compounds, clauses side by side
-#: parataxis.
+#: Labels whose new name does not depend on the tree. Suffixes (人, 者) became heads of compounds, and coordinate
+#: clauses parataxis.
 LABELS: Final[dict[str, str]] = {
     "aux:caus": "case",
     "auxpass": "aux:pass",
@@ -34,7 +34,7 @@ LABELS: Final[dict[str, str]] = {
     "nsubjpass": "nsubj:pass",
 }
 
-#: Universal tags that changed with the (old) label, and one that changed everywhere.
+#: The universal tags that changed, by old label and old tag.
 _TAGS: Final[dict[tuple[str, str], str]] = {
     ("acl:relcl", "PART"): "SCONJ",
     ("aux:caus", "VERB"): "ADP",
@@ -52,10 +52,11 @@ _PREDICATES: Final = frozenset({"VERB", "ADJ"})
 
 
 class _Tree:
-    """A tree that rules change in place. Words count from 1, entry 0 is above the root.
+    """A tree that rules change in place. Words count from 1; entry 0 is the parent of the root.
 
-    `old` are the labels of version 1, which go along when a word takes another's place; `below` is each word's
-    dependents, in no order.
+    Attributes:
+        old: labels of version 1; they move with the places in the tree.
+        below: the dependents of each word, in no order.
     """
 
     def __init__(self, tree: Dependencies) -> None:
@@ -71,11 +72,11 @@ class _Tree:
             self.labels[word] = label
 
     def put_first(self, child: int, head: int, label: str, keep: Collection[int] = ()) -> None:
-        """Give `child` the place of `head`, all whose dependents but those in `keep` go along, as does `head`."""
+        """Put `child` in the place of `head`; `head` and its dependents, except `keep`, become dependents of it."""
         self.move(child, self.heads[head], self.labels[head])
         self.old[child], self.old[head] = self.old[head], label
-        for other in [word for word in self.below[head] if word not in keep]:
-            self.move(other, child)
+        for dependent in [word for word in self.below[head] if word not in keep]:
+            self.move(dependent, child)
         self.move(head, child, label)
 
     @property
@@ -84,7 +85,7 @@ class _Tree:
 
 
 def to_v2(dependencies: Dependencies) -> Dependencies:
-    """The tree as version 2 would have it, as far as rules can tell.
+    """Convert a tree of version 1 to version 2.
 
     - Marks labelled `punct` become full-width, as in version 2. Universal tags follow (AUX for the copula and aspect,
       SCONJ for a relative 的, ...).
@@ -97,7 +98,7 @@ def to_v2(dependencies: Dependencies) -> Dependencies:
       two stretches that it parts, as 99.7 % of version 2's 1,551 commas do (2 % of 1.3's); the last mark on the root.
 
     Args:
-        dependencies: one tree of version 1. With other than universal tags what asks for tags is left out.
+        dependencies: one tree of version 1. Rules about tags apply to universal tags only.
     """
     tree = _Tree(dependencies)
     for rule in _RULES:

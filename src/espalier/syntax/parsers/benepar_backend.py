@@ -85,11 +85,11 @@ class BeneparParser:
         self._labels = {number: label for label, number in model.label_vocab.items()}
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """One answer a sentence: words, tags (where the model has a tagger) and the tree.
+        """For each sentence its words, its tags (if the model has a tagger) and its tree.
 
-        Sentences of one length are computed together. Refused are those that are "empty" or "too long", of which the
-        "tokens do not round-trip" to the text or through the model's own tokenizer, and those in which the model
-        finds no constituent ("no tree").
+        Sentences of similar length are computed together. Sentences are refused if they are "empty" or "too long", if
+        their "tokens do not round-trip" to the text or through the model's tokenizer, or if the model predicts no
+        constituent ("no tree").
         """
         results: list[Any] = [self._input(sentence) for sentence in sentences]
         places = [place for place, result in enumerate(results) if isinstance(result, _Input)]
@@ -126,16 +126,16 @@ class BeneparParser:
             spaces = self._spaces(read) if self._spaced else [False] * len(words)
         try:
             encoded = self._model.retokenizer(read, spaces, verbose=False)
-        except (StopIteration, AssertionError):  # a last word of which its tokenizer leaves nothing
+        except (StopIteration, AssertionError):  # the tokenizer gives no token for the last word
             return Refused("tokens do not round-trip")
-        except ValueError:  # more word pieces than its encoder has positions
+        except ValueError:  # more word pieces than the encoder has positions
             return Refused("too long")
         if min(encoded["words_from_tokens"]) < 0:
             return Refused("tokens do not round-trip")
         return _Input(words, read, encoded, len(encoded["input_ids"]))
 
     def _parsed(self, inputs: Sequence[_Input]) -> Iterator[Parse | Refused]:
-        """The answers, in order; `inputs` are sorted by length."""
+        """The parses, in order; `inputs` are sorted by length."""
         model, rows = self._model, list[list[int]]()
         if model.char_encoder is not None and inputs:
             words, rows = numbered(item.read for item in inputs)

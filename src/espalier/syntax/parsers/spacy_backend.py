@@ -68,11 +68,11 @@ def load(
 
 
 class SpacyParser:
-    """A `Parser` around a pipeline of spaCy's; see `load`.
+    """A `Parser` that runs a spaCy pipeline; see `load`.
 
-    The tags are universal ones where the pipeline has a component that gives these, else its tagger's own; a pipeline
-    that was trained here has those of its treebank. A sentence is never split: of several roots the first stays, and
-    the others become its `parataxis`. A pipeline without a parser gives tags alone.
+    Tags are universal if the pipeline has a component for them, else its tagger's; a pipeline that was trained here has
+    the tags of its treebank. A sentence is never split: of several roots the first is kept, and the others depend on it
+    as `parataxis`. A pipeline without a parser gives only tags.
     """
 
     def __init__(
@@ -94,11 +94,10 @@ class SpacyParser:
         self._trees = bool(factories & _PARSERS)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """One answer a sentence: words, tags, heads and relations.
+        """For each sentence its words, tags, heads and relations.
 
-        White space parts words and is none. Refused are sentences that are "empty" or "too long", those of which the
-        "tokens do not round-trip", and those for which spaCy's undoing of its projective trees ends in a cycle
-        ("no tree").
+        White space separates words. Sentences are refused if they are "empty" or "too long", if their "tokens do not
+        round-trip", or if spaCy's deprojectivization gives a cycle ("no tree").
         """
         results: list[Any] = [self._doc(sentence) for sentence in sentences]
         places = [place for place, result in enumerate(results) if not isinstance(result, Refused)]
@@ -109,7 +108,7 @@ class SpacyParser:
         return results
 
     def _doc(self, sentence: Sentence) -> Any:
-        """The sentence as spaCy reads it, with its words and without a border within; or why it cannot be parsed."""
+        """The sentence as a spaCy `Doc` of one sentence, or why it cannot be parsed."""
         norms: list[str] = []
         if isinstance(sentence, str):
             text = "".join(sentence.split())
@@ -132,7 +131,7 @@ class SpacyParser:
             return _TOO_LONG
         doc = one_sentence(self._nlp.vocab, words)
         for token, norm in zip(doc, norms, strict=False):
-            if token.norm_ != norm:  # the tokenizer knows that "n't" is "not"
+            if token.norm_ != norm:  # the tokenizer normalizes "n't" to "not"
                 token.norm_ = norm
         return doc
 
@@ -157,7 +156,7 @@ def one_sentence(vocab: Any, words: Sequence[str]) -> Any:
 
 
 def use_numpy(nlp: Any) -> None:
-    """Let numpy multiply the models' matrices; blis, which thinc has by default, takes three times as long."""
+    """Use numpy for matrix products; thinc's default, blis, takes three times as long."""
     from thinc.api import Model, NumpyOps
 
     ops = NumpyOps(use_blis=False)
