@@ -300,7 +300,12 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
 
 
 def main() -> NoReturn:
-    """Run the command line. A user's mistake is one line and exit status 1."""
+    """Run the command line. A user's mistake is one line and exit status 1.
+
+    Libraries compute in one thread unless `OMP_NUM_THREADS` says otherwise: the nursery's matrices are too small for
+    more, and beside another busy process several threads wait for each other.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are imported
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
     try:

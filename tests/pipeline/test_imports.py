@@ -113,6 +113,18 @@ def test_help_answers_within_half_a_second_of_work() -> None:
     assert min(seconds() for _ in range(3)) < 0.5
 
 
+@pytest.mark.parametrize(("given", "threads"), [({}, 1), ({"OMP_NUM_THREADS": "2"}, 2)])
+def test_one_thread_computes_unless_the_environment_says_otherwise(given: dict[str, str], threads: int) -> None:
+    script = (
+        "import contextlib, sys; from pipeline.cli import main; sys.argv[1:] = ['--help']\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "import torch; sys.exit(torch.get_num_threads())"
+    )
+    env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", **given}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, check=False)
+    assert done.returncode == threads
+
+
 def test_help_imports_nothing_heavy() -> None:
     modules = imported(["pipeline.cli"], {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "matplotlib"})
     assert not modules & {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "accelerate"}
