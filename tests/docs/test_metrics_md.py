@@ -1,0 +1,38 @@
+"""The page on metrics: its headlines, and its numbers of resamples, are the code's."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from espalier.metrics import dialogue, paraphrase, verse
+from espalier.metrics.metric import scores
+from espalier.report.comparisons import RESAMPLES
+
+sys.path.insert(0, str(Path(__file__).parent))
+from markdown_page import Page
+
+PAGE = Page("docs/metrics.md")
+HEADLINES = {
+    "verse": verse.HEADLINE,
+    "paraphrase": paraphrase.HEADLINE,
+    "expansion of parses": paraphrase.EXPANSION_HEADLINE,
+    "dialogue": dialogue.HEADLINE,
+}
+
+
+@pytest.mark.parametrize("row", PAGE.table("task", "short names"), ids=lambda row: row["task"])
+def test_every_short_name_of_a_headline_is_in_the_table(row: dict[str, str]) -> None:
+    parts = [re.findall(r"`([\w*]+)`", part) for part in re.split(r" · |, ", row["short names"])]
+    told = [names[0] for names in parts]
+    assert sorted(told) == sorted(HEADLINES[row["task"]])
+
+
+def test_the_resamples_are_those_that_the_page_names() -> None:
+    default = inspect.signature(scores).parameters["resamples"].default
+    assert f"from {default:,} bootstrap resamples" in PAGE.prose
+    assert f"in a report with {RESAMPLES:,} resamples" in PAGE.prose
