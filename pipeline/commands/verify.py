@@ -84,14 +84,24 @@ def _objects(cache: Path, md5: str, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _files(path: Path, md5: str, cache: Path) -> Iterator[tuple[Path, str]]:
-    """What the workspace holds of it."""
+    """What the workspace holds of it. A folder whose listing is not cached, such as metrics, is hashed as a whole."""
     if path.is_file():
         yield path, md5
-    for each in _listing(cache, md5) if path.is_dir() else []:
-        if (path / each["relpath"]).exists():
-            yield path / each["relpath"], each["md5"]
+    if not path.is_dir():
+        return
+    listing = _listing(cache, md5)
+    if not listing:
+        yield path, md5.removesuffix(".dir")
+    for file in listing:
+        if (path / file["relpath"]).exists():
+            yield path / file["relpath"], file["md5"]
 
 
 def _md5(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "md5").hexdigest()
+    """The hash of a file, or, as DVC forms it, of a folder: that of its listing."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        listing = [{"md5": _md5(file), "relpath": file.relative_to(path).as_posix()} for file in files]
+        return hashlib.md5(json.dumps(listing, sort_keys=True).encode()).hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "md5").hexdigest()

@@ -185,12 +185,10 @@ def test_every_number_of_the_table_is_that_of_params(row: dict[str, str]) -> Non
 
 def test_every_number_of_the_networks_is_in_the_table() -> None:
     named = {key_of(row["key"]) for row in table("key", "released: generator; expander")}
-    told = {
-        f"network.{each}" for each in ("writes", "positions", "residual", "divide", "ends", "sharpness", "encoders")
-    }
+    told = {"writes", "positions", "residual", "divide", "boundary_ids", "sharpness", "encoders"}
     own = {f"network.{each}" for each in GuiGConfig.model_fields}
     own |= {f"network.encoders.{each}" for each in EncoderConfig.model_fields if each not in ("reads", "attention")}
-    assert own - named == told
+    assert own - named == {f"network.{name}" for name in told}
 
 
 def test_the_sizes_of_scpn_are_those_that_the_page_names() -> None:
@@ -264,7 +262,7 @@ def test_every_parameter_that_selects_the_released_behaviour_is_one(row: dict[st
 
 def test_the_protocols_that_the_page_calls_defaults_are() -> None:
     config = GuiGConfig()
-    assert (config.norm, config.residual, config.divide, config.ends) == ("post", "outside", "paths", False)
+    assert (config.norm, config.residual, config.divide, config.boundary_ids) == ("post", "outside", "paths", False)
     assert (config.alpha, config.beta, config.sharpness, config.passes) == (0.5, 0.5, 1.0, 2)
     assert SCPNConfig().mixture == "distribution"
 

@@ -56,7 +56,7 @@ def test_the_rows_of_symbols_are_those_of_the_format(row: dict[str, str]) -> Non
     names |= {vocabulary.position(place): f"p{place}" for place in range(16)}
     names |= {vocabulary.segment(unit): f"s{unit}" for unit in range(4)}
     ids = {"C": frame.c, "P": frame.p, "S": frame.s}[row["row"]].tolist()
-    symbols = " ".join(names.get(identity, vocabulary.token(identity)) for identity in ids)
+    symbols = " ".join(names.get(identity) or vocabulary.token(identity) for identity in ids)
     assert symbols == f"{key_of(row['unit 1'])} {key_of(row['unit 2'])}"
 
 
