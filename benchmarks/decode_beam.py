@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from ends import EndAt, EndAtProcessor
+from forced_length import EndAt, EndAtProcessor
 from marian import PAPER, SMALL, VIEW, Shape, copy, corpus, our_loss, pair, peer_loss, vocabulary
 from peers import rounds, table, timed
 from torch import Tensor

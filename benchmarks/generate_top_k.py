@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import torch
-from ends import EndAt, EndAtProcessor
+from forced_length import EndAt, EndAtProcessor
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, rounds, table, timed
 
 from espalier.datasets.vocabulary import BOS, EOS, PAD

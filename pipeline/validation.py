@@ -29,12 +29,12 @@ def validated(kind: type[Kind], value: Any, where: str) -> Kind:
 
 def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The keys that are allowed where an unknown one was found."""
-    found: list[type[BaseModel]] = [kind]
+    models: list[type[BaseModel]] = [kind]
     for part in path[:-1]:
-        here = [each.model_fields[str(part)].annotation for each in found if part in each.model_fields]
+        here = [model.model_fields[str(part)].annotation for model in models if part in model.model_fields]
         # Else a key of a map, a place in a list, or the tag of one of several types.
-        found = _models_in(here[0]) if here else [each for each in found if part in _tags(each)] or found
-    return list(dict.fromkeys(name for each in found for name in each.model_fields))
+        models = _models_in(here[0]) if here else [model for model in models if part in _tags(model)] or models
+    return list(dict.fromkeys(name for model in models for name in model.model_fields))
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

@@ -70,17 +70,17 @@ def _listing(cache: Path, md5: str) -> list[dict[str, str]]:
     path = _object(cache, md5)
     if not path.exists() or f"{_md5(path)}.dir" != md5:
         return []
-    found: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    files: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    return files
 
 
 def _objects(cache: Path, md5: str, path: Path) -> Iterator[tuple[Path, str]]:
     """What the cache holds of an output, and the hash that each object's name promises."""
     if _object(cache, md5).exists():
         yield _object(cache, md5), md5.removesuffix(".dir")
-    for each in _listing(cache, md5) if md5.endswith(".dir") else []:
-        if _object(cache, each["md5"]).exists():
-            yield _object(cache, each["md5"]), each["md5"]
+    for file in _listing(cache, md5) if md5.endswith(".dir") else []:
+        if _object(cache, file["md5"]).exists():
+            yield _object(cache, file["md5"]), file["md5"]
 
 
 def _files(path: Path, md5: str, cache: Path) -> Iterator[tuple[Path, str]]:

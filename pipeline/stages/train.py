@@ -84,21 +84,21 @@ def run(key: str) -> None:
 
     params = load_params()
     model = entry("model", params.models, key)
-    done = [_train_seed(key, model, seed) for seed in model.seeds]
+    results = [_train_seed(key, model, seed) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
     with atomic_folder(layout.model(key)) as folder:
-        for each in done:
-            save_model(folder, model.arch, each.model, each.vocabulary, each.seed)
+        for result in results:
+            save_model(folder, model.arch, result.model, result.vocabulary, result.seed)
         describe(folder, key, params)
-        write_json(folder / "training.json", {f"seed{each.seed}": each.summary for each in done})
-    _write_curve(layout.curve(model.paper, key), done)
-    for each in done:
-        shutil.rmtree(each.scratch, ignore_errors=True)
+        write_json(folder / "training.json", {f"seed{result.seed}": result.summary for result in results})
+    _write_curve(layout.curve(model.paper, key), results)
+    for result in results:
+        shutil.rmtree(result.scratch, ignore_errors=True)
         say(
-            f"{key}, seed {each.seed}: {each.progress.step:,} steps, {each.progress.tokens:,} tokens, "
-            f"{each.progress.tokens_per_second:,.0f} a second; "
-            f"best dev perplexity {math.exp(each.progress.best_loss):.2f} at step {each.progress.best_step:,}"
+            f"{key}, seed {result.seed}: {result.progress.step:,} steps, {result.progress.tokens:,} tokens, "
+            f"{result.progress.tokens_per_second:,.0f} a second; "
+            f"best dev perplexity {math.exp(result.progress.best_loss):.2f} at step {result.progress.best_step:,}"
         )
 
 
@@ -192,11 +192,11 @@ def _identity(key: str, model: Model, seed: int) -> str:
     return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
 
 
-def _write_curve(path: Path, done: list[Trained]) -> None:
+def _write_curve(path: Path, results: list[Trained]) -> None:
     with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["seed", "step", "train_loss", "dev_loss"])
-        for each in done:
+        for result in results:
             table.writerows(
-                [each.seed, line["step"], line["train_loss"], line["dev_loss"]] for line in each.progress.history
+                [result.seed, line["step"], line["train_loss"], line["dev_loss"]] for line in result.progress.history
             )

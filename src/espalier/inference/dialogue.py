@@ -157,11 +157,11 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         """Raises a DataError where a post is too long, or has no word that the model knows."""
         if isinstance(parse, EspalierError):
             raise parse
-        vocabulary, words, most = self.system.vocabulary, list(parse.words), self.system.positions - 1
+        vocabulary, words, max_words = self.system.vocabulary, list(parse.words), self.system.positions - 1
         if vocabulary.language == "zh":
             words = [part for word in words for part in known_parts(word, vocabulary)]
-        if len(words) > most:
-            remedy = f"at most {most} words; give one sentence at a time"
+        if len(words) > max_words:
+            remedy = f"at most {max_words} words; give one sentence at a time"
             raise DataError(f"{len(words)} words", file=post.name, remedy=remedy)
         if all(is_mark(word) or vocabulary.id_of(word) == UNK for word in words):
             few = shorten(" ".join(words), 40, placeholder=" ...")

@@ -148,8 +148,8 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
             for (place, sample), hypotheses in zip(part, rows, strict=True):
                 job, ids = jobs[place], hypotheses[0].tokens if hypotheses else []
                 text = text_of(ids, system.vocabulary, None if self.free else job.format)
-                asked = job.request
-                yield asked, Poem(text, formats[place], job.format.rhyme, asked.tune or "", self.seed, sample)
+                request = job.request
+                yield request, Poem(text, formats[place], job.format.rhyme, request.tune or "", self.seed, sample)
 
 
 class PolishWriter(VerseWriter):

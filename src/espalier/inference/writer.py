@@ -105,14 +105,14 @@ def batches(jobs: Sequence[T], prefixes: int) -> Iterator[Sequence[T]]:
         yield jobs[start : start + size]
 
 
-def require_range(name: str, value: float | None, least: float, most: float | None = None) -> None:
-    """Raise an ArgumentError unless `least` <= value <= `most`; None is not checked."""
+def require_range(name: str, value: float | None, minimum: float, maximum: float | None = None) -> None:
+    """Raise an ArgumentError unless `minimum` <= value <= `maximum`; None is not checked."""
     if value is None:
         return
-    if not value >= least:
-        raise ArgumentError(f"{value} is too small", where=name, remedy=f"at least {least}")
-    if most is not None and value > most:
-        raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {most:,}")
+    if not value >= minimum:
+        raise ArgumentError(f"{value} is too small", where=name, remedy=f"at least {minimum}")
+    if maximum is not None and value > maximum:
+        raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
 
 
 @contextmanager

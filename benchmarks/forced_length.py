@@ -1,4 +1,4 @@
-"""Ends that are given: the same rule for our decoders and for Hugging Face's."""
+"""Texts of forced lengths: one rule for our decoders and for the peers of Hugging Face."""
 
 from __future__ import annotations
 
