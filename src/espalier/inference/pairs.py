@@ -200,4 +200,4 @@ def encoded(sources: Sequence[Pair], system: System, length: int) -> PairData:
     for row in rows.quarantined:
         what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"
         raise DataError(what, file=row.id, remedy="give one sentence at a time")
-    return cast(PairData, rows.split)
+    return cast("PairData", rows.split)
