@@ -26,7 +26,7 @@ FILES = {
 OVERRIDES = [
     ("nursery", "presets.songnet.training.steps", "20", 20),
     ("nursery", "presets.guig.decoder.beam", "8", 8),
-    ("nursery", "models.songnet_polish.network.literals", "0.35", 0.35),
+    ("nursery", "presets.songnet.network.literals", "0.35", 0.35),
     ("nursery", "runs.songnet_free.decoder.top_k", "5", 5),
     ("nursery", "corpora.verse_zh.options.count", "300", 300),
     ("small", "presets.x2tree.training.rate", "0.00001", 0.00001),
