@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # time decides no test
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
+import io
 import subprocess
 import sys
 import threading
@@ -11,6 +13,7 @@ import time
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -29,12 +32,15 @@ class Server:
     """Serves DATA under any path, as the path's list of manners says; the last manner stays.
 
     Manners: ok, wrong, long, short (all of it, but less), cut:<n> (breaks off after n bytes), stall:<n>, norange,
-    badrange, redirect:<path>, <status>.
+    badrange, redirect:<path>, <status>; and without an end: drip:<n> (single bytes after the first n), endless (many
+    more than DATA), page (that of a redirect to /a), header (one), headers (short ones), continue (that a reply will
+    come).
     """
 
     def __init__(self) -> None:
         self.manners: dict[str, list[str]] = defaultdict(lambda: ["ok"])
         self.asked: list[tuple[str, str | None]] = []
+        self.closed = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -52,9 +58,33 @@ class Server:
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.http.server_port}{path}"
 
-    @staticmethod
-    def answer(to: BaseHTTPRequestHandler, manner: str) -> None:
+    def answer(self, to: BaseHTTPRequestHandler, manner: str) -> None:
         manner, _, value = manner.partition(":")
+        begin = f"HTTP/1.0 200 OK\r\nContent-Length: {len(DATA)}\r\n\r\n".encode()
+        if manner == "drip":
+            self.repeat(to, begin + DATA[: int(value)], DATA[:1], pause=0.01)
+        elif manner == "header":
+            self.repeat(to, b"HTTP/1.0 200 OK\r\nX: ", b"x", pause=0.01)
+        elif manner == "headers":
+            self.repeat(to, b"HTTP/1.0 200 OK\r\n", b"X: y\r\n")
+        elif manner == "continue":
+            self.repeat(to, b"", b"HTTP/1.1 100 Continue\r\n\r\n", pause=0.01)
+        elif manner == "endless":
+            self.repeat(to, b"HTTP/1.0 200 OK\r\n\r\n", DATA)
+        elif manner == "page":
+            self.repeat(to, b"HTTP/1.0 302 Found\r\nLocation: /a\r\n\r\n", DATA)
+        else:
+            self.answer_once(to, manner, value)
+
+    def repeat(self, to: BaseHTTPRequestHandler, first: bytes, then: bytes, pause: float = 0) -> None:
+        """Send `then` until the other side, or the test, has had enough."""
+        with suppress(OSError):
+            to.wfile.write(first)
+            while not self.closed.wait(pause):
+                to.wfile.write(then)
+
+    @staticmethod
+    def answer_once(to: BaseHTTPRequestHandler, manner: str, value: str) -> None:
         if manner == "redirect":
             to.send_response(302)
             to.send_header("Location", value)
@@ -83,6 +113,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("NO_PROXY", "*")
     one = Server()
     yield one
+    one.closed.set()
     one.http.shutdown()
     one.http.server_close()
 
@@ -183,6 +214,80 @@ def test_a_redirect_is_followed(server: Server, place: Place) -> None:
     assert place.content() == {"deep/a.bin": DATA}
 
 
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("http://[::1", "malformed address"),
+        ("http://127.0.0.1:port_not_a_number/", "malformed address"),
+        ("http://127.0.0.1:99999999/", "malformed address"),
+        ("http://\0/", "malformed address"),
+        ("http://", "too many redirects"),
+        ("//[", "malformed address"),
+        ("http://%", "malformed address"),
+        (f"http://{'a' * 70}.invalid/", "malformed address"),
+        ("http://\xff\xfe/", "malformed address"),
+        (":::", "HTTP 404"),
+        ("file:///etc/passwd", "not http"),
+        ("ftp://127.0.0.1/a", "not http"),
+        ("javascript:1", "not http"),
+        ("/loop", "too many redirects"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_is_a_failure_of_its_url_alone(
+    server: Server, place: Place, location: str, reason: str
+) -> None:
+    server.manners["/loop"] = [f"redirect:{location}"]
+    server.manners["/:::"] = ["404"]
+    assert reason in refused(place, source_of(server.url("/loop")))
+    place.fetch(source_of(server.url("/loop"), server.url("/b")))
+    assert place.content() == {"deep/a.bin": DATA}
+
+
+def test_a_malformed_url_of_the_catalogue_is_a_failure_of_that_url_alone(server: Server, place: Place) -> None:
+    assert "http://[::1: leads to a malformed address" in refused(place, source_of("http://[::1"))
+    place.fetch(source_of("http://[::1", server.url("/b")))
+    assert place.content() == {"deep/a.bin": DATA}
+
+
+@pytest.mark.parametrize("manner", ["drip:0", "drip:40000", "header", "continue"])
+def test_a_server_that_sends_single_bytes_is_given_up(server: Server, place: Place, manner: str) -> None:
+    server.manners["/slow"] = [manner]
+    text = refused(place, source_of(server.url("/slow")), timeout=(5, 5), least_rate=(1e6, 0.2))
+    assert "/slow: slower than 1,000,000 bytes per second over 0.2 seconds" in text
+
+
+def test_a_server_that_sends_single_bytes_is_left_for_the_next_url(server: Server, place: Place) -> None:
+    server.manners["/slow"] = ["drip:40000"]
+    place.fetch(source_of(server.url("/slow"), server.url("/b")), timeout=(9, 9), least_rate=(1e6, 3))
+    assert place.content() == {"deep/a.bin": DATA}
+    assert [path for path, _ in server.asked] == ["/slow", "/b"]
+
+
+def test_a_slow_server_is_waited_for_while_it_keeps_the_least_rate(server: Server, place: Place) -> None:
+    server.manners["/a"] = ["cut:65536", "stall:65536", "ok"]
+    place.fetch(source_of(server.url("/a")), least_rate=(1e5, 4))
+    assert place.content() == {"deep/a.bin": DATA}
+
+
+def test_a_server_that_sends_more_than_the_file_is_stopped_there(server: Server, place: Place) -> None:
+    server.manners["/a"] = ["endless"]
+    place.fetch(source_of(server.url("/a"), server.url("/b")))
+    assert place.content() == {"deep/a.bin": DATA}
+    assert [path for path, _ in server.asked] == ["/a", "/a", "/b"]
+
+
+def test_the_page_of_a_redirect_is_not_read(server: Server, place: Place) -> None:
+    server.manners["/old"] = ["page"]
+    place.fetch(source_of(server.url("/old")))
+    assert place.content() == {"deep/a.bin": DATA}
+
+
+def test_a_reply_of_too_many_headers_leads_to_the_next_url(server: Server, place: Place) -> None:
+    server.manners["/a"] = ["headers"]
+    place.fetch(source_of(server.url("/a"), server.url("/b")))
+    assert place.content() == {"deep/a.bin": DATA}
+
+
 def test_a_server_error_leads_to_the_next_url(server: Server, place: Place) -> None:
     server.manners["/a"] = ["500"]
     place.fetch(source_of(server.url("/a"), server.url("/b")))
@@ -277,6 +382,16 @@ def test_an_archive_is_unpacked_and_not_kept(place: Place, tmp_path: Path) -> No
     for _ in range(2):
         place.fetch(source_of(data=data, unpack=True, name="a.zip"), mirror=place.mirror)
         assert place.content() == {"in/one": b"1", "two": b"2"}
+
+
+def test_a_packed_file_is_named_as_published_not_by_its_hash_nor_by_what_the_gz_says(place: Place) -> None:
+    packed = io.BytesIO()
+    with gzip.GzipFile("other.txt", "wb", fileobj=packed, mtime=0) as file:
+        file.write(b"lamp\n")
+    mirrored(place, packed.getvalue())
+    source = source_of(data=packed.getvalue(), unpack=True, name="deep/lines.txt.gz")
+    place.fetch(source, mirror=place.mirror)
+    assert place.content() == {"deep/lines.txt": b"lamp\n"}
 
 
 def test_an_archive_that_escapes_leaves_no_folder(place: Place, tmp_path: Path) -> None:

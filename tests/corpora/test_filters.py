@@ -81,6 +81,8 @@ def test_too_much_in_quarantine_is_an_error_with_the_numbers() -> None:
     "rules",
     [
         {"min_units": 3, "max_units": 2},
+        {"min_tokens": 3, "max_tokens": 2},
+        {"min_units": 3, "max_tokens": 2},  # a unit has a token or more
         {"min_tokens": 0},
         {"max_bad_fraction": 1.1},
         {"minimum": 1},

@@ -116,6 +116,27 @@ def test_an_unknown_kind_or_key_is_refused(values: dict[str, Any]) -> None:
         split(**values)
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "title", "seed": 1, **SIZES, "dev_titles": 111}, "dev_titles 111 have more rows than dev_size 100"),
+        (
+            {"kind": "title", "seed": 1, **SIZES, "test_titles": 221},
+            "test_titles 221 have more rows than test_size",
+        ),
+        ({"kind": "published", "dev": ["a", "b"], "test": ["c", "b"]}, "b both in dev and in test"),
+        ({"kind": "published", "dev": ["test"]}, "test both in dev and in test"),
+    ],
+)
+def test_bounds_that_no_rows_can_meet_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        split(**values)
+
+
+def test_as_many_titles_as_rows_may_be_held_out() -> None:
+    split(kind="title", seed=1, **SIZES | {"dev_titles": 110})
+
+
 # --- Whole groups, and splits that were published ---------------------------------------------------------------------
 
 PAIRS = pd.DataFrame(

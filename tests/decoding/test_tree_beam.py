@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from espalier.decoding import tree_leaves
+from espalier.decoding import memory, tree_leaves
 from espalier.decoding.beam import beam_search
 from espalier.decoding.tree_beam import tree_beam
 from espalier.decoding.tree_hypotheses import TreeHypothesis
@@ -231,6 +231,25 @@ def test_it_finds_what_plain_algorithm_2_finds(
             wanted = plain_tree_beam(model, sources([source]), **chosen)
             assert flat(row) == [tree.flat(arity) for tree in wanted]
             assert scores(row) == pytest.approx(scores(wanted), rel=1e-5)
+
+
+def test_rows_that_do_not_fit_into_memory_together_are_searched_one_after_the_other(
+    sources: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> list[list[TreeHypothesis]]:
+        return tree_beam(ToyTrees(2, 6), sources([3, 4, 5]), beam=4, local=3, **LOOSE | {"max_words": 8})
+
+    def limit(trees: int) -> None:
+        monkeypatch.setattr(memory, "free_bytes", lambda _: trees * memory.tree_bytes(2, 3, 8))
+
+    whole = found()
+    limit(9)
+    parted = found()
+    assert [flat(row) for row in parted] == [flat(row) for row in whole]
+    assert [scores(row) for row in parted] == [scores(row) for row in whole]
+    limit(3)
+    with pytest.raises(ConfigError, match=r"beam: 4 beams take about .* at most 3"):
+        found()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

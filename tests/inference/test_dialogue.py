@@ -128,6 +128,7 @@ def test_children_are_for_trees(models: Path) -> None:
     ("post", "message"),
     [
         ("", "posts[0]: no words; give a Chinese sentence"),
+        ("好" * 10_001, "posts[0]: 10,001 characters; at most 10,000"),
         ("hello there", "posts[0]: most of its words are not Chinese"),
         ("鹤鸣", "posts[0]: model tree knows none of its words (鹤 鸣); word it otherwise"),
         ("好" * 30, "posts[0]: 30 words; at most 12 words; give one sentence at a time"),

@@ -98,7 +98,7 @@ def test_a_template_is_cut_where_a_phrase_is_left_open_with_a_warning(writer: Sy
     ("options", "message"),
     [
         ({"beam": 0}, "beam: 0 is too small; at least 1"),
-        ({"beam": 257}, "beam: 257 is too large; at most 256"),
+        ({"beam": 1001}, "beam: 1001 is too large; at most 1,000"),
         ({"n": 0}, "n: 0 is too small"),
         ({"n": 9}, "n: 9 texts of 8 beams; a beam of 9, or more"),
         ({"templates": 0}, "templates: 0 is too small"),
@@ -126,7 +126,9 @@ def test_an_option_that_cannot_be_is_one_line(writer: System, options: dict[str,
         ("onion " * 30, "texts[1]: 30 words; at most 20 word pieces"),
         ("xkcd " * 9, "texts[1]: it has over 20 word pieces; give one sentence at a time"),
         ("厨师", "texts[1]: most of its letters are not English"),
+        ("onion " * 2000, "texts[1]: 12,000 characters; at most 10,000"),
         (PairRequest(COOK, "(S (NPP))", "row 7"), "row 7, template: unknown label NPP"),
+        (PairRequest(COOK, "(S (NP))" * 2000, "row 7"), "row 7, template: a template of 16,000 characters; at most 10"),
     ],
 )
 def test_a_bad_text_is_named_and_the_others_are_answered_as_if_it_were_not_there(

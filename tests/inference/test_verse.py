@@ -76,6 +76,11 @@ def test_a_search_finds_the_same_text_whatever_the_seed(verse: System) -> None:
         ({"beam": -1}, "beam: -1 is too small; at least 0"),
         ({"temperature": 0.0}, "temperature: 0.0 is no temperature; above 0"),
         ({"temperature": math.nan}, "temperature: nan is no temperature"),
+        ({"temperature": math.inf}, "temperature: inf is no temperature; above 0, at most 100"),
+        ({"temperature": -1.0}, "temperature: -1.0 is no temperature"),
+        ({"beam": 20_000}, "beam: 20000 is too large; at most 1,000"),
+        ({"top_k": 10**12}, "top_k: 1000000000000 is too large; at most 1,000,000"),
+        ({"n": 10_001}, "n: 10001 is too large; at most 10,000"),
         ({"beam": 2, "n": 2}, "n: 2 texts of one search"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import io
+import random
 import stat
 import tarfile
 import zipfile
@@ -160,6 +161,77 @@ def test_a_zip_that_understates_a_size_is_stopped_all_the_same(tmp_path: Path) -
     with pytest.raises(ArtifactError):
         unpack(archive, tmp_path / "out", max_bytes=100_000)
     assert sum(map(len, found(tmp_path / "out").values())) <= 100_000
+
+
+@pytest.mark.parametrize("size", [0, 1, 9_000, 200_000])
+def test_a_small_archive_is_no_bomb_however_well_it_packs(tmp_path: Path, size: int) -> None:
+    (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(size), mtime=0))
+    tar_of(tmp_path / "a.tgz", ["a"], bytes(size))
+    zip_of(tmp_path / "a.zip", {"a": bytes(size)})
+    for archive in tmp_path.glob("a.*"):
+        unpack(archive, tmp_path / "out" / archive.suffix[1:])
+    assert found(tmp_path / "out") == {"gz/a": bytes(size), "tgz/a": bytes(size), "zip/a": bytes(size)}
+
+
+def test_a_small_bomb_stops_at_what_any_archive_may_hold(tmp_path: Path) -> None:
+    for bomb in bombs(tmp_path):
+        with pytest.raises(ArtifactError, match="more than 100 times its size"):
+            unpack(bomb, tmp_path / f"{bomb.name}.out", min_limit=300_000)
+        assert sum(map(len, found(tmp_path / f"{bomb.name}.out").values())) <= 300_000
+
+
+def test_a_nul_in_a_name_is_refused_by_that_name(tmp_path: Path) -> None:
+    zip_of(tmp_path / "a.zip", {"a_b": b"x"})
+    (tmp_path / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes().replace(b"a_b", b"a\0b"))
+    info = tarfile.TarInfo("c")
+    info.pax_headers = {"path": "a\0b"}
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(info)
+    for file in (tmp_path / "a.zip", tmp_path / "a.tar"):
+        with pytest.raises(ArtifactError, match=r"member 'a\\x00b' has a NUL in its name"):
+            unpack(file, tmp_path / "out")
+    assert found(tmp_path / "out") == {}
+
+
+def test_a_gz_is_named_as_the_caller_says_and_not_as_its_header(tmp_path: Path) -> None:
+    with (tmp_path / "5cdd14").open("wb") as raw, gzip.GzipFile("../evil", "wb", fileobj=raw) as file:
+        file.write(TEXT)
+    unpack(tmp_path / "5cdd14", tmp_path / "out", name="deep/lines.txt")
+    assert found(tmp_path / "out") == {"deep/lines.txt": TEXT}
+    with pytest.raises(ArtifactError, match="leads out of its folder"):
+        unpack(tmp_path / "5cdd14", tmp_path / "in" / "out", name="../evil")
+
+
+def test_a_header_of_megabytes_is_not_read(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("a")
+    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 1 << 31
+    (tmp_path / "a.tar").write_bytes(info.tobuf() + bytes(10_240))
+    with pytest.raises(ArtifactError, match=r"is damaged \(a header of 2,147,483,648 bytes\)"):
+        unpack(tmp_path / "a.tar", tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["tar", "tgz", "gz", "stored", "deflated", "bzip2", "lzma"])
+def test_a_damaged_archive_is_one_line(tmp_path: Path, kind: str) -> None:
+    whole, rng = tmp_path / "a", random.Random(kind)
+    if kind in ("tar", "tgz"):
+        tar_of(whole, ["a/one", "b" * 120, "é"], packed=kind == "tgz")
+    elif kind == "gz":
+        whole.write_bytes(gzip.compress(TEXT))
+    else:
+        with zipfile.ZipFile(whole, "w", getattr(zipfile, f"ZIP_{kind.upper()}")) as archive:
+            archive.writestr("a/one", TEXT)
+            archive.writestr("é", TEXT)
+    data = whole.read_bytes()
+    for number in range(120):
+        changed = bytearray(data)
+        for _ in range(rng.randint(1, 3)):
+            place = rng.randrange(min(len(changed), 3000))
+            changed[place : place + rng.choice((0, 1, 1, 9))] = rng.randbytes(rng.choice((0, 1, 1, 9)))
+        whole.write_bytes(changed)
+        try:
+            unpack(whole, tmp_path / f"out{number}", max_bytes=1 << 20)
+        except ArtifactError as error:
+            assert "\n" not in str(error)
 
 
 def test_too_many_members_are_refused(tmp_path: Path) -> None:

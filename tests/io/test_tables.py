@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import random
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -66,6 +68,27 @@ def test_missing_and_broken_tables_are_one_line(tmp_path: Path, read: object) ->
         with pytest.raises(ArtifactError, match=r"cut\.parquet: not a Parquet file") as caught:
             read(tmp_path / "cut.parquet")
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("read", [read_table, table_metadata])
+def test_no_flipped_bit_passes(tmp_path: Path, read: Any) -> None:
+    path = tmp_path / "a.parquet"
+    write_table(path, ROWS, {"unfit": "3"})
+    whole, rng = path.read_bytes(), random.Random(1)
+    bits = range(8 * len(whole))
+    for bit in [*rng.sample(bits, 300), *bits[-8 * 64 :: 5]]:
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        with pytest.raises(ArtifactError, match=r"a\.parquet: .*; delete it and run its stage again$"):
+            read(path)
+
+
+def test_others_read_our_tables_and_we_read_theirs(tmp_path: Path) -> None:
+    write_table(tmp_path / "ours.parquet", ROWS)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "ours.parquet"), ROWS)
+    ROWS.to_parquet(tmp_path / "theirs.parquet")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "theirs.parquet"), ROWS)
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import torch
 
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, EspalierError
 from espalier.io.files import read_json, write_json
 from espalier.models.registry import ARCHITECTURES, Architecture, architecture
 from espalier.models.serialization import load_model, load_weights, save_model
@@ -83,10 +84,38 @@ def test_weights_of_another_architecture_are_refused(saved: Path, change: dict[s
     fails(saved, message)
 
 
-@pytest.mark.parametrize("value", [{"format": 1}, {"format": 1, "arch": "songnet"}])
+@pytest.mark.parametrize("value", [{"format": 2}, {"format": 2, "arch": "songnet"}])
 def test_a_shape_without_its_keys_is_refused(saved: Path, value: object) -> None:
     write_json(saved / "model.json", value)
     fails(saved, "not the shape of a model")
+
+
+def test_no_flipped_bit_of_a_model_passes(saved: Path) -> None:
+    rng = random.Random(1)
+    for name in ("seed1.safetensors", "model.json", "vocabulary.json"):
+        whole = (saved / name).read_bytes()
+        bits = range(8 * len(whole))
+        for bit in {*rng.sample(bits, 60), *bits[:8000:97]}:
+            flipped = bytearray(whole)
+            flipped[bit // 8] ^= 1 << bit % 8
+            (saved / name).write_bytes(flipped)
+            with pytest.raises(EspalierError) as caught:
+                load_model(saved, 1)
+            assert "\n" not in str(caught.value)
+        (saved / name).write_bytes(whole)
+    load_model(saved, 1)
+
+
+def test_weights_that_are_not_finite_are_named(build: Build, tmp_path: Path) -> None:
+    model = build()
+    model.table.weight.data[0, 0] = float("nan")
+    save_model(tmp_path, "songnet", model, model.vocabulary, 1)
+    fails(tmp_path, r"seed1\.safetensors: table\.weight has values that are not finite; train the model again")
+
+
+def test_a_model_of_an_older_version_is_to_be_trained_again(saved: Path) -> None:
+    write_json(saved / "model.json", read_json(saved / "model.json") | {"format": 1})
+    fails(saved, r"format 1, where this version of Espalier reads 2; train it again")
 
 
 def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:

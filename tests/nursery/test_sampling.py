@@ -1,9 +1,12 @@
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 
-from espalier.nursery.sampling import chance, pick, weighted
+from espalier.corpora.readers import READERS
+from espalier.io.errors import ConfigError
+from espalier.nursery.sampling import MAX_COUNT, chance, pick, seeded, weighted
 
 
 def test_draws_are_pinned_so_that_no_version_of_python_can_change_them() -> None:
@@ -28,3 +31,17 @@ def test_chance_is_a_probability() -> None:
 def test_nothing_to_draw_from_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="no item"):
         weighted(random.Random(0), [("x", 0)])
+
+
+@pytest.mark.parametrize("count", [-1, MAX_COUNT + 1, 10**15, 1.5, "10", None, True])
+@pytest.mark.parametrize("name", ["dialogue_zh", "lyrics_zh", "news_en", "paraphrase_en", "verse_en", "verse_zh"])
+def test_a_count_that_is_too_large_or_none_is_refused_at_once(name: str, count: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"nursery {name}: cannot grow .*; give a count of 0 or more, 1,000,000 at"):
+        list(READERS[name].rows({}, {"count": count, "seed": 1}, language="zh", where="corpora.tiny"))
+
+
+@pytest.mark.parametrize("seed", [None, [1], "one", 1.5])
+def test_a_seed_is_an_integer(seed: Any) -> None:
+    with pytest.raises(ConfigError, match="is no seed; give an integer"):
+        seeded(seed, 1, "lines", "lyrics_zh")
+    assert seeded(7, 1, "lines", "lyrics_zh").random() == random.Random(7).random()

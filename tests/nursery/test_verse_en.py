@@ -10,6 +10,7 @@ import pytest
 
 from espalier.corpora.records import Verse
 from espalier.io.errors import ConfigError
+from espalier.nursery import verse_en
 from espalier.nursery.lexicon_en import KINDS, THEMES, lexicon, third_person
 from espalier.nursery.verse_en import RHYME, grow
 
@@ -206,3 +207,9 @@ def test_none_can_be_asked_for_but_not_fewer() -> None:
     assert grow(0, seed=1) == []
     with pytest.raises(ConfigError, match="cannot grow -1 sonnets"):
         grow(-1, seed=1)
+
+
+def test_a_grammar_that_runs_dry_says_after_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verse_en, "_sonnet", lambda *_: None)
+    with pytest.raises(ConfigError, match="the grammar ran dry after 0 of 3 sonnets; ask for fewer"):
+        grow(3, seed=1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from espalier.corpora.readers import READERS, Reader
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Encoded, Settings
-from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
+from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
@@ -60,29 +59,15 @@ class LetterBatch(Batch):
     target: Tensor
 
 
-@dataclass(frozen=True)
-class LetterSplit:
+class LetterSplit(RaggedSplit[WordVocabulary]):
     """Words as ids of letters."""
 
+    COLUMNS: ClassVar[tuple[str, ...]] = ("letters",)
     GRAIN: ClassVar[int] = 1
 
-    ids: list[str]
-    letters: Ragged
-    vocabulary: WordVocabulary
-
-    @classmethod
-    def load(cls, path: Path, vocabulary: WordVocabulary) -> LetterSplit:
-        ids, columns = read_ragged(path, ["letters"])
-        return cls(ids, columns["letters"], vocabulary)
-
-    def save(self, path: Path) -> None:
-        write_ragged(path, self.ids, {"letters": self.letters})
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def select(self, places: IntArray) -> LetterSplit:
-        return LetterSplit([self.ids[place] for place in places], self.letters.select(places), self.vocabulary)
+    @property
+    def letters(self) -> Ragged:
+        return self.columns["letters"]
 
     def sizes(self, view: Any) -> IntArray:
         return self.letters.lengths + 1
@@ -120,7 +105,8 @@ class LetterEncoding:
             if len(row.target) > settings.max_letters
         ]
         rows = Ragged.of([vocabulary.encode(records[place].target) for place in places])
-        return Encoded(LetterSplit([records[place].id for place in places], rows, vocabulary), places, quarantined)
+        ids = [records[place].id for place in places]
+        return Encoded(LetterSplit(ids, {"letters": rows}, vocabulary), places, quarantined)
 
     def extras(self, records: Sequence[Sentence], settings: LetterSettings) -> Mapping[str, Any]:
         return {}

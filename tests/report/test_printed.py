@@ -91,7 +91,7 @@ def test_a_table_whose_id_stands_twice_is_refused(write: Callable[[str], Path], 
 
 @pytest.mark.parametrize("text", ["a: [", "\t- x: 1"])
 def test_a_file_that_is_not_yaml_is_refused_in_one_line(write: Callable[[str], Path], text: str) -> None:
-    with pytest.raises(ArtifactError, match="not valid YAML") as caught:
+    with pytest.raises(ConfigError, match=r"toy\.yaml, line \d: not YAML") as caught:
         load_printed(write(text))
     assert "\n" not in str(caught.value)
 

@@ -106,7 +106,7 @@ def test_no_file_and_no_text_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="b: no such file"):
         next(read_conllu(tmp_path / "b"))
     (tmp_path / "c").write_bytes(b"1\t\xff")
-    with pytest.raises(DataError, match="c: not UTF-8; convert it"):
+    with pytest.raises(DataError, match="c, row 1: not UTF-8; convert it"):
         next(read_conllu(tmp_path / "c"))
     with pytest.raises(DataError, match="cannot be read"):
         next(read_conllu(tmp_path))
@@ -145,3 +145,11 @@ def test_simplified_words_keep_their_borders() -> None:
     simple = simplify(tree)
     assert simple.words == ("“", "头", "发", "”", "拿", "着", "发", "财", "书", "a\u3000b")
     assert (simple.tags, simple.heads, simple.labels) == (tree.tags, tree.heads, tree.labels)
+
+
+def test_a_nul_and_a_byte_that_is_not_utf8_are_named_with_their_rows(tmp_path: Path) -> None:
+    good = row("1", "a", "0", "root") + "\n\n"
+    for data, line in ((b"# text = a\0\n", "row 3: a NUL character"), (b"1\ta\xffb", "row 3: not UTF-8")):
+        (tmp_path / "a.conllu").write_bytes(good.encode() + data)
+        with pytest.raises(DataError, match=line):
+            list(read_conllu(tmp_path / "a.conllu"))

@@ -256,7 +256,7 @@ def test_files_that_are_not_there_or_not_text_are_refused(tmp_path: Path) -> Non
     with pytest.raises(TreeError, match="is a directory"):
         list(read_trees(tmp_path))
     (tmp_path / "latin.mrg").write_bytes("(NN Äpfel)".encode("latin-1"))
-    with pytest.raises(TreeError, match="not UTF-8; convert"):
+    with pytest.raises(TreeError, match="row 1: not UTF-8; convert"):
         list(read_trees(tmp_path / "latin.mrg"))
 
 

@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from torch import nn
 
 import espalier
+from espalier.io import yaml_files
 from espalier.io.errors import ArtifactError
 from espalier.training import checkpoints
 from espalier.training.checkpoints import (
@@ -25,7 +26,6 @@ from espalier.training.checkpoints import (
 )
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer
-from pipeline import params
 
 
 def saved(folder: Path, *steps: int) -> None:
@@ -166,7 +166,7 @@ def test_nothing_in_the_project_runs_code_that_it_reads() -> None:
         if forbidden.search(line)
     ]
     assert not found
-    assert issubclass(params._Loader, yaml.CSafeLoader)
+    assert issubclass(yaml_files._Loader, yaml.CSafeLoader)
 
 
 def test_a_manifest_is_plain_json_with_the_hash_of_its_weights(tmp_path: Path) -> None:

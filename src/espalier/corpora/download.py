@@ -7,7 +7,7 @@ from pathlib import Path
 
 from espalier.corpora.catalogue import GitFiles, Source, SourceFile
 from espalier.corpora.repository import export
-from espalier.corpora.web import Report, Transfer, TransferError, is_valid, receive
+from espalier.corpora.web import LEAST_RATE, Report, Transfer, TransferError, is_valid, receive
 from espalier.io.archives import unpack
 from espalier.io.errors import ArtifactError, SourceError
 from espalier.io.files import atomic_folder
@@ -23,6 +23,7 @@ def fetch(
     scratch: Path,
     report: Report | None = None,
     timeout: tuple[float, float] = (20, 60),
+    least_rate: tuple[float, float] = LEAST_RATE,
 ) -> None:
     """Put the files of `source` into `folder`, which is replaced once all of them are there and verified.
 
@@ -37,6 +38,7 @@ def fetch(
         scratch: for partial files and the lock; best on the same disk as `folder`.
         report: called with (name, bytes received, bytes in total).
         timeout: seconds to wait for a connection, and for the next bytes.
+        least_rate: bytes per second that must arrive, averaged over so many seconds, or the next URL is tried.
 
     Raises:
         SourceError: a file cannot be fetched, or the mirror's copy differs. The message names the file, what was
@@ -51,7 +53,7 @@ def fetch(
         try:
             work.mkdir(parents=True, exist_ok=True)
             for file in source.files:
-                _fetch_file(Transfer(file, work / file.sha256, timeout, report), mirror, folder)
+                _fetch_file(Transfer(file, work / file.sha256, timeout, least_rate, report), mirror, folder)
         except OSError as error:
             raise ArtifactError(
                 f"cannot write: {error.strerror or error}",
@@ -61,7 +63,7 @@ def fetch(
         with atomic_folder(folder) as part:
             for file in source.files:
                 if file.unpack:
-                    unpack(work / file.sha256, part)
+                    unpack(work / file.sha256, part, name=file.name.removesuffix(".gz"))
                 else:
                     # Copied, not moved: if a later file fails, this one need not be fetched again.
                     _copy(work / file.sha256, part / file.name)

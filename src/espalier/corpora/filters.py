@@ -66,10 +66,12 @@ class Filters(BaseModel):
 
     @model_validator(mode="after")
     def _possible(self) -> Filters:
-        for name in ("units", "tokens", "words"):
-            lower, upper = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
+        # A unit has at least one token.
+        pairs = [(f"min_{name}", f"max_{name}") for name in ("units", "tokens", "words")]
+        for least, most in [*pairs, ("min_units", "max_tokens")]:
+            lower, upper = getattr(self, least), getattr(self, most)
             if lower is not None and upper is not None and lower > upper:
-                raise ValueError(f"min_{name} {lower} is greater than max_{name} {upper}")
+                raise ValueError(f"{least} {lower} is greater than {most} {upper}")
         if both := sorted({*self.authors} & {*self.without_authors}):
             raise ValueError(f"{', '.join(both)} both in authors and in without_authors")
         return self

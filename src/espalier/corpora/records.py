@@ -116,6 +116,11 @@ def table_of(rows: Iterable[Record | Quarantined], record_type: type[Record] | t
     return pd.DataFrame(values, columns=names).astype("str")
 
 
+def required_columns(record_type: type[Record] | type[Quarantined]) -> list[str]:
+    """The columns that every table of such rows has."""
+    return [item.name for item in fields(record_type) if not _is_optional(item)]
+
+
 def records_of(table: pd.DataFrame, record_type: type[Row]) -> list[Row]:
     """The rows of a table as records; the inverse of `table_of`."""
     names = [item.name for item in fields(record_type) if not (_is_optional(item) and item.name not in table)]

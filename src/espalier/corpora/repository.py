@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from espalier.corpora.catalogue import GitFiles
+from espalier.corpora.web import LEAST_RATE
 from espalier.io.errors import SourceError
 
 #: Set by git for its hooks; they would make these commands work on another repository.
@@ -56,7 +57,8 @@ def _git(source: GitFiles, scratch: Path, *command: str, stdin: str = "") -> byt
     """The output of a git command on the bare repository `scratch`."""
     environment = {name: value for name, value in os.environ.items() if name not in _INHERITED}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    limits = ("-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60")
+    rate, seconds = map(int, LEAST_RATE)
+    limits = ("-c", f"http.lowSpeedLimit={rate}", "-c", f"http.lowSpeedTime={seconds}")
     try:
         done = subprocess.run(
             ["git", *limits, "--git-dir", str(scratch), *command],

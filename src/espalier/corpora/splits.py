@@ -7,10 +7,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.leakage import letters_of
 from espalier.io.errors import ConfigError
@@ -63,6 +63,14 @@ class TitleSplit(_Strict):
     keep_in_train: tuple[str, ...] = Field(default=(), description="names that stand for no one format, such as 失调名")
     attempts: int = Field(default=100_000, ge=1)
 
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        """A title has at least one row."""
+        for name, titles, size in (("dev", self.dev_titles, self.dev_size), ("test", self.test_titles, self.test_size)):
+            if titles - size > self.tolerance * size:
+                raise ValueError(f"{name}_titles {titles} have more rows than {name}_size {size} allows")
+        return self
+
 
 class GroupSplit(_Strict):
     """Whole groups are sampled, at most `dev` and `test` rows of them; no group is in two splits.
@@ -90,6 +98,12 @@ class PublishedSplit(_Strict):
     kind: Literal["published"]
     dev: tuple[str, ...] = Field(default=("dev",), description="names of the splits for development")
     test: tuple[str, ...] = Field(default=("test",), description="names of the splits for test; all others train")
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if both := sorted({*self.dev} & {*self.test}):
+            raise ValueError(f"{', '.join(both)} both in dev and in test")
+        return self
 
 
 Split = Annotated[

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
+from threading import Thread
+from typing import Any, TypeVar
 
 import requests
+from urllib3.exceptions import HTTPError
 
 from espalier.corpora.catalogue import SourceFile
 from espalier.io.hashing import file_sha256
 
 #: Called with (name, bytes received, bytes in total).
 Report = Callable[[str, int, int], None]
+_T = TypeVar("_T")
 
+#: Bytes per second that must arrive, and the seconds over which they are averaged.
+LEAST_RATE = (1024.0, 120.0)
 #: Attempts at one URL that receive nothing new before it is given up.
 ATTEMPTS = 3
 #: Bytes per write. A broken connection loses at most one unwritten block.
@@ -36,18 +46,58 @@ class Transfer:
         file: its name, size and hash.
         path: where the verified file is written.
         timeout: seconds to wait for a connection, and for the next bytes.
+        least_rate: bytes per second that must arrive, averaged over so many seconds.
         report: called as bytes arrive.
     """
 
     file: SourceFile
     path: Path
     timeout: tuple[float, float]
+    least_rate: tuple[float, float]
     report: Report
 
     @property
     def part(self) -> Path:
         """The beginning of the file, kept for the next attempt."""
         return self.path.with_name(self.path.name + ".part")
+
+
+class _Pace:
+    """Gives up a transfer that falls behind the least rate, so that it ends in a time in proportion to the file's size.
+
+    Args:
+        rate: bytes per second.
+        slack: seconds that the transfer may be late, and those before the first byte.
+    """
+
+    def __init__(self, rate: float, slack: float) -> None:
+        self.rate, self.slack = rate, slack
+        self.end = time.monotonic() + slack
+
+    def receive(self, size: int) -> None:
+        """Count bytes that arrived. No more than `slack` seconds can be in hand, however fast they came."""
+        self.end = min(self.end + size / self.rate, time.monotonic() + self.slack)
+
+    def wait(self, call: Callable[[], _T]) -> _T:
+        """The result of a call that waits for the server.
+
+        It runs in a thread, since a server that sends single bytes keeps it from returning but never times out.
+
+        Raises:
+            TransferError: it does not return in time. Its thread ends with the connection or the process.
+        """
+        answer: Future[_T] = Future()
+
+        def work() -> None:
+            try:
+                answer.set_result(call())
+            except BaseException as error:
+                answer.set_exception(error)
+
+        Thread(target=work, daemon=True).start()
+        if not wait([answer], timeout=max(0.0, self.end - time.monotonic())).done:
+            raise TransferError(f"slower than {self.rate:,.0f} bytes per second over {self.slack:g} seconds")
+        return answer.result()
 
 
 def is_valid(path: Path, file: SourceFile) -> bool:
@@ -62,10 +112,11 @@ def receive(url: str, transfer: Transfer) -> None:
         TransferError: the URL does not deliver the file.
     """
     idle, wrong = 0, 0
+    pace = _Pace(*transfer.least_rate)
     while True:
         before = _size(transfer.part)
         try:
-            _append(url, transfer)
+            _append(url, transfer, pace)
         except TransferError as error:
             idle += _size(transfer.part) <= before
             if idle == ATTEMPTS or not error.retry:
@@ -81,7 +132,7 @@ def receive(url: str, transfer: Transfer) -> None:
             raise failure
 
 
-def _append(url: str, transfer: Transfer) -> None:
+def _append(url: str, transfer: Transfer, pace: _Pace) -> None:
     """Append the missing bytes to the part; write it anew where the server does not support ranges."""
     size, name = transfer.file.bytes, transfer.file.name
     start = _size(transfer.part)
@@ -90,35 +141,59 @@ def _append(url: str, transfer: Transfer) -> None:
     # "identity": ranges of a compressed transfer would count other bytes than the file's.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
     try:
-        with requests.get(url, headers=headers, stream=True, timeout=transfer.timeout) as reply:
+        with closing(pace.wait(lambda: _open(url, headers, transfer.timeout))) as reply:
             if reply.status_code == 416:
                 transfer.part.unlink()
             if reply.status_code not in (200, 206):
-                raise TransferError(f"HTTP {reply.status_code} {reply.reason or ''}".strip())
+                raise TransferError(f"HTTP {reply.status_code} {(reply.reason or '')[:40]}".strip())
             resumed = reply.status_code == 206
             if resumed and not reply.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 transfer.part.unlink(missing_ok=True)
                 raise TransferError("sent another range than requested", retry=True)
             received = start if resumed else 0
             with transfer.part.open("ab" if resumed else "wb") as part:
-                for block in reply.iter_content(_BLOCK):
+                for block in _blocks(reply, pace):
                     received += len(block)
                     part.write(block)
                     transfer.report(name, received, size)
                     if received > size:
                         return  # too long: the hash check reports it
-    except requests.RequestException as error:
+    # Not all that a malformed address causes is an error of requests: some of it is a plain ValueError.
+    except (requests.RequestException, HTTPError, HTTPException, ValueError) as error:
         reason = _reason(error)
         raise TransferError(reason, retry=reason in ("broke off", "stalled")) from error
     if received < size:
         raise TransferError(f"ended after {received:,} bytes", retry=True)
 
 
+def _open(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
+    return requests.get(url, headers=headers, stream=True, timeout=timeout, hooks={"response": _without_page})
+
+
+def _without_page(reply: requests.Response, **_: Any) -> None:
+    """Close a redirect, whose page requests would read to its end, however long it is."""
+    if reply.is_redirect:
+        reply.close()
+
+
+def _blocks(reply: requests.Response, pace: _Pace) -> Iterator[bytes]:
+    blocks = reply.iter_content(_BLOCK)
+    try:
+        while block := pace.wait(lambda: next(blocks, b"")):
+            pace.receive(len(block))
+            yield block
+    except TransferError:
+        # Closing the reply would wait for the read that goes on in the thread; this ends it.
+        with suppress(ValueError, RuntimeError):
+            reply.raw.shutdown()
+        raise
+
+
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _reason(error: requests.RequestException) -> str:
+def _reason(error: Exception) -> str:
     """A few words for a message of requests, which has several lines."""
     match error:
         case requests.ConnectTimeout():
@@ -133,6 +208,10 @@ def _reason(error: requests.RequestException) -> str:
             return "too many redirects"
         case requests.exceptions.ChunkedEncodingError():
             return "broke off"
+        case requests.exceptions.InvalidSchema():
+            return "leads to an address that is not http"
+        case ValueError():
+            return "leads to a malformed address"
         case requests.ConnectionError():
             return "stalled" if "timed out" in str(error) else "no connection"
         case _:

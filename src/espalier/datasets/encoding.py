@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """A base for the settings of an encoding, of a decoder or of scoring in params.yaml; unknown keys are errors."""
+    """A base for the settings of an encoding, of a decoder or of scoring in params.yaml; unknown keys are errors.
+
+    Attributes:
+        opposite: an encoding's settings that bound its rows, each with the rule of `Filters` that bounds the same rows
+            from the other side. No row is left if the two cross.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    opposite: ClassVar[Mapping[str, str]] = {}
 
 
 class Vocabulary(Protocol):

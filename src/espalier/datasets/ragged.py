@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import pyarrow as pa
 from espalier.io.tables import read_arrow, write_table
 
 IntArray = npt.NDArray[np.int64]
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,42 @@ class Ragged:
     def lengths(self) -> IntArray:
         """(rows,) the length of each row."""
         return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class RaggedSplit(Generic[V]):
+    """A base for the encoded rows of a split whose columns are ragged; see `datasets.encoding.Split`.
+
+    Attributes:
+        COLUMNS: the names of the list columns, in the order of the file.
+        GRAIN: the lengths of training batches are padded to multiples of it; small where rows are short.
+        ids: (rows,) the records' ids.
+        columns: a ragged array for each of `COLUMNS`.
+    """
+
+    COLUMNS: ClassVar[tuple[str, ...]]
+    GRAIN: ClassVar[int] = 4
+
+    ids: list[str]
+    columns: dict[str, Ragged]
+    vocabulary: V
+
+    @classmethod
+    def load(cls, path: Path, vocabulary: V) -> Self:
+        """Read a split that `save` wrote."""
+        return cls(*read_ragged(path, cls.COLUMNS), vocabulary)
+
+    def save(self, path: Path) -> None:
+        """Write as Parquet."""
+        write_ragged(path, self.ids, {name: self.columns[name] for name in self.COLUMNS})
+
+    def select(self, places: IntArray) -> Self:
+        """The rows at these places, in that order."""
+        columns = {name: column.select(places) for name, column in self.columns.items()}
+        return replace(self, ids=[self.ids[place] for place in places], columns=columns)
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:

@@ -8,7 +8,7 @@ from espalier.datasets.dialogue.encode import DialogueEncoding
 from espalier.datasets.encoding import Encoding
 from espalier.datasets.pairs.encode import PairEncoding
 from espalier.datasets.verse.encode import VerseEncoding
-from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
 
 ENCODINGS: Final[dict[str, Encoding]] = {
     "verse": VerseEncoding(),
@@ -23,6 +23,4 @@ def encoding(name: str, *, where: str | None = None) -> Encoding:
     Raises:
         ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
-    if name not in ENCODINGS:
-        raise ConfigError.unknown("encoding", name, ENCODINGS, where=where)
-    return ENCODINGS[name]
+    return entry("encoding", ENCODINGS, name, where=where)

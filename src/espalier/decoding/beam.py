@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from espalier.decoding.constraints.constraint import Constraint
+from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 
@@ -40,21 +41,23 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The `beam` best sequences for each row of `batch`, the best first.
 
-    A row is done when it has `beam` finished sequences and no open one can overtake the last of them.
+    A row is done when it has `beam` finished sequences and no open one can overtake the last of them. Rows that do not
+    fit into memory together are searched one part after the other.
 
     Args:
         max_ids: the longest sequence, with `end`; one of this length is finished without it.
         min_ids: the shortest sequence, without `end`; 0 allows an empty one.
         length_power: a sequence of n tokens, with `end`, is ranked by log-probability / n**length_power.
+
+    Raises:
+        ConfigError: the beams of one row do not fit into memory.
     """
-    count = len(batch)
-    with constant_weights():
-        state = model.start(batch)
-        rule = constraint.start(batch) if constraint else None
-        first = torch.arange(count, device=batch.device).repeat_interleave(beam)
-        state, rule = state.select(first), rule.select(first) if rule is not None else None
-        open_ = _Open.start(count, beam, begin, batch.device)
-        finished: list[list[Hypothesis]] = [[] for _ in range(count)]
+
+    def search(rows: Tensor) -> list[list[Hypothesis]]:
+        first = rows.repeat_interleave(beam)
+        state, rule = start.select(first), start_rule.select(first) if start_rule is not None else None
+        open_ = _Open.start(len(rows), beam, begin, batch.device)
+        finished: list[list[Hypothesis]] = [[] for _ in rows]
         for length in range(1, max_ids + 1):
             scores, state = model.step(open_.last.flatten(), state)
             if constraint:
@@ -77,7 +80,12 @@ def beam_search(
             state = state.select(index)
             if constraint and rule is not None:
                 rule = constraint.advance(open_.last.flatten(), rule.select(index))
-    return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:beam] for row in finished]
+        return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:beam] for row in finished]
+
+    parts = row_parts(len(batch), batch.device, beam=beam, each=chain_bytes(model, max_ids))
+    with constant_weights():
+        start, start_rule = model.start(batch), constraint.start(batch) if constraint else None
+        return [row for part in parts for row in search(part)]
 
 
 def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from espalier.decoding.constraints.constraint import Constraint
+from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
 
@@ -28,7 +29,8 @@ def sample(
     """Write one sequence for each row of `batch`.
 
     A sequence depends on its row and its seed alone, not on the other rows: at each step sequence i uses one uniform of
-    a generator seeded with `seeds[i]`.
+    a generator seeded with `seeds[i]`. Sequences that do not fit into memory together are written one part after the
+    other.
 
     Args:
         max_ids: the longest sequence; a longer one is cut.
@@ -38,15 +40,16 @@ def sample(
 
     Returns:
         The tokens of each sequence, without `begin` and `end`.
+
+    Raises:
+        ConfigError: one sequence does not fit into memory.
     """
     device = batch.device
     uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
-    with constant_weights():
-        state = model.start(batch)
-        rule = constraint.start(batch) if constraint else None
-        written = torch.full((len(seeds), max_ids), end, device=device)
-        rows = torch.arange(len(seeds), device=device)  # the row of `written` of each open sequence
-        tokens = torch.full((len(seeds),), begin, device=device)
+    written = torch.full((len(seeds), max_ids), end, device=device)
+
+    def write(rows: Tensor, state: Any, rule: Any) -> None:
+        tokens = torch.full_like(rows, begin)
         for step in range(max_ids):
             scores, state = model.step(tokens, state)
             if constraint:
@@ -64,6 +67,12 @@ def sample(
                 index = is_open.nonzero()[:, 0]
                 rows, tokens, state = rows[index], tokens[index], state.select(index)
                 rule = rule.select(index) if rule is not None else None
+
+    parts = row_parts(len(seeds), device, beam=1, each=chain_bytes(model, max_ids))
+    with constant_weights():
+        state, rule = model.start(batch), constraint.start(batch) if constraint else None
+        for part in parts:
+            write(part, state.select(part), rule.select(part) if rule is not None else None)
     return [_until(row, end) for row in written.tolist()]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from espalier.decoding.memory import row_parts, tree_bytes
 from espalier.decoding.tree_hypotheses import FinishedTrees, Stop, TreeHypothesis
 from espalier.decoding.tree_leaves import NONE, Leaves
 from espalier.io.errors import ConfigError
@@ -38,7 +39,8 @@ def tree_beam(
     A round (lines 4 to 12 of algorithm 2) expands each tree of the beam: one of its open leaves receives one of that
     leaf's `local` best groups of K children. The best of all expansions are the next beam; a tree that several
     expansions lead to is kept once. Trees that end, and are among the best `beam` of their round, are finished. With
-    K = 1 and `local` at least twice `beam`, the search equals `beam_search`.
+    K = 1 and `local` at least twice `beam`, the search equals `beam_search`. Rows that do not fit into memory together
+    are searched one part after the other.
 
     Args:
         beam: G of the paper.
@@ -58,7 +60,7 @@ def tree_beam(
 
     Raises:
         ConfigError: a size below 1, `local` above the number of groups of K tokens (V^K, if V tokens can be children),
-            or `min_words` above `max_words`.
+            or `min_words` above `max_words`; or the beam of one row does not fit into memory.
     """
     sizes = {"beam of {}": beam, "local beam of {}": local, "depth of {}": depth}
     for name, size in (sizes | {"cap of {} words": max_words, "cap of {} rounds": max_rounds}).items():
@@ -66,15 +68,9 @@ def tree_beam(
             raise ConfigError(f"a {name.format(size)}", remedy="at least 1")
     if min_words > max_words:
         raise ConfigError(f"at least {min_words} words, where a cap is {max_words}", remedy=f"at most {max_words}")
-    with constant_weights():
-        state = model.start(batch)
-        roots = model.roots(state)
+
+    def search(state: Any, roots: Tensor) -> list[list[TreeHypothesis]]:
         vocabulary = roots.shape[1]
-        tokens = vocabulary - len(set(never))
-        groups = tokens**model.arity
-        if local > groups:
-            name = f"a local beam of {local}, where {tokens} tokens make {groups} groups of {model.arity}"
-            raise ConfigError(name, remedy=f"at most {groups}")
         leaves = Leaves(model, state, local=local, end=end, never=never, depth=depth, vocabulary=vocabulary)
         finished = FinishedTrees(beam, roots)
         masked = torch.tensor([*never, end], dtype=torch.long, device=roots.device)
@@ -106,7 +102,18 @@ def tree_beam(
             if not keep.any():
                 break
             trees = trees.advance(keep, top, leaves, finished)
-    return finished.trees(leaves, max_words)
+        return finished.trees(leaves, max_words)
+
+    with constant_weights():
+        state = model.start(batch)
+        roots = model.roots(state)
+        tokens = roots.shape[1] - len(set(never))
+        groups = tokens**model.arity
+        if local > groups:
+            name = f"a local beam of {local}, where {tokens} tokens make {groups} groups of {model.arity}"
+            raise ConfigError(name, remedy=f"at most {groups}")
+        parts = row_parts(len(roots), roots.device, beam=beam, each=tree_bytes(model.arity, local, max_words))
+        return [row for part in parts for row in search(state.select(part), roots[part])]
 
 
 class _Expansions(NamedTuple):

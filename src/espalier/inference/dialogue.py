@@ -13,6 +13,7 @@ import numpy as np
 
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.vocabulary import UNK, WordVocabulary
+from espalier.decoding.bounds import MAX_BEAM
 from espalier.inference.requests import Post
 from espalier.inference.results import Reply
 from espalier.inference.texts import require_text
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 #: Beams of trees and of chains, and groups of children, where none are given.
 TREE_BEAM, CHAIN_BEAM, LOCAL = 6, 50, 6
-#: The most beams, and groups of children.
-MAX_BEAM = 1000
 #: Longer words are not split.
 MAX_CHARACTERS = 16
 

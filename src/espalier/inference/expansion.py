@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from espalier.datasets.pairs.data import COLUMNS, PairData, PairView
+from espalier.datasets.pairs.data import PairData, PairView
 from espalier.datasets.ragged import Ragged
 from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids
 from espalier.inference.requests import PairRequest
@@ -49,7 +49,7 @@ class Expander:
 
     def require_room(self, template: str, where: str) -> None:
         """Raise a ConfigError unless the shortest tree that keeps a template is short enough."""
-        empty = PairData([where], {name: Ragged.of([[]]) for name in COLUMNS}, self.system.vocabulary)
+        empty = PairData([where], {name: Ragged.of([[]]) for name in PairData.COLUMNS}, self.system.vocabulary)
         batch = empty.with_trees(None, [template]).batch(np.array([0]), self.view)
         try:
             pair_constraint(self.decoder, self.view, self.system.vocabulary).start(batch)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding
+from espalier.decoding.bounds import MAX_BEAM
 from espalier.inference.requests import PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 #: How many of the most frequent templates are taken where none is given.
 TEMPLATES = 3
-#: The most beams of a search.
-MAX_BEAM = 256
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ To add a service: `SERVICES["compose"] = Service("structure", "a model of struct
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from espalier.io.errors import ConfigError
+from espalier.io.registry import entry, imported
 
 if TYPE_CHECKING:
     from espalier.inference.writer import Writer
@@ -40,9 +40,13 @@ class Service:
         return encoding == self.encoding and self.serves(view)
 
     def open(self, system: Any, **options: Any) -> Writer[Any, Any, Any]:
-        """A writer for this system."""
-        kind: Any = pkgutil.resolve_name(self.writer) if isinstance(self.writer, str) else self.writer
-        return kind(system, **options)
+        """A writer for this system.
+
+        Raises:
+            ConfigError: `writer` names no class that can be imported.
+        """
+        writer: Writer[Any, Any, Any] = imported("writer", self.writer, where="SERVICES")(system, **options)
+        return writer
 
 
 def _writes_guided_text(view: Any) -> bool:
@@ -84,9 +88,7 @@ def service(method: str, model: str, encoding: str, view: Any) -> Service:
     Raises:
         ConfigError: the model cannot, or there is no such service.
     """
-    if method not in SERVICES:
-        raise ConfigError.unknown("service", method, SERVICES)
-    chosen = SERVICES[method]
+    chosen = entry("service", SERVICES, method)
     if chosen.fits(encoding, view):
         return chosen
     own = [name for name, other in SERVICES.items() if other.fits(encoding, view)]

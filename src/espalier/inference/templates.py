@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from espalier.inference.texts import MAX_CHARACTERS
 from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree, write_tree
@@ -31,8 +32,10 @@ def canonical(text: str, symbols: TreeSymbols, where: str) -> str:
 
     Raises:
         TreeError: it is no tree.
-        ConfigError: it is a single node, has more levels than the model knows, or has unknown labels.
+        ConfigError: it is too long or a single node, has more levels than the model knows, or has unknown labels.
     """
+    if len(text) > MAX_CHARACTERS:
+        raise ConfigError(f"a template of {len(text):,} characters", where=where, remedy=f"at most {MAX_CHARACTERS:,}")
     tree = read_tree(text, file=where, words=False)
     labels, levels = linearize(tree)
     if len(labels) == 1:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from espalier.io.errors import DataError
 from espalier.text.language import Language, has_words, language_name, mostly
 
+#: The longest text, and the longest template.
+MAX_CHARACTERS = 10_000
+
 
 def require_text(text: str, language: Language, name: str) -> None:
-    """Raise a DataError unless a text has words, most of them of this language.
+    """Raise a DataError unless a text is not too long and has words, most of them of this language.
 
     Args:
         name: what errors call the text.
     """
+    if len(text) > MAX_CHARACTERS:
+        raise DataError(f"{len(text):,} characters", file=name, remedy=f"at most {MAX_CHARACTERS:,}")
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -12,9 +12,11 @@ import numpy as np
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
 from espalier.inference.writer import (
+    MAX_TEXTS,
     ArgumentError,
     InferenceWarning,
     Writer,
@@ -70,11 +72,12 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
     inputs: ClassVar[str] = "formats"
 
     def __post_init__(self) -> None:
-        require_range("n", self.n, 1)
-        require_range("top_k", self.top_k, 1)
-        require_range("beam", self.beam, 0)
-        if not self.temperature > 0:
-            raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy="above 0")
+        require_range("n", self.n, 1, MAX_TEXTS)
+        require_range("top_k", self.top_k, 1, MAX_TOP_K)
+        require_range("beam", self.beam, 0, MAX_BEAM)
+        if not 0 < self.temperature <= MAX_TEMPERATURE:
+            remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
+            raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
         if self.beam and self.n > 1:
             raise ArgumentError(f"{self.n} texts of one search", where="n", remedy="a search finds the best one alone")
 

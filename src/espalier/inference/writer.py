@@ -15,6 +15,8 @@ Request = TypeVar("Request")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
+#: The most texts of one call, and the most requests.
+MAX_TEXTS = 10_000
 #: Prefixes that are searched together. Their number changes the speed and, by rounding alone, the scores.
 PREFIXES = 256
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -11,11 +13,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO
+from typing import IO, Self
 
 from espalier.io.errors import ArtifactError
 
 _BLOCK = 1 << 16
+#: Bytes of a header in a tar that holds a long name or attributes; tarfile reads it at once.
+_MAX_HEADER = 1 << 20
+_LONG_HEADERS = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
+_DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OverflowError,
+    EOFError,
+)
 _Bytes = IO[bytes] | gzip.GzipFile
 
 
@@ -26,6 +47,7 @@ class _Budget:
     archive: Path
     max_bytes: int
     max_ratio: float
+    min_limit: int
     max_members: int
     packed: int
     written: int = 0
@@ -40,7 +62,7 @@ class _Budget:
         self.written += size
         if self.written > self.max_bytes:
             raise _unsafe(self.archive, f"unpacks to more than {self.max_bytes:,} bytes")
-        if self.written > self.max_ratio * self.packed:
+        if self.written > max(self.min_limit, self.max_ratio * self.packed):
             raise _unsafe(self.archive, f"unpacks to more than {self.max_ratio:g} times its size")
 
 
@@ -48,21 +70,26 @@ def unpack(
     archive: Path,
     folder: Path,
     *,
+    name: str | None = None,
     max_bytes: int = 4 << 30,
     max_ratio: float = 100,
+    min_limit: int = 1 << 19,
     max_members: int = 100_000,
 ) -> None:
     """Unpack a zip, tar, tar.gz or gz into `folder`. The format is detected from the first bytes.
 
-    A gz that holds no tar becomes one file, named as the archive without ".gz". Only files and folders are
-    written, with default permissions. After an error the files already written remain: unpack inside
-    `espalier.io.files.atomic_folder`.
+    A gz that holds no tar becomes one file. Only files and folders are written, with default permissions. After an
+    error the files already written remain: unpack inside `espalier.io.files.atomic_folder`.
 
     Args:
         archive: the file to unpack.
         folder: is made if it does not exist.
+        name: path in `folder` of the one file of a gz; by default the archive's name without ".gz". The name that the
+            gz itself may hold is not used.
         max_bytes: limit of the total size.
         max_ratio: limit of bytes written per byte of the archive.
+        min_limit: bytes that `max_ratio` allows any archive, since small ones pack best: a tar is filled up with
+            zeros to 10,240 bytes.
         max_members: limit of members, folders included.
 
     Raises:
@@ -71,7 +98,7 @@ def unpack(
     """
     with _one_line(archive):
         folder.mkdir(parents=True, exist_ok=True)
-        budget = _Budget(archive, max_bytes, max_ratio, max_members, packed=archive.stat().st_size)
+        budget = _Budget(archive, max_bytes, max_ratio, min_limit, max_members, packed=archive.stat().st_size)
         with archive.open("rb") as file:
             magic = file.read(4)
             file.seek(0)
@@ -83,7 +110,7 @@ def unpack(
                         _untar(stream, folder, budget)
                     else:
                         budget.member()
-                        _write(stream, _place(folder, archive.name.removesuffix(".gz"), archive), budget)
+                        _write(stream, _place(folder, name or archive.name.removesuffix(".gz"), archive), budget)
             elif _is_tar(file):
                 _untar(file, folder, budget)
             else:
@@ -97,9 +124,9 @@ def _unzip(file: IO[bytes], folder: Path, budget: _Budget) -> None:
             place = _place(folder, info.orig_filename, budget.archive)
             kind = stat.S_IFMT(info.external_attr >> 16)
             if info.flag_bits & 0x1:
-                raise _unsafe(budget.archive, f"member '{info.filename}' is encrypted")
+                raise _unsafe(budget.archive, f"member {_quoted(info.filename)} is encrypted")
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise _unsafe(budget.archive, f"member '{info.filename}' is a link or a device")
+                raise _unsafe(budget.archive, f"member {_quoted(info.filename)} is a link or a device")
             if info.is_dir():
                 place.mkdir(parents=True, exist_ok=True)
             else:
@@ -107,13 +134,22 @@ def _unzip(file: IO[bytes], folder: Path, budget: _Budget) -> None:
                     _write(stream, place, budget)
 
 
+class _Header(tarfile.TarInfo):
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.size < 0 or (header.type in _LONG_HEADERS and header.size > _MAX_HEADER):
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
+        return header
+
+
 def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
-    with tarfile.open(fileobj=file, mode="r:") as archive:
+    with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as archive:
         for member in archive:
             budget.member()
             place = _place(folder, member.name, budget.archive)
             if not (member.isreg() or member.isdir()):
-                raise _unsafe(budget.archive, f"member '{member.name}' is a link or a device")
+                raise _unsafe(budget.archive, f"member {_quoted(member.name)} is a link or a device")
             # Nothing is extracted by tarfile: names are checked, links refused and bytes written here, so that the
             # early releases of Python 3.11, which have no extraction filters, are as safe.
             if member.isdir():
@@ -121,7 +157,7 @@ def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
             else:
                 stream = archive.extractfile(member)
                 if stream is None:
-                    raise _unsafe(budget.archive, f"member '{member.name}' cannot be read")
+                    raise _unsafe(budget.archive, f"member {_quoted(member.name)} cannot be read")
                 with stream:
                     _write(stream, place, budget)
         end = archive.offset
@@ -148,10 +184,12 @@ def _is_tar(file: _Bytes) -> bool:
 
 def _place(folder: Path, name: str, archive: Path) -> Path:
     """The path of a member below `folder`."""
+    if "\0" in name:
+        raise _unsafe(archive, f"member {_quoted(name)} has a NUL in its name")
     path = PurePosixPath(name)
-    odd = not name.strip("/.") or "\\" in name or "\0" in name or PureWindowsPath(name).drive
+    odd = not name.strip("/.") or "\\" in name or PureWindowsPath(name).drive
     if odd or path.is_absolute() or ".." in path.parts:
-        raise _unsafe(archive, f"member '{name}' leads out of its folder")
+        raise _unsafe(archive, f"member {_quoted(name)} leads out of its folder")
     return folder.joinpath(*path.parts)
 
 
@@ -171,13 +209,18 @@ def _one_line(archive: Path) -> Iterator[None]:
     except ArtifactError:
         raise
     except FileExistsError as error:
-        raise _unsafe(archive, f"holds '{Path(str(error.filename)).name}' twice") from error
-    except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise _unsafe(archive, f"holds {_quoted(Path(str(error.filename)).name)} twice") from error
+    except _DAMAGE as error:
         raise _unsafe(archive, f"is damaged ({error})") from error
-    except (NotImplementedError, RuntimeError, ValueError) as error:
+    except (NotImplementedError, RuntimeError, ValueError, MemoryError) as error:
         raise _unsafe(archive, f"cannot be read ({error})") from error
     except OSError as error:
         raise ArtifactError(f"cannot be unpacked: {error.strerror or error}", where=archive) from error
+
+
+def _quoted(name: str) -> str:
+    """A member's name as a message prints it: short, and no character that a terminal obeys."""
+    return repr(name if len(name) <= 80 else f"{name[:77]}...")
 
 
 def _unsafe(archive: Path, what: str) -> ArtifactError:

@@ -2,66 +2,54 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from espalier.io.errors import ArtifactError
+from espalier.io.swap import exchange
+
+#: Metrics: numbers by name, at least one; for `read_json`.
+Numbers = Annotated[dict[str, Annotated[float, Field(strict=True, allow_inf_nan=False)]], Field(min_length=1)]
+#: Endings of what is being written, and of what is being replaced where names cannot be exchanged.
+_PART, _OLD = ".part", ".old"
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to. It replaces `path` on success and is deleted on failure.
 
+    What processes that were killed have left of earlier attempts is deleted first.
+
     Raises:
         ArtifactError: it cannot be written (disk full, no permission); an existing `path` is unchanged.
     """
-    path = Path(path)
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        os.close(handle)
-        temporary = Path(name)
-        yield temporary
-        _sync(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise _refused(path, error) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    with _temporary(path, lambda: _new_file(path)) as part:
+        yield part
+        _sync(part)
+        part.chmod(0o666 & ~_umask())
+        part.replace(path)
 
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """As `atomic_file`, for a folder."""
-    path = Path(path)
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
-        yield temporary
-        for file in temporary.rglob("*"):
+    """As `atomic_file`, for a folder: at every moment `path` is the old folder or the new one, whole."""
+    with _temporary(path, lambda: Path(tempfile.mkdtemp(**_named(path)))) as part:
+        yield part
+        for file in part.rglob("*"):
             if file.is_file():
                 _sync(file)
-        temporary.chmod(0o777 & ~_umask())
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-        temporary.replace(path)
-    except OSError as error:
-        raise _refused(path, error) from error
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+        part.chmod(0o777 & ~_umask())
+        _replace(path, part)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -70,18 +58,118 @@ def write_json(path: Path, value: Any) -> None:
         part.write_text(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, kind: Any = None) -> Any:
     """Read a JSON artifact.
 
+    Args:
+        kind: the type that the value must have, as pydantic understands it; None for any.
+
     Raises:
-        ArtifactError: it does not exist or is not JSON.
+        ArtifactError: it does not exist, cannot be read, is not JSON, or is of another type.
     """
+    remedy = "delete it and run its stage again"
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        value = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_number)
+        if kind is not None:
+            TypeAdapter(kind).validate_python(value)
+        return value
     except FileNotFoundError as error:
         raise ArtifactError("no such file", where=path, remedy="run the stage that makes it") from error
-    except ValueError as error:
-        raise ArtifactError(f"not valid JSON ({error})", where=path) from error
+    except OSError as error:
+        raise ArtifactError(f"cannot be read: {error.strerror or error}", where=path) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ArtifactError(f"{key or 'its value'}: {first['msg']}", where=path, remedy=remedy) from error
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(f"not valid JSON ({error})", where=path, remedy=remedy) from error
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+@contextmanager
+def _temporary(path: Path, make: Callable[[], Path]) -> Iterator[Path]:
+    """A temporary file or folder beside `path`, locked while it is in use, and deleted if it is still there then."""
+    part, lock = None, -1
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        while part is None:
+            part = make()
+            lock = os.open(part, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is(part, lock):  # another process has swept it before it was locked
+                os.close(lock)
+                part = None
+        yield part
+    except OSError as error:
+        raise _refused(path, error) from error
+    finally:
+        if part is not None:
+            if _is(part, lock):
+                _delete(part)
+            os.close(lock)
+
+
+def _sweep(path: Path) -> None:
+    """Delete the temporary files of processes that were killed; if one was replacing `path`, put the old one back."""
+    for old in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}{_OLD}"):
+        if path.exists():
+            _delete(old)
+        else:
+            old.rename(path)
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}"):
+        try:
+            lock = os.open(part, os.O_RDONLY)
+        except OSError:
+            continue  # gone meanwhile, or not ours
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _delete(part)
+        except OSError:
+            pass  # in use
+        finally:
+            os.close(lock)
+
+
+def _replace(path: Path, part: Path) -> None:
+    """Let a new folder replace what is at `path`."""
+    if not os.path.lexists(path):
+        part.rename(path)
+    elif exchange(part, path):
+        _delete(part)
+    else:
+        old = part.with_name(part.name + _OLD)
+        path.rename(old)
+        part.rename(path)
+        _delete(old)
+
+
+def _named(path: Path) -> dict[str, Any]:
+    return {"dir": path.parent, "prefix": f".{path.name}.", "suffix": _PART}
+
+
+def _new_file(path: Path) -> Path:
+    handle, name = tempfile.mkstemp(**_named(path))
+    os.close(handle)
+    return Path(name)
+
+
+def _is(path: Path, handle: int) -> bool:
+    """Whether the path is the file or folder that is open as `handle`."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

@@ -12,11 +12,12 @@ from espalier.io.errors import ArtifactError
 
 
 @contextmanager
-def exclusive(path: Path, *, timeout: float = 3600) -> Iterator[None]:
+def exclusive(path: Path, *, timeout: float = 3600, held: ArtifactError | None = None) -> Iterator[None]:
     """Hold the lock file `path`, which is made if necessary and never deleted.
 
     Args:
         timeout: seconds to wait for it.
+        held: the error if another process holds it for longer.
 
     Raises:
         ArtifactError: another process holds it for longer, or it cannot be written.
@@ -26,7 +27,8 @@ def exclusive(path: Path, *, timeout: float = 3600) -> Iterator[None]:
         lock = FileLock(path)
         lock.acquire(timeout=timeout)
     except Timeout as error:
-        raise ArtifactError("another process holds this lock", where=path, remedy="wait for it, or end it") from error
+        default = ArtifactError("another process holds this lock", where=path, remedy="wait for it, or end it")
+        raise held or default from error
     except OSError as error:
         raise ArtifactError(f"cannot be locked: {error.strerror or error}", where=path) from error
     try:

@@ -1,7 +1,13 @@
-"""Parquet tables, compressed with zstd, with metadata in their schema."""
+"""Parquet tables, compressed with zstd, with metadata in their schema and a digest of all their bytes.
+
+The digest stands between the last column and the footer, where readers of Parquet do not look. The schema says that it
+is there, so that a table without it is read if it was written elsewhere, and refused if it was written here.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,23 +18,33 @@ import pyarrow.parquet as pq
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
 
+#: The key of the schema that says where the digest is, and the digest's first bytes.
+DIGEST, MARK = "espalier.digest", b"sha256::"
+#: Bytes of the mark and the digest, and of a file's end: the footer's length and "PAR1".
+_SEAL, _END, _BLOCK = len(MARK) + 32, 8, 1 << 20
+
 
 def write_table(path: Path, rows: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None) -> None:
     """Write `rows` atomically. `metadata` is stored in the schema and can be read without the rows."""
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
-    extra = {key.encode(): value.encode() for key, value in (metadata or {}).items()}
+    extra = {key.encode(): value.encode() for key, value in {**(metadata or {}), DIGEST: "before the footer"}.items()}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **extra})
     with atomic_file(path) as part:
         pq.write_table(table, part, compression="zstd")
+        _seal(part)
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Sequence[str] = ()) -> pd.DataFrame:
     """Read a table, or some of its columns.
 
+    Args:
+        columns: the columns to read; None for all.
+        required: columns that it must have, if all are read.
+
     Raises:
-        ArtifactError: it does not exist, is not Parquet, or lacks a column.
+        ArtifactError: it does not exist, is not Parquet, is damaged, or lacks a column.
     """
-    return _read(path, columns).to_pandas()
+    return _read(path, columns, required).to_pandas()
 
 
 def read_arrow(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -37,27 +53,17 @@ def read_arrow(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def table_metadata(path: Path) -> dict[str, str]:
-    """The schema metadata that `write_table` was given."""
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except FileNotFoundError as error:
-        raise _missing(path) from error
-    except pa.ArrowInvalid as error:
-        raise ArtifactError(f"not a Parquet file ({error})", where=path) from error
-    return {key.decode(): value.decode() for key, value in metadata.items() if not key.startswith(b"pandas")}
+    """The schema metadata that `write_table` was given. Raises as `read_table` does."""
+    metadata = _metadata(_opened(path).schema_arrow)
+    return {key: value for key, value in metadata.items() if key != DIGEST and not key.startswith("pandas")}
 
 
-def _read(path: Path, columns: Sequence[str] | None) -> pa.Table:
+def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = ()) -> pa.Table:
     try:
-        # partitioning=None: a folder called "seed=1" above the file must not become a column.
-        table = pq.read_table(path, partitioning=None)
-    except FileNotFoundError as error:
-        raise _missing(path) from error
-    except pa.ArrowInvalid as error:
-        raise ArtifactError(
-            f"not a Parquet file ({error})", where=path, remedy="delete it and run its stage"
-        ) from error
-    lacking = [name for name in columns or () if name not in table.column_names]
+        table = _opened(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, f"not a Parquet file ({error})") from error
+    lacking = [name for name in (*(columns or ()), *required) if name not in table.column_names]
     if lacking:
         raise ArtifactError(
             f"no column {', '.join(lacking)}", where=path, remedy=f"it has {', '.join(table.column_names)}"
@@ -65,5 +71,65 @@ def _read(path: Path, columns: Sequence[str] | None) -> pa.Table:
     return table.select(list(columns)) if columns is not None else table
 
 
-def _missing(path: Path) -> ArtifactError:
-    return ArtifactError("no such table", where=path, remedy="run the stage that makes it")
+def _opened(path: Path) -> pq.ParquetFile:
+    """The file, once its bytes are those that were written."""
+    damaged = _damaged(path, "damaged: its bytes are not those that were written")
+    try:
+        digest, expected = _digests(path)
+        if digest != expected:
+            raise damaged
+        file = pq.ParquetFile(path)
+        if expected is None and DIGEST in _metadata(file.schema_arrow):
+            raise damaged
+    except FileNotFoundError as error:
+        raise ArtifactError("no such table", where=path, remedy="run the stage that makes it") from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _damaged(path, f"not a Parquet file ({error})") from error
+    return file
+
+
+def _metadata(schema: pa.Schema) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
+
+
+def _seal(path: Path) -> None:
+    """Insert the digest of a Parquet file before its footer; the offsets in the footer stay right."""
+    start = _footer(path)
+    with path.open("r+b") as file:
+        digest = hashlib.file_digest(file, "sha256").digest()
+        file.seek(start)
+        footer = file.read()
+        file.seek(start)
+        file.write(MARK + digest + footer)
+
+
+def _digests(path: Path) -> tuple[bytes | None, bytes | None]:
+    """The digest of all bytes but the seal's, and the one in the seal; None for both where there is no seal."""
+    start = _footer(path)
+    with path.open("rb") as file:
+        file.seek(max(0, start - _SEAL))
+        seal = file.read(_SEAL)
+        if not seal.startswith(MARK):
+            return None, None
+        file.seek(0)
+        total, left = hashlib.sha256(), start - _SEAL
+        while left and (block := file.read(min(left, _BLOCK))):
+            total.update(block)
+            left -= len(block)
+        file.seek(start)
+        while block := file.read(_BLOCK):
+            total.update(block)
+    return total.digest(), seal[len(MARK) :]
+
+
+def _footer(path: Path) -> int:
+    """Where the footer begins; its length stands before the last four bytes."""
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - _END))
+        start = end - _END - int.from_bytes(file.read(4), "little")
+    return max(0, start)
+
+
+def _damaged(path: Path, what: str) -> ArtifactError:
+    return ArtifactError(what, where=path, remedy="delete it and run its stage again")

@@ -19,25 +19,25 @@ class DialogueConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: The width of the encoder's and the decoder's hidden states.
-    width: int = Field(1024, ge=1)
+    width: int = Field(1024, ge=1, le=8192)
     #: The width of word embeddings; the encoder and the decoder have one matrix each.
-    word: int = Field(128, ge=1)
+    word: int = Field(128, ge=1, le=8192)
     #: The width of the tanh layer before each softmax; the paper does not say.
-    readout: int = Field(512, ge=1)
+    readout: int = Field(512, ge=1, le=8192)
     #: Whether the encoder is bidirectional (Bahdanau et al. 2015).
     bidirectional: bool = False
     dropout: float = Field(0.0, ge=0, lt=1)
     #: Parameters are initialized uniformly between -scale and scale.
-    scale: float = Field(0.01, gt=0)
+    scale: float = Field(0.01, gt=0, le=100)
     #: The longest post or response, in words and EOS.
-    positions: int = Field(64, ge=2)
+    positions: int = Field(64, ge=2, le=65_536)
 
 
 class X2TreeConfig(DialogueConfig):
     """Settings of X2Tree; defaults are the paper's."""
 
     #: K: 3 for ternary trees, 1 for chains.
-    arity: int = Field(ARITY, ge=1)
+    arity: int = Field(ARITY, ge=1, le=16)
     #: X, the context.
     context: Context = "last"
     #: Whether all g_k share the output matrix.

@@ -17,10 +17,10 @@ class EncoderConfig(BaseModel):
 
     #: Several rows are concatenated: the Transformer baseline's input.
     reads: tuple[Row, ...] = Field(min_length=1)
-    layers: int = Field(4, ge=1)
-    heads: int = Field(6, ge=1)
+    layers: int = Field(4, ge=1, le=128)
+    heads: int = Field(6, ge=1, le=128)
     #: h_i: the number of heads for this encoder in the decoder's multi-encoder attention.
-    cross_heads: int = Field(4, ge=1)
+    cross_heads: int = Field(4, ge=1, le=128)
     attention: Literal["self", "path"] = "self"
 
     @model_validator(mode="after")
@@ -44,23 +44,23 @@ class GuiGConfig(BaseModel):
         min_length=1,
     )
     #: The decoder's layers and heads.
-    layers: int = Field(6, ge=1)
-    heads: int = Field(6, ge=1)
-    width: int = Field(256, ge=2, multiple_of=2)
-    inner: int = Field(1024, ge=1)
+    layers: int = Field(6, ge=1, le=128)
+    heads: int = Field(6, ge=1, le=128)
+    width: int = Field(256, ge=2, le=8192, multiple_of=2)
+    inner: int = Field(1024, ge=1, le=65_536)
     #: d_k and d_v.
-    head_width: int = Field(64, ge=1)
+    head_width: int = Field(64, ge=1, le=1024)
     dropout: float = Field(0.1, ge=0, lt=1)
     attention_dropout: float = Field(0.1, ge=0, lt=1)
     #: The longest row that is read or written.
-    positions: int = Field(512, ge=4)
+    positions: int = Field(512, ge=4, le=65_536)
     #: l: the levels of a template.
-    template: int = Field(3, ge=1)
+    template: int = Field(3, ge=1, le=1000)
     #: The weights of the node's and of the level's loss. The released code has 1 and 1.
-    alpha: float = Field(0.5, gt=0)
-    beta: float = Field(0.5, ge=0)
+    alpha: float = Field(0.5, gt=0, le=1000)
+    beta: float = Field(0.5, ge=0, le=1000)
     #: The number of times that a block applies its path attention, with the same weights.
-    passes: int = Field(2, ge=1)
+    passes: int = Field(2, ge=1, le=100)
     #: "outside": the residual is added after the mean over paths. "inside" (released): it is added within each path, so
     #: that a node on k of n_p paths keeps k/n_p of it.
     residual: Literal["outside", "inside"] = "outside"
@@ -71,7 +71,7 @@ class GuiGConfig(BaseModel):
     #: Whether encoders read BOS and EOS (released). They are on no path, so path attention gives 0 at them.
     boundary_ids: bool = False
     #: Logits are multiplied by this in decoding. The released generators omit the factor d^-0.5 of training there: 16.
-    sharpness: float = Field(1.0, gt=0)
+    sharpness: float = Field(1.0, gt=0, le=1000)
 
     @model_validator(mode="after")
     def _sound(self) -> GuiGConfig:

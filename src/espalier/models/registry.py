@@ -5,13 +5,12 @@ To add one: `ARCHITECTURES["mine"] = Architecture(MySettings, "verse", "my.modul
 
 from __future__ import annotations
 
-import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from espalier.io.errors import ConfigError
+from espalier.io.registry import entry, imported
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
@@ -41,15 +40,7 @@ class Architecture:
         Raises:
             ConfigError: `model` names no class that can be imported.
         """
-        return self._class()(config, vocabulary)
-
-    def _class(self) -> Any:
-        if not isinstance(self.model, str):
-            return self.model
-        try:
-            return pkgutil.resolve_name(self.model)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ConfigError(f"cannot import the model {self.model} ({error})", where="ARCHITECTURES") from error
+        return imported("model", self.model, where="ARCHITECTURES")(config, vocabulary)
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -67,6 +58,4 @@ def architecture(name: str, *, where: str | None = None) -> Architecture:
     Raises:
         ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
-    if name not in ARCHITECTURES:
-        raise ConfigError.unknown("arch", name, ARCHITECTURES, where=where)
-    return ARCHITECTURES[name]
+    return entry("arch", ARCHITECTURES, name, where=where)

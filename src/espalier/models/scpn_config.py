@@ -17,19 +17,19 @@ class SCPNConfig(BaseModel):
 
     writes: Literal["text", "tree"] = "text"
     #: The width of the decoder's states, and of each direction of the first encoder's.
-    width: int = Field(512, ge=1)
+    width: int = Field(512, ge=1, le=8192)
     #: The widths of the embeddings of word pieces, and of brackets and labels (128 in the parse generator).
-    word: int = Field(300, ge=1)
-    label: int = Field(56, ge=1)
+    word: int = Field(300, ge=1, le=8192)
+    label: int = Field(56, ge=1, le=8192)
     #: The width of the second encoder's states, which reads the target parse or the template.
-    tree_hidden: int = Field(128, ge=1)
+    tree_hidden: int = Field(128, ge=1, le=8192)
     #: The decoder's layers.
-    layers: int = Field(2, ge=1)
+    layers: int = Field(2, ge=1, le=128)
     dropout: float = Field(0.0, ge=0, lt=1)
     #: The longest row that is read or written, in ids (three a node). Datasets and decoders are checked against it.
-    positions: int = Field(512, ge=4)
+    positions: int = Field(512, ge=4, le=65_536)
     #: l: the levels of a template.
-    template: int = Field(3, ge=1)
+    template: int = Field(3, ge=1, le=1000)
     #: "before": the decoder's LSTM reads the context of its last state (the paper). "after": only the readout reads it.
     attention: Literal["before", "after"] = "before"
     #: "released": log-probabilities are mixed instead of probabilities, so that scores are not normalized.

@@ -1,34 +1,49 @@
-"""Models on disk: the weights of each seed, the settings, and the vocabulary."""
+"""Models on disk: the weights of each seed, the settings, and the vocabulary.
+
+The metadata of a file of weights holds the digests of its tensors and of the two files beside it, which are verified
+when a model is loaded.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from pydantic import BaseModel, ValidationError
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import nn
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
 
 from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
+from espalier.io.hashing import file_sha256
 from espalier.models.registry import architecture
 
 #: The version of `model.json` and of the weights beside it.
-FORMAT = 1
+FORMAT = 2
+#: The files that all seeds share.
+SHAPE, VOCABULARY = "model.json", "vocabulary.json"
+#: The key of the weights' metadata that holds the digests, as JSON.
+DIGESTS = "sha256"
 
 
 def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
     """Write the weights of one seed, the settings and the vocabulary into a model's folder."""
     config: BaseModel = model.config  # type: ignore[assignment]
-    write_json(folder / "model.json", {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
-    vocabulary.save(folder / "vocabulary.json")
+    write_json(folder / SHAPE, {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
+    vocabulary.save(folder / VOCABULARY)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     file = folder / f"seed{seed}.safetensors"
+    digests = {"tensors": _digest(weights), **{name: file_sha256(folder / name) for name in (SHAPE, VOCABULARY)}}
     try:
-        save_file(weights, file)
+        # One key, for safetensors writes several in any order.
+        save_file(weights, file, {DIGESTS: json.dumps(digests, sort_keys=True)})
     except SafetensorError as error:
         raise ArtifactError(f"cannot write ({error})", where=file, remedy="free the place and run again") from error
 
@@ -40,9 +55,9 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
         seed: of the weights; None means the lowest.
 
     Raises:
-        ArtifactError: a file is missing or of another version, or the weights do not fit the settings.
+        ArtifactError: a file is missing, damaged or of another version, or the weights do not fit the settings.
     """
-    shape = folder / "model.json"
+    shape = folder / SHAPE
     value = read_json(shape)
     version = value.get("format") if isinstance(value, dict) else None
     if version != FORMAT:
@@ -51,11 +66,14 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
         )
     try:
         arch = architecture(value["arch"], where=str(shape))
-        vocabulary = encoding(arch.encoding).vocabulary.load(folder / "vocabulary.json")
+        vocabulary = encoding(arch.encoding).vocabulary.load(folder / VOCABULARY)
         model = arch.build(arch.config.model_validate(value["config"]), vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
-    load_weights(model, weights_of(folder, seed))
+    digests = load_weights(model, weights_of(folder, seed))
+    for name in (SHAPE, VOCABULARY):
+        if digests.get(name) != file_sha256(folder / name):
+            raise _damaged(folder / name, "not the file that the weights were written with")
     return model.eval(), vocabulary
 
 
@@ -65,7 +83,7 @@ def weights_of(folder: Path, seed: int | None = None) -> Path:
     Raises:
         ArtifactError: there is none.
     """
-    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob("seed*.safetensors")}
+    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob("seed[0-9]*.safetensors")}
     if not files or (seed is not None and seed not in files):
         raise ArtifactError(
             "no weights" + (f" of seed {seed}" if seed is not None else ""), where=folder, remedy="train the model"
@@ -73,16 +91,22 @@ def weights_of(folder: Path, seed: int | None = None) -> Path:
     return files[min(files) if seed is None else seed]
 
 
-def load_weights(model: nn.Module, file: Path) -> None:
+def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
     """Load a file's weights into `model`.
 
+    Returns:
+        The digests that the file holds, by name.
+
     Raises:
-        ArtifactError: the file is not safetensors, or its tensors are of another architecture.
+        ArtifactError: the file is not safetensors or is damaged, or its tensors are of another architecture, or are
+            not finite.
     """
     try:
-        weights = load_file(file)
-    except (SafetensorError, OSError) as error:
-        raise ArtifactError(f"not readable as weights ({error})", where=file, remedy="train the model again") from error
+        with safe_open(file, "pt") as opened:
+            digests: dict[str, str] = json.loads((opened.metadata() or {}).get(DIGESTS, "{}"))
+            weights = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise _damaged(file, f"not readable as weights ({error})") from error
     expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     for name in sorted(expected.keys() | actual.keys()):
@@ -92,4 +116,24 @@ def load_weights(model: nn.Module, file: Path) -> None:
                 f"{expected.get(name, 'unknown')} here",
                 where=file,
             )
+    if digests.get("tensors") != _digest(weights):
+        raise _damaged(file, "damaged: its tensors are not those that were written")
+    if unfit := sorted(name for name, tensor in weights.items() if not tensor.isfinite().all()):
+        raise ArtifactError(
+            f"{unfit[0]} has values that are not finite", where=file, remedy="train the model again, at a lower rate"
+        )
     model.load_state_dict(weights)
+    return digests
+
+
+def _digest(weights: Mapping[str, Tensor]) -> str:
+    """SHA-256 of the names, types, shapes and values of tensors."""
+    total = hashlib.sha256()
+    for name, tensor in sorted(weights.items()):
+        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        total.update(tensor.contiguous().flatten().view(torch.uint8).numpy().data)
+    return total.hexdigest()
+
+
+def _damaged(path: Path, what: str) -> ArtifactError:
+    return ArtifactError(what, where=path, remedy="train the model again")

@@ -17,14 +17,14 @@ class SongNetConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    layers: int = Field(12, ge=1)
-    width: int = Field(768, ge=1)
-    heads: int = Field(12, ge=1)
-    inner: int = Field(3072, ge=1)
+    layers: int = Field(12, ge=1, le=128)
+    width: int = Field(768, ge=1, le=8192)
+    heads: int = Field(12, ge=1, le=128)
+    inner: int = Field(3072, ge=1, le=65_536)
     dropout: float = Field(0.2, ge=0, lt=1)
     attention_dropout: float = Field(0.0, ge=0, lt=1)
     #: The number of global positions (E_g in equation 6): the longest text, in tokens.
-    positions: int = Field(1024, ge=1)
+    positions: int = Field(1024, ge=1, le=65_536)
     #: The symbols that are summed; without one of them it is the ablation w/o C, w/o P or w/o S.
     symbols: tuple[Symbol, ...] = ("c", "p", "s")
     #: "descending" is equation 4; "ascending" is w/ inverse-P.
@@ -44,7 +44,7 @@ class SongNetConfig(BaseModel):
     activation: Activation = "gelu"
     #: The output layer: "tied" (the word embeddings), "linear" (a matrix), "released" (Linear, GELU, LN, a matrix).
     head: Literal["tied", "linear", "released"] = "tied"
-    epsilon: float = 1e-12
+    epsilon: float = Field(1e-12, le=1)
 
     @model_validator(mode="after")
     def _fits(self) -> SongNetConfig:

@@ -15,7 +15,7 @@ from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError
 from espalier.nursery.grammar_zh import Bound, Grammar, grow_phrase, recognises
 from espalier.nursery.patterns_zh import Script, read_grammar
-from espalier.nursery.sampling import pick
+from espalier.nursery.sampling import pick, seeded
 from espalier.syntax.parse import Parse, columns_of
 
 #: The maximum of answers to a post, and the bounds of the words of a post or an answer.
@@ -39,9 +39,7 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
     Raises:
         ConfigError: the count is negative, or so large that the grammar runs dry.
     """
-    if count < 0:
-        raise ConfigError(f"cannot grow {count} pairs", where="nursery dialogue_zh", remedy="give a count of 0 or more")
-    rng = random.Random(seed)
+    rng = seeded(seed, count, "pairs", "dialogue_zh")
     grammar, _ = _grammar()
     posts: set[tuple[str, ...]] = set()
     answers: set[tuple[str, ...]] = set()

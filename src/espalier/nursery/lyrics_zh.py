@@ -13,6 +13,7 @@ from espalier.corpora.records import Sentence
 from espalier.io.errors import ConfigError
 from espalier.nursery.grammar_zh import Grammar, grow_phrase
 from espalier.nursery.patterns_zh import read_grammar
+from espalier.nursery.sampling import seeded
 from espalier.syntax.parse import Parse, columns_of
 
 #: The bounds of a line's characters, its comma included.
@@ -37,9 +38,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     Raises:
         ConfigError: the count is negative, or so large that the grammar runs dry.
     """
-    if count < 0:
-        raise ConfigError(f"cannot grow {count} lines", where="nursery lyrics_zh", remedy="give a count of 0 or more")
-    rng = random.Random(seed)
+    rng = seeded(seed, count, "lines", "lyrics_zh")
     known: set[str] = set()
     return [_record(number, _line(rng, known, count)) for number in range(1, count + 1)]
 

@@ -16,7 +16,7 @@ from espalier.corpora.records import Sentence
 from espalier.io.errors import ConfigError
 from espalier.nursery.brackets_en import Rules, Unfit, fill, finished, load, read_rules, text_of
 from espalier.nursery.inflect_en import verb_form
-from espalier.nursery.sampling import chance, pick
+from espalier.nursery.sampling import chance, pick, seeded
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
 
@@ -43,9 +43,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     Raises:
         ConfigError: the count is negative, or so large that the grammar runs dry.
     """
-    if count < 0:
-        raise ConfigError(f"cannot grow {count} sentences", where="nursery news_en", remedy="give a count of 0 or more")
-    rng = random.Random(seed)
+    rng = seeded(seed, count, "sentences", "news_en")
     told: set[tuple[str, ...]] = set()
     sentences: list[Sentence] = []
     while len(sentences) < count:

@@ -17,7 +17,7 @@ from espalier.nursery.brackets_en import Unfit, text_of
 from espalier.nursery.forms_en import Family, families, say
 from espalier.nursery.meanings_en import Event, Meaning, draw_meaning
 from espalier.nursery.referents_en import Referent
-from espalier.nursery.sampling import weighted
+from espalier.nursery.sampling import seeded, weighted
 from espalier.syntax.constituency import tags, words
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
@@ -47,11 +47,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
     Raises:
         ConfigError: the count is negative, or so large that the grammar runs dry.
     """
-    if count < 0:
-        raise ConfigError(
-            f"cannot grow {count} pairs", where="nursery paraphrase_en", remedy="give a count of 0 or more"
-        )
-    rng = random.Random(seed)
+    rng = seeded(seed, count, "pairs", "paraphrase_en")
     pairs: list[Pair] = []
     said: set[tuple[str, ...]] = set()
     meanings = vain = 0

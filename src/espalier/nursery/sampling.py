@@ -7,9 +7,32 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
+
+from espalier.io.errors import ConfigError
 
 Item = TypeVar("Item")
+
+#: The most rows that are grown.
+MAX_COUNT: Final = 1_000_000
+
+
+def seeded(seed: int, count: int, rows: str, nursery: str) -> random.Random:
+    """A generator of random numbers, if so many rows can be asked for.
+
+    Args:
+        rows, nursery: what is grown, and by which grammar, for messages.
+
+    Raises:
+        ConfigError: the count is negative or too large, or one of both is no integer.
+    """
+    where = f"nursery {nursery}"
+    if type(count) is not int or not 0 <= count <= MAX_COUNT:
+        remedy = f"give a count of 0 or more, {MAX_COUNT:,} at most"
+        raise ConfigError(f"cannot grow {count} {rows}", where=where, remedy=remedy)
+    if type(seed) is not int:
+        raise ConfigError(f"{seed} is no seed", where=where, remedy="give an integer")
+    return random.Random(seed)
 
 
 def pick(rng: random.Random, items: Sequence[Item]) -> Item:

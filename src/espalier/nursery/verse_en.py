@@ -14,7 +14,7 @@ from espalier.corpora.records import Verse
 from espalier.io.errors import ConfigError
 from espalier.nursery.lexicon_en import KINDS, NUMBERS, THEMES, lexicon, third_person
 from espalier.nursery.lines_en import LineEnd, Subject, line, suits
-from espalier.nursery.sampling import pick
+from espalier.nursery.sampling import pick, seeded
 from espalier.text.language import join_tokens
 from espalier.verse.rhyme import pronunciations, rhyme_parts
 from espalier.verse.text import join_units
@@ -49,6 +49,8 @@ _TURNS = (
 _COUPLETS = ("vow , seal .", "vow , seal !", "main ; seal !", "self , seal .")
 #: Attempts to make a line before the sonnet is given up.
 _ATTEMPTS = 100
+#: Attempts to make a sonnet before `grow` raises an error.
+_BEGINNINGS = 1000
 
 
 def grow(count: int, seed: int) -> list[Verse]:
@@ -62,17 +64,22 @@ def grow(count: int, seed: int) -> list[Verse]:
         Records of origin "nursery", ids "verse_en/00001" and on, lines of lower-case tokens, each ending with a mark.
 
     Raises:
-        ConfigError: the count is negative.
+        ConfigError: the count is negative, or so large that the grammar runs dry.
     """
-    if count < 0:
-        raise ConfigError(f"cannot grow {count} sonnets", where="nursery verse_en", remedy="give a count of 0 or more")
-    rng = random.Random(seed)
+    rng = seeded(seed, count, "sonnets", "verse_en")
     written: set[tuple[str, ...]] = set()
     sonnets: list[Verse] = []
     while len(sonnets) < count:
-        lines = _sonnet(rng, pick(rng, THEMES), written)
-        if lines is None:
-            continue
+        for _ in range(_BEGINNINGS):
+            lines = _sonnet(rng, pick(rng, THEMES), written)
+            if lines is not None:
+                break
+        else:
+            raise ConfigError(
+                f"the grammar ran dry after {len(sonnets)} of {count} sonnets",
+                where="nursery verse_en",
+                remedy="ask for fewer",
+            )
         sonnets.append(
             Verse(
                 id=f"verse_en/{len(sonnets) + 1:05d}",

@@ -15,7 +15,7 @@ from espalier.corpora.records import Verse
 from espalier.io.errors import ConfigError
 from espalier.nursery.clauses_zh import clause, shape_of
 from espalier.nursery.lexicon_zh import SEASONS, THEMES, Sound, lexicon, supply
-from espalier.nursery.sampling import chance, pick, weighted
+from espalier.nursery.sampling import chance, pick, seeded, weighted
 from espalier.verse.text import join_units
 from espalier.verse.tunes import Tune, tunes
 
@@ -47,9 +47,7 @@ def grow(count: int, seed: int) -> list[Verse]:
     Raises:
         ConfigError: the count is negative, or so large that the grammar runs dry.
     """
-    if count < 0:
-        raise ConfigError(f"cannot grow {count} poems", where="nursery verse_zh", remedy="give a count of 0 or more")
-    rng = random.Random(seed)
+    rng = seeded(seed, count, "poems", "verse_zh")
     catalogue = list(tunes().values())
     written: set[str] = set()
     poems: list[Verse] = []

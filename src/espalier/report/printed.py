@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.yaml_files import load_yaml
 
 
 class _Strict(BaseModel):
@@ -230,15 +230,13 @@ def load_printed(path: Path) -> Printed:
     """Read and check a paper's printed numbers.
 
     Raises:
-        ArtifactError: there is no such file, or it is not YAML.
-        ConfigError: an unknown key, a wrong type or a column that does not exist, with its path in the file.
+        ArtifactError: there is no such file.
+        ConfigError: it is not YAML, or has an unknown key, a wrong type or a column that does not exist.
     """
     try:
-        raw = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        raw = load_yaml(path)
     except FileNotFoundError as error:
         raise ArtifactError("no such file", where=path, remedy="it holds the numbers that a paper prints") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ArtifactError(f"not valid YAML ({error})", where=path) from error
     try:
         return Printed.model_validate(raw)
     except ValidationError as error:

@@ -13,7 +13,7 @@ from espalier.io.files import atomic_file
 from espalier.syntax.dependency import Dependencies, fault
 from espalier.syntax.ud_v1 import to_v2
 
-__all__ = ["Annotated", "Tags", "read_conllu", "simplify", "to_v2", "write_conllu"]
+__all__ = ["UPOS", "Annotated", "Tags", "read_conllu", "simplify", "to_v2", "write_conllu"]
 
 _COLUMNS: Final = 10
 _EMPTY: Final = "_"
@@ -21,6 +21,11 @@ _EMPTY: Final = "_"
 #: Which column of tags to read: the universal ones, or the treebank's own.
 Tags = Literal["upos", "xpos"]
 _TAG_COLUMN: Final[dict[str, int]] = {"upos": 3, "xpos": 4}
+#: The universal tags, and the mark of none.
+UPOS: Final = frozenset((
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM",
+    "VERB", "X", _EMPTY,
+))  # fmt: skip
 
 
 class Annotated(NamedTuple):
@@ -43,8 +48,8 @@ def read_conllu(file: Path, *, tags: Tags = "upos") -> Iterator[Annotated]:
         tags: the column that gives the tags.
 
     Raises:
-        DataError: no such file, not UTF-8, a row that is not ten columns, ids out of order, a head that is no number,
-            an empty form, tag or label, or heads that are not one tree's. It names the line.
+        DataError: no such file, not UTF-8, a NUL, a row that is not ten columns, ids out of order, a head that is no
+            number, an empty form, tag or label, or heads that are not one tree's. It names the line.
     """
     block: list[tuple[int, str]] = []
     for row, line in _lines(file):
@@ -69,14 +74,16 @@ def write_conllu(file: Path, sentences: Iterable[Annotated], *, tags: Tags = "up
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    row = 0
     try:
-        with Path(file).open(encoding="utf-8-sig", newline="\n") as lines:
+        with Path(file).open("rb") as lines:
             for row, line in enumerate(lines, start=1):
-                yield row, line.removesuffix("\n").removesuffix("\r")
+                text = line.decode("utf-8-sig" if row == 1 else "utf-8")
+                yield row, text.removesuffix("\n").removesuffix("\r")
     except FileNotFoundError as error:
         raise DataError("no such file", file=file) from error
     except UnicodeDecodeError as error:
-        raise DataError("not UTF-8", file=file, remedy="convert it to UTF-8") from error
+        raise DataError("not UTF-8", file=file, row=row, remedy="convert it to UTF-8") from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=file) from error
 
@@ -86,6 +93,8 @@ def _sentence(block: list[tuple[int, str]], file: Path, tag_column: int) -> Anno
     rows, heads = list[int](), list[int]()
     words, tags, labels = list[str](), list[str](), list[str]()
     for row, line in block:
+        if "\0" in line:
+            raise DataError("a NUL character", file=file, row=row)
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             comments.setdefault(key.strip(), value.strip())

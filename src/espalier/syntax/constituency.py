@@ -99,15 +99,17 @@ def read_trees(file: Path) -> Iterator[Tree]:
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    row = 0
     try:
-        with Path(file).open(encoding="utf-8-sig", newline="\n") as lines:
+        with Path(file).open("rb") as lines:
             for row, line in enumerate(lines, start=1):
-                if line.strip(_SPACES):
-                    yield row, line
+                text = line.decode("utf-8-sig" if row == 1 else "utf-8")
+                if text.strip(_SPACES):
+                    yield row, text
     except OSError as error:
         raise TreeError((error.strerror or "cannot be read").lower(), file=file) from error
     except UnicodeDecodeError as error:
-        raise TreeError("not UTF-8", file=file, remedy="convert it to UTF-8") from error
+        raise TreeError("not UTF-8", file=file, row=row, remedy="convert it to UTF-8") from error
 
 
 def _read(text: str, file: str | Path, row: int | str | None, words: bool) -> list[Tree]:

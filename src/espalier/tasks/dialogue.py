@@ -12,6 +12,7 @@ from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import ARITY, DialogueView
 from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.decoding.bounds import MAX_BEAM, MAX_LOCAL
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 
@@ -34,22 +35,22 @@ class DialogueDecoder(Settings):
     """How replies are decoded: `decoder` of a run in params.yaml."""
 
     #: The beam size: G of trees (6 in the paper), or that of chains (200).
-    beam: int = Field(6, ge=1)
+    beam: int = Field(6, ge=1, le=MAX_BEAM)
     #: L: the number of groups of children that are kept for each leaf of a tree.
-    local: int = Field(6, ge=1)
+    local: int = Field(6, ge=1, le=MAX_LOCAL)
     #: The shortest and the longest reply, in words; a reply of `max_words` words is not expanded.
-    min_words: int = Field(1, ge=1)
-    max_words: int = Field(50, ge=1)
+    min_words: int = Field(1, ge=1, le=10_000)
+    max_words: int = Field(50, ge=1, le=10_000)
     #: The largest number of levels of a tree.
-    depth: int = Field(30, ge=1)
+    depth: int = Field(30, ge=1, le=10_000)
     #: The leaf that is expanded next: "any" leaf of the tree, as in the paper, or its "first" open one.
     order: Literal["any", "first"] = "any"
     #: The search of trees ends when no open tree can overtake the finished ones ("sure"), or, as in the paper, when
     #: enough trees are finished.
     stop: Literal["sure", "paper"] = "sure"
     #: Decode only this many posts of the split, after the first `skip`; 0 means all.
-    posts: int = Field(0, ge=0)
-    skip: int = Field(0, ge=0)
+    posts: int = Field(0, ge=0, le=100_000_000)
+    skip: int = Field(0, ge=0, le=100_000_000)
 
     @model_validator(mode="after")
     def _bounds(self) -> Self:

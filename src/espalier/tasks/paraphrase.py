@@ -12,6 +12,7 @@ from espalier.corpora.splits import components
 from espalier.datasets.encoding import Settings
 from espalier.datasets.pairs.data import PairView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
+from espalier.decoding.bounds import MAX_BEAM
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
@@ -36,17 +37,17 @@ class PairDecoder(Settings):
     #: The template that an expander expands: the top of the target's tree, or the corpus's most frequent templates, one
     #: for each sample (table 5).
     template: Literal["target", "frequent"] = "target"
-    beam: int = Field(8, ge=1)
+    beam: int = Field(8, ge=1, le=MAX_BEAM)
     #: The shortest text, in ids without EOS; 0 allows an empty one.
-    min_ids: int = Field(0, ge=0)
+    min_ids: int = Field(0, ge=0, le=65_536)
     #: A hypothesis of n ids is ranked by log-probability / n**length_power.
-    length_power: float = Field(0.0, ge=0)
+    length_power: float = Field(0.0, ge=0, le=10)
     #: The longest text or tree, in ids with EOS.
-    max_ids: int = Field(52, ge=2)
+    max_ids: int = Field(52, ge=2, le=65_536)
     #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's nodes.
     constraint: Literal["none", "tree", "template"] = "none"
     #: Decode only this many pairs, spread over the split; 0 means all.
-    rows: int = Field(0, ge=0)
+    rows: int = Field(0, ge=0, le=100_000_000)
 
     @model_validator(mode="after")
     def _bounds(self) -> Self:

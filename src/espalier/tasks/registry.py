@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
 from espalier.tasks.dialogue import DialogueTask
 from espalier.tasks.paraphrase import ParaphraseTask
 from espalier.tasks.task import Task
@@ -23,6 +23,4 @@ def task(name: str, *, where: str | None = None) -> Task:
     Raises:
         ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
-    if name not in TASKS:
-        raise ConfigError.unknown("task", name, TASKS, where=where)
-    return TASKS[name]
+    return entry("task", TASKS, name, where=where)

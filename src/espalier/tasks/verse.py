@@ -15,6 +15,7 @@ from pydantic import Field
 from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
@@ -42,12 +43,12 @@ class VerseDecoder(Settings):
     #: In `frame`: all words of a rhyme letter are of one rhyme group.
     rhyme: bool = False
     method: Literal["top_k", "beam"] = "top_k"
-    top_k: int = Field(32, ge=1)
-    temperature: float = Field(1.0, gt=0)
-    beam: int = Field(5, ge=1)
-    length_power: float = Field(0.0, ge=0)
+    top_k: int = Field(32, ge=1, le=MAX_TOP_K)
+    temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
+    beam: int = Field(5, ge=1, le=MAX_BEAM)
+    length_power: float = Field(0.0, ge=0, le=10)
     #: In `free`: a text is at most this many tokens longer than its frame.
-    slack: int = Field(8, ge=0)
+    slack: int = Field(8, ge=0, le=10_000)
 
     @property
     def extra_tokens(self) -> int:

@@ -36,9 +36,13 @@ BLANK = "_"
 RHYME = "#"
 #: The longest format in characters, and the largest count.
 LONGEST = 999
+#: The most words and marks of a format, all counts together.
+MOST = 10_000
 
 _COUNTS = {"zh": "5,5。7,5。", "en": "8,/8./8,/8."}
 _BLANKS = (BLANK, RHYME)
+#: Categories of Unicode: mathematical and currency signs, controls, formatting characters, surrogates.
+_NO_WORDS = ("Sm", "Sc", "Cc", "Cf", "Cs")
 _HYPHENS = frozenset("-‐‑‒–")
 _WIDE = str.maketrans(",.!?;:()", "，。！？；：（）")
 _NARROW = str.maketrans("，。！？；：、（）’‘“”", ",.!?;:,()''\"\"")
@@ -86,8 +90,8 @@ def parse_format(text: str, language: Language, rhyme: str | None = None) -> For
         rhyme: one letter per unit, "." for none; None means the default, one group ("A") for all.
 
     Raises:
-        ConfigError: the text is no format, it has nothing to fill, the letters do not fit its units, or literals of
-            one letter do not rhyme.
+        ConfigError: the text is no format, it is too long, it has nothing to fill, the letters do not fit its units, or
+            literals of one letter do not rhyme.
     """
     if not text.strip():
         raise ConfigError(
@@ -96,7 +100,11 @@ def parse_format(text: str, language: Language, rhyme: str | None = None) -> For
     if len(text) > LONGEST:
         raise ConfigError(f"the format has {len(text)} characters", where="format", remedy=f"at most {LONGEST}")
     parts = re.split(r"[/\n]", text.translate(_SIGNS))
-    units = tuple(unit for part in parts if part.strip() for unit in _units(part, language))
+    units: tuple[tuple[str, ...], ...] = ()
+    for part in filter(str.strip, parts):
+        units += tuple(_units(part, language))
+        if sum(map(len, units)) > MOST:
+            raise _too_many()
     if not any(slot in _BLANKS for unit in units for slot in unit):
         raise ConfigError(
             f"'{_short(text)}' leaves nothing to write",
@@ -153,6 +161,8 @@ def _units(part: str, language: Language) -> list[tuple[str, ...]]:
             raise _not_counts(token, "is no count, blank, mark or word", language)
         if _is_filled(before) and _is_filled(token) and (before.isdecimal() or token.isdecimal()):
             raise _not_counts(f"{before} {token}", "has a count beside a blank or a count", language)
+        if len(slots) > MOST:
+            raise _too_many()
     units = sentences_of(slots) if language == "zh" else [tuple(slots)]
     for unit in units:
         if mark := misplaced_mark(unit):
@@ -175,18 +185,24 @@ def _count(token: str) -> int:
     return count
 
 
+def _too_many() -> ConfigError:
+    return ConfigError("the format has too many words and marks", where="format", remedy=f"at most {MOST:,}")
+
+
 def _is_filled(token: str) -> bool:
     """Whether a token stands for words to fill in."""
     return token.isdecimal() or token in _BLANKS
 
 
 def _is_literal(token: str, language: Language) -> bool:
-    """Whether a token can be a word: no ASCII and no mathematical sign in Chinese; "a", "i", "o" or longer in English.
+    """Whether a token can be a word.
+
+    In Chinese: no ASCII, no mathematical sign, no control character. In English: "a", "i", "o" or longer.
 
     "□", which editions print for a lost character, is a word.
     """
     if language == "zh":
-        return not unicodedata.normalize("NFKC", token).isascii() and unicodedata.category(token) not in ("Sm", "Sc")
+        return not unicodedata.normalize("NFKC", token).isascii() and unicodedata.category(token) not in _NO_WORDS
     return token in ("a", "i", "o") or (len(token) > 1 and any(map(str.isalpha, token)))
 
 
@@ -238,13 +254,13 @@ def _with_literals(format_: Format, *, strict: bool) -> Format:
         format_: with letters.
         strict: raise if a literal does not rhyme; else its unit's letter becomes ".".
     """
-    letters = list(format_.rhyme)
+    letters, rhyming = list(format_.rhyme), format_.rhyme_places
     for letter in sorted(set(letters) - {"."}):
         places = [
             (index, format_.units[index][place])
             for index, own in enumerate(format_.rhyme)
             if own == letter
-            for place in format_.rhyme_places[index]
+            for place in rhyming[index]
         ]
         if len(places) < 2:
             continue

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers.files import aligned, bytes_of, lines_of, recognized_sources
-from espalier.corpora.readers.rows import pair_of
-from espalier.corpora.records import Pair, Quarantined
+from espalier.corpora.readers.files import aligned, bytes_of, files_of, lines_of, recognized_sources
+from espalier.corpora.readers.rows import checked, pair_of
+from espalier.corpora.records import Pair, Quarantined, Sentence
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
 
@@ -35,6 +36,28 @@ def test_a_missing_file_names_the_stage_that_brings_it(tmp_path: Path) -> None:
     for read in (lines_of, bytes_of):
         with pytest.raises(ArtifactError, match="x: no such file; run the download stage"):
             read(tmp_path / "x")  # type: ignore[operator]
+
+
+def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="cannot be read: Is a directory"):
+        bytes_of(tmp_path)
+
+
+def test_a_file_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    Path(os.fsdecode(bytes(tmp_path) + b"/a\xff.txt")).touch()
+    with pytest.raises(DataError, match=r"the file name 'a\\udcff' is not UTF-8; rename it"):
+        files_of({"mine": tmp_path}, "lines")
+
+
+def test_rows_of_any_reader_can_be_written() -> None:
+    row = Sentence(id="a/\udc80", origin="o", language="en", target="lamp \ud800")
+    assert checked(row) == Quarantined(id="a/\\udc80", stage="read", reason="damaged character", text="lamp \\ud800")
+    aside = Quarantined(id="a", stage="read", reason="mine", text="\udfff")
+    assert checked(aside) == Quarantined(id="a", stage="read", reason="mine", text="\\udfff")
+    whole = Sentence(id="a", origin="o", language="en", target="lamp \ufffd \U0001f319", target_words="lamp")
+    assert checked(whole) is whole
+    nul = Sentence(id="a", origin="o", language="en", target="lamp", target_tags="N\0N")
+    assert isinstance(reason := checked(nul), Quarantined) and reason.reason == "NUL character"
 
 
 def test_white_space_of_all_kinds_is_one_space_and_faults_are_named() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.corpora.readers import mrpc, paraphrases, parasci, qcpg
@@ -264,6 +264,7 @@ def test_rows_are_drawn_by_shares_and_others_make_good_for_a_small_stratum(
     assert found == Counter(left) + Counter({"not drawn": 64 - count})
 
 
+@settings(deadline=None)
 @given(count=st.integers(1, 44), seed=st.integers(0, 9), share=st.integers(0, 10))
 def test_no_row_is_lost_and_a_draw_repeats_itself(three: dict[str, Path], count: int, seed: int, share: int) -> None:
     options = {"count": count, "seed": seed, "shares": {"bank": 1 - share / 10, "msr": share / 10}}

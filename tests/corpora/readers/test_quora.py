@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -262,6 +263,27 @@ def test_a_file_that_is_no_such_file_is_one_line(tmp_path: Path) -> None:
         opened.root.indices.append([(2, 5, 3)])
     with pytest.raises(DataError, match="row 2: ids 2 to 10 of 8"):
         read_pairs(file, len(VOCABULARY))
+
+
+def test_a_file_of_other_numbers_is_one_line(tmp_path: Path) -> None:
+    cases = {
+        "/sentences is not one row of whole numbers": ([1.5, 2.5], [[0, 1, 1]]),
+        "/sentences is not one row": ([[1, 2], [3, 4]], [[0, 1, 1]]),
+        "row 1: not three whole numbers in /indices": ([1, 2], [[0.0, 1.0, 1.0]]),
+        "row 1: not three": ([1, 2], [[0, 1]]),
+        "row 1: not three whole": ([1, 2], [0, 1, 1]),
+    }
+    for number, (line, (ids, rows)) in enumerate(cases.items()):
+        with tables.open_file(str(tmp_path / f"{number}.h5"), "w") as opened:
+            opened.create_array("/", "sentences", np.array(ids))
+            opened.create_array("/", "indices", np.array(rows))
+        with pytest.raises(DataError, match=line):
+            read_pairs(tmp_path / f"{number}.h5", 9)
+    with tables.open_file(str(tmp_path / "groups.h5"), "w") as opened:
+        opened.create_group("/", "sentences")
+        opened.create_group("/", "indices")
+    with pytest.raises(DataError, match="no HDF5 file with /sentences and /indices"):
+        read_pairs(tmp_path / "groups.h5", 9)
 
 
 def test_a_file_that_is_no_vocabulary_is_refused(tmp_path: Path) -> None:

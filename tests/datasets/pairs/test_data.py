@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.pairs.data import COLUMNS, ROWS, PairBatch, PairData, PairView, bracketed, top_levels
+from espalier.datasets.pairs.data import ROWS, PairBatch, PairData, PairView, bracketed, top_levels
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
@@ -154,7 +154,7 @@ def test_a_batch_moves_as_a_whole() -> None:
 
 
 def test_an_example_s_size_is_the_same_for_every_model() -> None:
-    wanted = [1 + sum(len(COLUMN_ROWS[name][place]) for name in COLUMNS) for place in range(4)]
+    wanted = [1 + sum(len(COLUMN_ROWS[name][place]) for name in PairData.COLUMNS) for place in range(4)]
     for view in (VIEW, PairView(("source",)), PairView(("template",), "tree", "brackets", boundary_ids=True)):
         assert DATA.sizes(view).tolist() == wanted
 
@@ -231,7 +231,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_no_rows_are_data_as_well(tmp_path: Path) -> None:
-    empty = PairData.of([], {name: [] for name in COLUMNS}, VOC)
+    empty = PairData.of([], {name: [] for name in PairData.COLUMNS}, VOC)
     empty.save(tmp_path / "none.parquet")
     for data in (empty, PairData.load(tmp_path / "none.parquet", VOC)):
         assert len(data) == 0 and data.sizes(VIEW).tolist() == [] and data.longest(VIEW) == 2

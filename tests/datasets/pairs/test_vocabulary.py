@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.syntax.constituency import read_tree
 
 TEXTS = ["the tall heron waits", "a heron waits by the lamp", "lamps , and the tall grass", "who waits ? <pad> </s>"]
@@ -115,3 +115,9 @@ def test_a_damaged_tokenizer_is_one_line(tmp_path: Path) -> None:
     file.write_text(json.dumps({**value, "pieces": "{}"}), encoding="utf-8")
     with pytest.raises(ArtifactError, match="no tokenizer"):
         PairVocabulary.load(file)
+
+
+@pytest.mark.parametrize("pieces", [0, 1_000_001, 10**9, 10**30])
+def test_more_pieces_than_memory_holds_are_refused_before_the_library_ends_the_process(pieces: int) -> None:
+    with pytest.raises(ConfigError, match=rf"pieces: {pieces} word pieces; 1 to 1,000,000"):
+        PairVocabulary.build(["a b"], None, "en", pieces=pieces, lower=True)

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.verse.data import COLUMNS, Ragged, VerseData, View
+from espalier.datasets.verse.data import Ragged, VerseData, View
 from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP
@@ -96,7 +96,7 @@ def test_a_saved_split_reads_back_the_same(data: VerseData, tmp_path: Path) -> N
     data.save(tmp_path / "train.parquet")
     again = VerseData.load(tmp_path / "train.parquet", VOC)
     assert again.ids == data.ids
-    for name in COLUMNS:
+    for name in VerseData.COLUMNS:
         for indices in (ALL, np.array([2, 0])):
             assert np.array_equal(again.columns[name].padded(indices, -7), data.columns[name].padded(indices, -7))
 

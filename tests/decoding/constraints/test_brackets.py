@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST_BRACKETED, OPEN, TreeSymbols
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
@@ -22,14 +23,8 @@ from espalier.syntax.constituency import cut
 from espalier.syntax.levels import linearize
 from espalier.syntax.tree import Tree
 
-NAMES = "ABC"
-
-
-def batch_of(templates: list[list[int]]) -> PairBatch:
-    width = max((len(row) for row in templates), default=0)
-    rows = torch.tensor([row + [PAD] * (width - len(row)) for row in templates]).reshape(len(templates), width)
-    none = torch.zeros(len(rows), 0, dtype=torch.long)
-    return PairBatch(none, none, none, rows, none, none)
+sys.path.insert(0, str(Path(__file__).parent))
+from constrained_trees import NAMES, Chain, batch_of, everything, random_tree, vocabularies
 
 
 def trees_of(labels: int, depth: int, most: int) -> list[Tree]:
@@ -71,36 +66,6 @@ def ids(tree: Tree, symbols: TreeSymbols) -> tuple[int, ...]:
     return tuple(symbols.encode_bracketed(symbols.encode(tree)))
 
 
-def everything(constraint: Brackets, template: list[int], max_ids: int) -> set[tuple[int, ...]]:
-    """All that a constraint allows, by trying all of it; each ends within `max_ids`, and no prefix is a blind alley."""
-    state = constraint.start(batch_of([template]))
-    prefixes: list[tuple[int, ...]] = [()]
-    found = set[tuple[int, ...]]()
-    for _ in range(max_ids):
-        mask = constraint.mask(state)
-        assert mask.any(1).all()
-        rows, tokens = mask.nonzero(as_tuple=True)
-        found |= {prefixes[row] for row in rows[tokens == EOS].tolist()}
-        rows, tokens = rows[tokens != EOS], tokens[tokens != EOS]
-        prefixes = [(*prefixes[row], token) for row, token in zip(rows.tolist(), tokens.tolist(), strict=True)]
-        if not prefixes:
-            break
-        state = constraint.advance(tokens, state.select(rows))
-    assert not prefixes
-    return found
-
-
-@st.composite
-def vocabularies(draw: st.DrawFn) -> TreeSymbols:
-    """Any flags, also such as no corpus gives; but some label opens or ends."""
-    count = draw(st.integers(1, 3))
-    flags = st.lists(st.booleans(), min_size=count, max_size=count).map(tuple)
-    opens, ends = draw(flags), draw(flags)
-    if not any((*opens, *ends)):
-        ends = (True,) * count
-    return TreeSymbols(tuple(NAMES[:count]), draw(st.integers(1, 4)), opens, ends)
-
-
 @settings(deadline=None, max_examples=80)
 @given(vocabularies(), st.integers(4, 16), st.integers(1, 3), st.booleans(), st.data())
 def test_every_right_tree_that_fits_and_no_other(
@@ -117,17 +82,6 @@ def test_every_right_tree_that_fits_and_no_other(
     else:
         with pytest.raises(ConfigError, match="the shortest tree takes"):
             constraint.start(batch_of([row]))
-
-
-def random_tree(rng: random.Random, deepest: int) -> Tree:
-    """With labels that open (P to R), that end (t to v), and one that may do either (X)."""
-
-    def grow(level: int) -> Tree:
-        label = rng.choice("PPQRX" if level == 1 or (level < deepest and rng.random() < 0.75) else "tuvX")
-        many = 0 if label in "tuv" or level >= deepest else rng.randint(label != "X", 3)
-        return Tree(label, [grow(level + 1) for _ in range(many)])
-
-    return grow(1)
 
 
 def corpus(seed: int, count: int = 10) -> tuple[TreeSymbols, list[list[int]], list[list[int]]]:
@@ -209,32 +163,11 @@ def test_a_template_without_room_names_its_row_and_the_ids_it_needs() -> None:
     assert everything(Brackets(symbols, 16, template=True), large, 16) == {tuple(large)}
 
 
-class Rows:
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def select(self, index: Tensor) -> Rows:
-        return Rows(len(index))
-
-
-class Chain:
-    """The next id depends on the last alone, by a random table."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self.table = (2 * torch.randn(size, size, generator=torch.Generator().manual_seed(seed))).log_softmax(1)
-
-    def start(self, batch: PairBatch) -> Rows:
-        return Rows(len(batch))
-
-    def step(self, tokens: Tensor, state: Rows) -> tuple[Tensor, Rows]:
-        return self.table[tokens], state
-
-
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("seed", range(2))
 def test_every_hypothesis_of_a_beam_is_a_right_tree(kept: bool, seed: int) -> None:
     symbols, _, templates = corpus(seed, 5)
-    constraint, model = Brackets(symbols, 90, kept), Chain(symbols.bracketed_size, seed)
+    constraint, model = Brackets(symbols, 90, kept), Chain(symbols.bracketed_size, seed, sharpness=2)
     searched: Any = model
     found = beam_search(
         searched, batch_of(templates), beam=4, max_ids=90, begin=BOS, end=EOS, length_power=1.0, constraint=constraint

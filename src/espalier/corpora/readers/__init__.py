@@ -10,14 +10,15 @@ To add one: `READERS["mine"] = Reader(Pair, "my.module:read")`. Its function is 
 from __future__ import annotations
 
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from espalier.corpora.readers.rows import checked
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
 from espalier.io.errors import ConfigError
+from espalier.io.registry import entry, imported
 
 _Read = Callable[..., Iterable[Record | Quarantined]]
 
@@ -42,7 +43,7 @@ class Reader:
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
     ) -> Iterator[Record | Quarantined]:
-        """The rows, in a fixed order.
+        """The rows, in a fixed order, each `checked`.
 
         Args:
             folders: the corpus's sources; not given to a function that generates.
@@ -54,7 +55,7 @@ class Reader:
                 another type than `record`.
             ArtifactError, DataError: what the function raises about its files.
         """
-        function = self._function(where)
+        function: _Read = imported("reader", self.function, where=f"{where}.reader")
         parameters = {name: parameter for name, parameter in inspect.signature(function).parameters.items()
                       if name != "folders"}  # fmt: skip
         settings = {"language": language, **options} if "language" in parameters else dict(options)
@@ -69,16 +70,7 @@ class Reader:
                 raise ConfigError(
                     f"the reader gives {type(row).__name__} rows, not {self.record.__name__}", where=f"{where}.reader"
                 )
-            yield row
-
-    def _function(self, where: str) -> _Read:
-        if not isinstance(self.function, str):
-            return self.function
-        try:
-            function: _Read = pkgutil.resolve_name(self.function)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ConfigError(f"cannot import the reader {self.function} ({error})", where=f"{where}.reader") from error
-        return function
+            yield checked(row)
 
 
 READERS: dict[str, Reader] = {
@@ -120,13 +112,12 @@ def reader(name: str, records: type[Record], *, where: str) -> Reader:
     Raises:
         ConfigError: there is none, or it gives other records. `where` is the path of the corpus in params.yaml.
     """
-    if name not in READERS:
-        raise ConfigError.unknown("reader", name, READERS, where=f"{where}.reader")
-    record_type = READERS[name].record
+    chosen = entry("reader", READERS, name, where=f"{where}.reader")
+    record_type = chosen.record
     if not issubclass(record_type, records):
         raise ConfigError(
             f"the reader {name} gives {record_type.__name__} rows, not {records.__name__}",
             where=f"{where}.records",
             remedy="correct the reader or the records",
         )
-    return READERS[name]
+    return chosen

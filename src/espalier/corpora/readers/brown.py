@@ -66,7 +66,7 @@ def _sentences(file: Path) -> list[list[str]]:
         if not words:
             continue
         if bare := [word for word in words if "/" not in word]:
-            raise DataError(f"word '{bare[0]}' has no tag", file=file, row=row)
+            raise DataError(f"word '{bare[0][:20]}' has no tag", file=file, row=row)
         text = " ".join(word.rsplit("/", 1)[0] for word in words).replace("``", '"').replace("''", '"')
         sentences.append([token for tokens in tokens_in(text) for token in tokens])
     return sentences

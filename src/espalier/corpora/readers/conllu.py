@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
-from espalier.syntax.conllu import Tags, read_conllu, simplify
+from espalier.syntax.conllu import UPOS, Tags, read_conllu, simplify
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.ud_v1 import to_v2
 from espalier.text.words import join_words
@@ -29,6 +30,7 @@ def read(
 
     The text is the treebank's own where it gives one and nothing was converted, else the words joined. Ids are
     `<source's name>-<split>-<number>`, from 0 in the file, so that a split of kind `published` finds its rows.
+    A sentence with a tag that is not universal is quarantined, as "unknown tag".
 
     Args:
         folders: source names and their folders.
@@ -56,10 +58,14 @@ def read(
         for split, file in files.items():
             for number, sentence in enumerate(read_conllu(file, tags=tags)):
                 tree = to_v2(sentence.dependencies) if origin in v1 else sentence.dependencies
+                id = f"{origin}-{split}-{number:06d}"
+                if tags == "upos" and not UPOS.issuperset(tree.tags):
+                    yield quarantined(id, "unknown tag", join_words(tree.words, language))
+                    continue
                 tree = simplify(tree) if simplified else tree
                 text = "" if simplified or origin in v1 else " ".join(sentence.text.split())
                 yield Sentence(
-                    id=f"{origin}-{split}-{number:06d}",
+                    id=id,
                     origin=origin,
                     language=language,
                     target=text or join_words(tree.words, language),

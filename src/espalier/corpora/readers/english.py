@@ -26,7 +26,7 @@ _CHARACTERS = str.maketrans(
 _WORD = r"'?[^\W\d_]+(?:['\-][^\W\d_]+)*'?"
 _TOKEN = re.compile(rf"{_WORD}|\d+(?:[.,:]\d+)*|\S")
 _SUFFIX = re.compile(r"(?<=\w) '(s|d|ll|ve|re|m|t|st)\b(?!')")
-_APOSTROPHE = re.compile(r"(?P<before>[^\W\d_]*)'(?=(?P<after>[^\W\d_]*))")
+_APOSTROPHE = re.compile(r"(?<![^\W\d_])(?P<before>[^\W\d_]*+)'(?=(?P<after>[^\W\d_]*))")
 
 
 def tokens_in(text: str) -> list[list[str]]:

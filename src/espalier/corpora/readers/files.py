@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from espalier.corpora.readers.rows import writable
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
 _REMEDY = "run the download stage of its source"
+# An escape in JSON; group 1 is one of a pair of surrogates without the other.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
 
 
 def single_source(folders: Mapping[str, Path], reader: str) -> tuple[str, Path]:
@@ -51,7 +57,7 @@ def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, 
 
     Raises:
         ConfigError: there is no source.
-        DataError: a source has no file, or two files of one name that differ in their suffix.
+        DataError: a source has no file, two files of one name that differ in their suffix, or a name that is not UTF-8.
     """
     if not folders:
         raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
@@ -63,6 +69,8 @@ def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, 
         names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise DataError(f"two files named {twice[0]}", file=folder, remedy="rename one")
+        if odd := [name for name in names if writable(name) != name]:
+            raise DataError(f"the file name '{writable(odd[0])}' is not UTF-8", file=folder, remedy="rename it")
         files += [(origin, path, name) for path, name in zip(paths, names, strict=True)]
     return files
 
@@ -71,12 +79,14 @@ def bytes_of(file: Path) -> bytes:
     """The bytes of a raw file.
 
     Raises:
-        ArtifactError: it does not exist.
+        ArtifactError: it does not exist or cannot be read.
     """
     try:
         return file.read_bytes()
     except FileNotFoundError as error:
         raise ArtifactError("no such file", where=file, remedy=_REMEDY) from error
+    except OSError as error:
+        raise ArtifactError(f"cannot be read: {error.strerror or error}", where=file) from error
 
 
 def text_of(file: Path) -> str:
@@ -101,12 +111,34 @@ def json_of(file: Path) -> Any:
     """A raw file as JSON.
 
     Raises:
-        ArtifactError, DataError: as `text_of`; also if it is not JSON.
+        ArtifactError, DataError: as `text_of` and `json_in`.
     """
+    return json_in(text_of(file), file)
+
+
+def json_in(text: str, file: Path, row: int | None = None) -> Any:
+    """The value that a text in JSON gives. Surrogates that are not in pairs, which no file can hold, become U+FFFD.
+
+    Args:
+        file: where the text is from, for messages.
+        row: its line, if the text is one line of several.
+
+    Raises:
+        DataError: it is not JSON, or holds what JSON does not allow: NaN, very long numbers, very deep nesting.
+    """
+    text = _ESCAPE.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
     try:
-        return json.loads(text_of(file))
+        return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise DataError(f"not valid JSON ({error.msg})", file=file, row=error.lineno) from error
+        raise DataError(f"not valid JSON ({error.msg})", file=file, row=row or error.lineno) from error
+    except ValueError as error:
+        raise DataError(f"not valid JSON ({str(error).partition(';')[0]})", file=file, row=row) from error
+    except RecursionError as error:
+        raise DataError("not valid JSON (nested too deeply)", file=file, row=row) from error
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def lines_of(file: Path, *, replace: bool = False) -> list[str]:

@@ -8,6 +8,7 @@ itself, has the texts only, for a corpus with a parser.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
 
+# From 1, and of few digits: Python reads no number of thousands.
+_LEVEL = re.compile(r"0*[1-9][0-9]{0,8}")
 _SEPARATOR, _TAB = "\t\t", "\t"
 
 
@@ -53,7 +56,7 @@ def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
         return quarantined(id, "not six fields", line)
     trees = []
     for labels, levels in (fields[1:3], fields[4:6]):
-        if not all(level.isascii() and level.isdigit() and int(level) for level in levels.split()):
+        if not all(_LEVEL.fullmatch(level) for level in levels.split()):
             return quarantined(id, "no level", line)
         try:
             trees.append(write_tree(tree_of(labels.split(), [int(level) for level in levels.split()])))

@@ -7,6 +7,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from espalier.corpora.readers.files import bytes_of, recognized_sources
@@ -19,6 +20,8 @@ MARKER = "validation.csv.gz"
 
 _SPLITS = ("validation", "test")
 _HEADER = ["source", "target"]
+#: A gigabyte in all.
+_BLOCK, _MAX_BLOCKS = 1 << 20, 1 << 10
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
@@ -51,7 +54,12 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
 
 def _rows(file: Path) -> Iterator[tuple[str, str]]:
     try:
-        text = gzip.decompress(bytes_of(file)).decode("utf-8-sig")
+        with gzip.GzipFile(fileobj=io.BytesIO(bytes_of(file))) as stream:
+            blocks = iter(lambda: stream.read(_BLOCK), b"")
+            data = b"".join(islice(blocks, _MAX_BLOCKS))
+            if next(blocks, b""):
+                raise DataError(f"unpacks to more than {len(data):,} bytes", file=file)
+        text = data.decode("utf-8-sig")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError("not a whole gzip file", file=file, remedy="run the download stage of its source") from error
     except UnicodeDecodeError as error:
@@ -60,7 +68,7 @@ def _rows(file: Path) -> Iterator[tuple[str, str]]:
     try:
         for index, row in enumerate(rows):
             if index == 0 and row != _HEADER:
-                raise DataError(f"columns {', '.join(row)}", file=file, row=1, remedy="expected source, target")
+                raise DataError(f"columns {', '.join(row)[:80]}", file=file, row=1, remedy="expected source, target")
             if len(row) != 2:
                 raise DataError(f"{len(row)} columns", file=file, row=rows.line_num, remedy="expected 2")
             if index:

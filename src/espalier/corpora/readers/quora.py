@@ -6,13 +6,12 @@ ask the same) are read as one pool to train on, and the valid and test pairs of 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.readers.files import aligned, fields_of, lines_of, recognized_sources
+from espalier.corpora.readers.files import aligned, fields_of, json_in, lines_of, recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.readers.wordpieces import WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
@@ -155,10 +154,10 @@ def _diffuseq(origin: str, folder: Path) -> Iterator[_Raw]:
     for split in ("valid", "test"):
         file = folder / f"{split}.jsonl"
         for number, line in enumerate(lines_of(file)):
+            row = json_in(line, file, number + 1)
             try:
-                row = json.loads(line)
                 source, target = row["src"], row["trg"]
-            except (json.JSONDecodeError, KeyError, TypeError) as error:
+            except (KeyError, TypeError) as error:
                 raise DataError("not a pair with src and trg", file=file, row=number + 1) from error
             if not (isinstance(source, str) and isinstance(target, str)):
                 raise DataError("src and trg must be texts", file=file, row=number + 1)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from espalier.corpora.records import Pair, Quarantined, Sentence
+from dataclasses import replace
+
+from espalier.corpora.records import Pair, Quarantined, Record, Sentence, values_of
 
 #: Replaces bytes that are not UTF-8.
 REPLACEMENT = "\ufffd"
+#: Characters that a text may have. Only a damaged file has longer ones, and parsers need more than memory has for them.
+MAX_CHARACTERS = 100_000
 
 
 def quarantined(id: str, reason: str, text: str) -> Quarantined:
@@ -14,20 +18,55 @@ def quarantined(id: str, reason: str, text: str) -> Quarantined:
 
 
 def pair_of(id: str, source: str, target: str, *, origin: str, language: str, group: str = "") -> Pair | Quarantined:
-    """A pair with single spaces for white space, or quarantined as "empty side" or "damaged character"."""
+    """A pair with single spaces for white space, or quarantined as "empty side" or as `fault_of` says."""
     source, target = " ".join(source.split()), " ".join(target.split())
     if not source or not target:
         return quarantined(id, "empty side", f"{source}\t{target}")
-    if REPLACEMENT in source + target:
-        return quarantined(id, "damaged character", f"{source}\t{target}")
+    if reason := fault_of(source) or fault_of(target):
+        return quarantined(id, reason, f"{source}\t{target}")
     return Pair(id=id, origin=origin, language=language, source=source, target=target, group=group)
 
 
 def sentence_of(id: str, text: str, *, origin: str, language: str) -> Sentence | Quarantined:
-    """A sentence with single spaces for white space, or quarantined as "empty line" or "damaged character"."""
+    """A sentence with single spaces for white space, or quarantined as "empty line" or as `fault_of` says."""
     text = " ".join(text.split())
     if not text:
         return quarantined(id, "empty line", text)
-    if REPLACEMENT in text:
-        return quarantined(id, "damaged character", text)
+    if reason := fault_of(text):
+        return quarantined(id, reason, text)
     return Sentence(id=id, origin=origin, language=language, target=text)
+
+
+def fault_of(text: str) -> str | None:
+    """Why a text cannot be used: "too long", "NUL character", "damaged character" (U+FFFD), or None."""
+    if len(text) > MAX_CHARACTERS:
+        return "too long"
+    if "\0" in text:
+        return "NUL character"
+    return "damaged character" if REPLACEMENT in text else None
+
+
+def writable(text: str) -> str:
+    """The text with a surrogate, which no file can hold, as its escape: \\ud800."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def checked(row: Record | Quarantined) -> Record | Quarantined:
+    """A row that can be written, whoever made it.
+
+    A record is quarantined if a side is too long, or any column has a NUL or a surrogate. U+FFFD is left to readers.
+    """
+    values = values_of(row)
+    if isinstance(row, Quarantined):
+        return replace(row, **{name: writable(value) for name, value in values.items()})
+    sides = [values[side] for side in row.sides]
+    text = "".join(values.values())
+    if any(len(side) > MAX_CHARACTERS for side in sides):
+        reason = "too long"
+    elif "\0" in text:
+        reason = "NUL character"
+    elif writable(text) != text:
+        reason = "damaged character"
+    else:
+        return row
+    return quarantined(writable(row.id), reason, writable("\t".join(sides)))

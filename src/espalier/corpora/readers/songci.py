@@ -96,7 +96,9 @@ def tune_of(title: str, known: Iterable[str]) -> str:
     is known, else B if it is known, else A. The published list of known names is lost; here they are the titles of the
     corpus that stand alone. A name of blanks (□) is `LOST_TUNE`; a note in quotation marks before a name goes.
     """
-    first, _, second = re.sub("“[^”]*”", "", title).strip().partition("・")
+    # Only up to the last ”, since for each “ without one the pattern would search the whole rest.
+    quoted, end, rest = title.rpartition("”")
+    first, _, second = (re.sub("“[^”]*”", "", quoted + end) + rest).strip().partition("・")
     known = set(known) if not isinstance(known, set) else known
     name = second if first not in known and (second in known or "□" in first) and second else first
     return LOST_TUNE if "□" in name or not name else name

@@ -128,9 +128,16 @@ def _friedman(origin: str, file: Path) -> Iterator[_Raw]:
     for author, poems in authors.items():
         for poem in poems if isinstance(poems, list) else [None]:
             if not (isinstance(poem, list) and len(poem) == 2 and all(isinstance(part, str) for part in poem)):
-                raise DataError(f"a poem by '{author}' is not [title, text]", file=file, row=number + 1)
-            yield _Raw(f"friedman/{number}", origin, author, html.unescape(poem[1]))
+                raise DataError(f"a poem by '{author[:40]}' is not [title, text]", file=file, row=number + 1)
+            yield _Raw(f"friedman/{number}", origin, author, _unescaped(poem[1]))
             number += 1
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # a reference of thousands of digits; they stay, and are a fault of the poem
+        return text
 
 
 def _deepspeare(origin: str, file: Path) -> Iterator[_Raw]:

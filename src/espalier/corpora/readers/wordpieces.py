@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from espalier.corpora.readers.files import lines_of
 from espalier.io.errors import ArtifactError, DataError
@@ -84,14 +85,23 @@ def read_pairs(file: Path, vocabulary: int) -> list[tuple[list[int], list[int]]]
         with tables.open_file(str(file)) as opened:
             ids = opened.root.sentences[:].tolist()
             rows = opened.root.indices[:].tolist()
-    except (tables.HDF5ExtError, tables.NoSuchNodeError, OSError) as error:
+    except (tables.HDF5ExtError, tables.NoSuchNodeError, OSError, AttributeError, TypeError, MemoryError) as error:
         raise DataError("no HDF5 file with /sentences and /indices", file=file) from error
+    if not _whole(ids):
+        raise DataError("/sentences is not one row of whole numbers", file=file)
     if ids and not 0 <= min(ids) <= max(ids) < vocabulary:
         raise DataError(f"an id beyond the {vocabulary:,} pieces", file=file, remedy="give its own vocabulary")
     pairs = []
-    for row, (start, source, target) in enumerate(rows, start=1):
+    for row, place in enumerate(rows, start=1):
+        if not (_whole(place) and len(place) == 3):
+            raise DataError("not three whole numbers in /indices", file=file, row=row)
+        start, source, target = place
         middle, end = start + source, start + source + target
         if not 0 <= start <= middle <= end <= len(ids):
             raise DataError(f"ids {start} to {end} of {len(ids)}", file=file, row=row)
         pairs.append((ids[start:middle], ids[middle:end]))
     return pairs
+
+
+def _whole(values: Any) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, int) for value in values)

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from espalier.datasets.batch import Batch
-from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
+from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The list columns of an encoded split: the words of both sides; for the nodes of the response's tree, by level, the
-#: index of each node's word in the response (`order`), and its `ARITY` children, -1 for none.
-COLUMNS = ("source", "target", "order", "children")
 #: Left, middle and right child (X2Tree, algorithm 1).
 ARITY = 3
 
@@ -66,26 +62,19 @@ class DialogueBatch(Batch):
 
 
 @dataclass(frozen=True)
-class DialogueData:
+class DialogueData(RaggedSplit[WordVocabulary]):
     """A split of encoded dialogues.
 
+    The columns are the words of both sides; for the nodes of the response's tree, by level and the root first, the
+    index of each node's word in the response (`order`), and its children, -1 for none.
+
     Attributes:
-        columns: a ragged array for each of `COLUMNS`.
-        arity: K of the trees; their nodes are in order of level, the root first.
+        arity: K, the number of children of a node.
     """
 
-    #: Smaller than verse's, because sentences are short.
-    GRAIN: ClassVar[int] = 4
+    COLUMNS: ClassVar[tuple[str, ...]] = ("source", "target", "order", "children")
 
-    ids: list[str]
-    columns: dict[str, Ragged]
-    vocabulary: WordVocabulary
     arity: int = ARITY
-
-    @classmethod
-    def load(cls, path: Path, vocabulary: WordVocabulary) -> DialogueData:
-        """Read a split that `save` wrote."""
-        return cls(*read_ragged(path, COLUMNS), vocabulary)
 
     @classmethod
     def of(
@@ -96,19 +85,7 @@ class DialogueData:
         arity: int = ARITY,
     ) -> DialogueData:
         """From a list of arrays for each column."""
-        return cls(list(ids), {name: Ragged.of(columns[name]) for name in COLUMNS}, vocabulary, arity)
-
-    def save(self, path: Path) -> None:
-        """Write as Parquet."""
-        write_ragged(path, self.ids, self.columns)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def select(self, places: IntArray) -> DialogueData:
-        """The rows at these places, in that order."""
-        columns = {name: column.select(places) for name, column in self.columns.items()}
-        return DialogueData([self.ids[place] for place in places], columns, self.vocabulary, self.arity)
+        return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.COLUMNS}, vocabulary, arity)
 
     def sizes(self, view: DialogueView) -> IntArray:
         """(examples,) the tokens that each example counts for in a batch's budget: the words of both sides, and EOS.

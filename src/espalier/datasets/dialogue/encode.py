@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
-from espalier.datasets.dialogue.data import ARITY, COLUMNS, DialogueData
+from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.syntax.dependency import Dependencies, mistake
@@ -25,12 +25,14 @@ SIDES: Final = ("source", "target")
 class DialogueSettings(Settings):
     """A corpus of posts and responses as words and trees of words."""
 
+    opposite: ClassVar[Mapping[str, str]] = {"min_words": "max_words", "max_words": "min_words"}
+
     #: The vocabulary has at most `words` words, and no more than cover the share `coverage` of all tokens.
-    words: int = Field(28_000, ge=1)
+    words: int = Field(28_000, ge=1, le=1_000_000)
     coverage: float = Field(1.0, gt=0, le=1)
     #: Bounds of the words of each side. Other pairs are quarantined.
-    min_words: int = Field(1, ge=1)
-    max_words: int = Field(50, ge=1)
+    min_words: int = Field(1, ge=1, le=10_000)
+    max_words: int = Field(50, ge=1, le=10_000)
     #: The largest share of unknown words of a side. A pair with a side of only unknown words is always quarantined.
     max_unknown: float = Field(1.0, ge=0, le=1)
     #: Whether a non-projective tree is made projective (`syntax/projective.py`); if not, its pair is quarantined.
@@ -61,7 +63,7 @@ class DialogueEncoding:
 
     def encode(self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings) -> Encoded:
         """Encode the pairs that fit as ids and ternary trees. `facts["lifted"]` counts trees made projective."""
-        columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in COLUMNS}
+        columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in DialogueData.COLUMNS}
         ids, places, quarantined, lifted = list[str](), list[int](), list[Quarantined](), 0
         for place, row in enumerate(records):
             words = [words_of(row, side) for side in SIDES]
@@ -78,7 +80,7 @@ class DialogueEncoding:
             places.append(place)
             ids.append(row.id)
             parts: tuple[npt.ArrayLike, ...] = (*sides, tree.words, tree.children.ravel())
-            for name, value in zip(COLUMNS, parts, strict=True):
+            for name, value in zip(DialogueData.COLUMNS, parts, strict=True):
                 columns[name].append(value)
         return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, {"lifted": lifted})
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from espalier.datasets.batch import Batch
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
 from espalier.datasets.pairs.vocabulary import PairVocabulary
-from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
+from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree
@@ -22,8 +21,6 @@ from espalier.syntax.constituency import read_tree
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The list columns of an encoded split: word pieces of both sides, symbols of both trees (cut at the depth).
-COLUMNS = ("source", "target", "source_tree", "target_tree")
 #: The rows that an encoder can read; `template` is the top levels of the target's tree.
 Row = Literal["source", "source_tree", "target_tree", "template"]
 ROWS: tuple[Row, ...] = get_args(Row)
@@ -68,26 +65,16 @@ class PairBatch(Batch):
 
 
 @dataclass(frozen=True)
-class PairData:
-    """A split of encoded pairs.
+class PairData(RaggedSplit[PairVocabulary]):
+    """A split of encoded pairs: the word pieces of both sides, the symbols of both trees, cut at the depth.
 
     Attributes:
-        columns: a ragged array for each of `COLUMNS`.
         template: the symbols of each pair's template; None means the top levels of the target's tree.
     """
 
-    #: Smaller than verse's, because sentences are short.
-    GRAIN: ClassVar[int] = 4
+    COLUMNS: ClassVar[tuple[str, ...]] = ("source", "target", "source_tree", "target_tree")
 
-    ids: list[str]
-    columns: dict[str, Ragged]
-    vocabulary: PairVocabulary
     template: Ragged | None = None
-
-    @classmethod
-    def load(cls, path: Path, vocabulary: PairVocabulary) -> PairData:
-        """Read a split that `save` wrote."""
-        return cls(*read_ragged(path, COLUMNS), vocabulary)
 
     @classmethod
     def of(
@@ -98,21 +85,13 @@ class PairData:
         template: Sequence[npt.ArrayLike] | None = None,
     ) -> PairData:
         """From a list of rows for each column."""
-        ragged = {name: Ragged.of(columns[name]) for name in COLUMNS}
+        ragged = {name: Ragged.of(columns[name]) for name in cls.COLUMNS}
         return cls(list(ids), ragged, vocabulary, None if template is None else Ragged.of(template))
 
-    def save(self, path: Path) -> None:
-        """Write as Parquet."""
-        write_ragged(path, self.ids, self.columns)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def select(self, places: IntArray) -> PairData:
-        """The rows at these places, in that order."""
-        columns = {name: column.select(places) for name, column in self.columns.items()}
-        template = self.template.select(places) if self.template is not None else None
-        return PairData([self.ids[place] for place in places], columns, self.vocabulary, template)
+    def select(self, places: IntArray) -> Self:
+        """The pairs at these places, in that order."""
+        selected = super().select(places)
+        return selected if self.template is None else replace(selected, template=self.template.select(places))
 
     def with_trees(self, guides: Sequence[str] | None, templates: Sequence[str] | None) -> PairData:
         """The same pairs with other target trees and templates, given as Penn strings.
@@ -162,7 +141,7 @@ class PairData:
 
         They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
         """
-        return sum((self.columns[name].lengths for name in COLUMNS), start=np.ones(len(self), dtype=np.int64))
+        return sum((self.columns[name].lengths for name in self.COLUMNS), start=np.ones(len(self), dtype=np.int64))
 
     def longest(self, view: PairView) -> int:
         """The length of the longest row that a model with this view reads or writes, BOS and EOS included.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
 from espalier.datasets.encoding import Encoded, Settings
-from espalier.datasets.pairs.data import COLUMNS, PairData
+from espalier.datasets.pairs.data import PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
-from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.pairs.vocabulary import MAX_PIECES, PairVocabulary
 from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import frequent_templates, read_tree
@@ -27,15 +27,18 @@ MAX_TEMPLATES, TEMPLATE_LEVELS = 100, 3
 class PairSettings(Settings):
     """A corpus of pairs as rows of word pieces and of tree symbols."""
 
+    #: A word has one piece or more.
+    opposite: ClassVar[Mapping[str, str]] = {"max_length": "min_words"}
+
     #: The size of the vocabulary of word pieces, specials included.
-    pieces: int = Field(16_000, ge=10)
+    pieces: int = Field(16_000, ge=10, le=MAX_PIECES)
     #: Whether both sides have trees. Without trees the rows are word pieces alone.
     trees: bool = True
     #: The levels of a tree that are kept.
-    depth: int = Field(8, ge=1)
+    depth: int = Field(8, ge=1, le=1000)
     #: Bounds of the word pieces of a side, and of the nodes of its tree. Other pairs are quarantined.
-    min_length: int = Field(3, ge=1)
-    max_length: int = Field(50, ge=1)
+    min_length: int = Field(3, ge=1, le=65_536)
+    max_length: int = Field(50, ge=1, le=65_536)
     lower: bool = True
     #: Whether training reads each pair in the other direction as well.
     both_directions: bool = True
@@ -70,7 +73,7 @@ class PairEncoding:
             for side in SIDES
         }
         symbols = tree_encoder(vocabulary)
-        columns: dict[str, list[list[int]]] = {name: [] for name in COLUMNS}
+        columns: dict[str, list[list[int]]] = {name: [] for name in PairData.COLUMNS}
         ids, places, quarantined = list[str](), list[int](), list[Quarantined]()
         for place, row in enumerate(records):
             pieces = [texts[side][place] for side in SIDES]
@@ -82,7 +85,7 @@ class PairEncoding:
                 text = "\t".join(getattr(row, side) for side in SIDES)
                 quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=text))
                 continue
-            for name, ids_ in zip(COLUMNS, [*pieces, *nodes], strict=True):
+            for name, ids_ in zip(PairData.COLUMNS, [*pieces, *nodes], strict=True):
                 columns[name].append(ids_)
             ids.append(row.id)
             places.append(place)

@@ -17,6 +17,9 @@ from espalier.text.language import Language
 
 #: PAD, UNK, BOS, EOS.
 _SPECIALS = list(SPECIALS[:4])
+#: The most word pieces. The library reserves memory for as many as it is asked for, and ends the process if there is
+#: too little.
+MAX_PIECES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,12 @@ class PairVocabulary:
         Args:
             texts: words joined by single spaces.
             pieces: the largest number of pieces, specials and single characters included.
+
+        Raises:
+            ConfigError: `pieces` is not from 1 to `MAX_PIECES`.
         """
+        if not 1 <= pieces <= MAX_PIECES:
+            raise ConfigError(f"{pieces} word pieces", where="pieces", remedy=f"1 to {MAX_PIECES:,}")
         tokenizer = Tokenizer(models.BPE(unk_token=_SPECIALS[1]))
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
         tokenizer.decoder = decoders.Metaspace()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,16 +11,13 @@ import numpy.typing as npt
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.batching import GRAIN
-from espalier.datasets.ragged import IntArray, Ragged, read_ragged, write_ragged
+from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.verse.frames import Frame
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, PAD
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-#: The list columns of an encoded split; `title` is as long as the tune's name, the others as the target.
-COLUMNS = ("target", "c", "p", "inverse", "s", "letter", "title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +57,11 @@ class VerseBatch(Batch):
 
 
 @dataclass(frozen=True)
-class VerseData:
-    """A split of encoded verse: ids, and a ragged array for each of `COLUMNS`."""
+class VerseData(RaggedSplit[VerseVocabulary]):
+    """A split of encoded verse; `title` is as long as the tune's name, the other columns as the target."""
 
+    COLUMNS: ClassVar[tuple[str, ...]] = ("target", "c", "p", "inverse", "s", "letter", "title")
     GRAIN: ClassVar[int] = GRAIN
-
-    ids: list[str]
-    columns: dict[str, Ragged]
-    vocabulary: VerseVocabulary
-
-    @classmethod
-    def load(cls, path: Path, vocabulary: VerseVocabulary) -> VerseData:
-        """Read a split that `save` wrote."""
-        return cls(*read_ragged(path, COLUMNS), vocabulary)
 
     @classmethod
     def of(
@@ -86,19 +74,10 @@ class VerseData:
         titles: Sequence[npt.ArrayLike] | None = None,
     ) -> VerseData:
         """From frames; without `targets` the target rows are empty."""
-        columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in COLUMNS[1:-1]}
+        columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in cls.COLUMNS[1:-1]}
         columns["target"] = Ragged.of(targets if targets is not None else [[] for _ in frames])
         columns["title"] = Ragged.of(titles if titles is not None else [[] for _ in frames])
         return cls(ids, columns, vocabulary)
-
-    def save(self, path: Path) -> None:
-        """Write as Parquet."""
-        write_ragged(path, self.ids, {name: self.columns[name] for name in COLUMNS})
-
-    def select(self, places: IntArray) -> VerseData:
-        """The rows at these places, in that order."""
-        columns = {name: column.select(places) for name, column in self.columns.items()}
-        return VerseData([self.ids[place] for place in places], columns, self.vocabulary)
 
     @property
     def lengths(self) -> IntArray:
@@ -143,9 +122,6 @@ class VerseData:
             "title": padded["title"] if view.title else padded["title"][:, :0],
         }
         return VerseBatch(**{name: torch.from_numpy(row) for name, row in rows.items()})
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 def _shifted(target: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:

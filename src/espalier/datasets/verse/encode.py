@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from espalier.corpora.records import Quarantined, Verse
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import frame_of, target_of
-from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.verse.vocabulary import MAX_SYMBOLS, VerseVocabulary
 from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language, tokens_of
@@ -22,13 +22,15 @@ from espalier.verse.text import units_of
 class VerseSettings(Settings):
     """A verse corpus as rows of symbols."""
 
+    opposite: ClassVar[Mapping[str, str]] = {"units": "min_units", "max_tokens": "min_tokens"}
+
     #: Words that occur less often are unknown.
-    min_count: int = Field(1, ge=1)
+    min_count: int = Field(1, ge=1, le=100_000_000)
     #: The numbers of segment symbols S and of intra-position symbols P; longer poems are quarantined.
-    units: int = Field(ge=1)
-    length: int = Field(ge=1)
+    units: int = Field(ge=1, le=MAX_SYMBOLS)
+    length: int = Field(ge=1, le=MAX_SYMBOLS)
     #: The longest frame, separators and end mark included.
-    max_tokens: int = Field(ge=3)
+    max_tokens: int = Field(ge=3, le=65_536)
 
 
 class VerseEncoding:

@@ -21,6 +21,9 @@ from espalier.io.errors import ConfigError
 from espalier.io.files import write_json
 from espalier.text.language import Language, is_mark
 
+#: The most symbols S, and the most symbols P.
+MAX_SYMBOLS = 10_000
+
 
 @dataclass(frozen=True)
 class VerseVocabulary(WordVocabulary):
@@ -92,4 +95,7 @@ class VerseVocabulary(WordVocabulary):
 
     @classmethod
     def _of(cls, value: Any) -> Self:
-        return cls(tuple(value["words"]), value["language"], int(value["units"]), int(value["length"]))
+        units, length = int(value["units"]), int(value["length"])
+        if not 1 <= min(units, length) <= max(units, length) <= MAX_SYMBOLS:
+            raise ValueError(f"{units} units of {length} places; 1 to {MAX_SYMBOLS} each")
+        return cls(tuple(value["words"]), value["language"], units, length)

@@ -12,25 +12,25 @@ class BeneparTraining(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    epochs: int = Field(30, ge=1)
+    epochs: int = Field(30, ge=1, le=100_000)
     #: Sentences a step.
-    batch: int = Field(32, ge=1)
+    batch: int = Field(32, ge=1, le=100_000)
     #: The highest rate, reached after `warmup` steps.
-    rate: float = Field(8e-4, gt=0)
-    warmup: int = Field(160, ge=1)
+    rate: float = Field(8e-4, gt=0, le=1000)
+    warmup: int = Field(160, ge=1, le=100_000)
     #: Longer sentences are not trained on.
-    max_words: int = Field(100, ge=1)
+    max_words: int = Field(100, ge=1, le=100_000)
     #: How often a sentence is read in small letters, for input that has no capitals.
     lowercased: float = Field(0.0, ge=0, le=1)
-    width: int = Field(384, ge=4, multiple_of=4)  # d_model: half of it for content, half for position
-    layers: int = Field(4, ge=1)  # num_layers
-    heads: int = Field(8, ge=1)  # num_heads
-    key: int = Field(64, ge=2, multiple_of=2)  # d_kv, for each head
-    inner: int = Field(768, ge=2, multiple_of=2)  # d_ff
-    character: int = Field(64, ge=1)  # d_char_emb
-    hidden: int = Field(256, ge=1)  # d_label_hidden and d_tag_hidden
-    positions: int = Field(512, ge=3)  # encoder_max_len: words and two edges
-    tag_scale: float = Field(5.0, ge=0)  # tag_loss_scale
+    width: int = Field(384, ge=4, le=100_000, multiple_of=4)  # d_model: half of it for content, half for position
+    layers: int = Field(4, ge=1, le=100_000)  # num_layers
+    heads: int = Field(8, ge=1, le=100_000)  # num_heads
+    key: int = Field(64, ge=2, le=100_000, multiple_of=2)  # d_kv, for each head
+    inner: int = Field(768, ge=2, le=100_000, multiple_of=2)  # d_ff
+    character: int = Field(64, ge=1, le=100_000)  # d_char_emb
+    hidden: int = Field(256, ge=1, le=100_000)  # d_label_hidden and d_tag_hidden
+    positions: int = Field(512, ge=3, le=100_000)  # encoder_max_len: words and two edges
+    tag_scale: float = Field(5.0, ge=0, le=1000)  # tag_loss_scale
     content_dropout: float = Field(0.2, ge=0, lt=1)  # morpho_emb_dropout
     character_dropout: float = Field(0.2, ge=0, lt=1)  # char_lstm_input_dropout
     attention_dropout: float = Field(0.2, ge=0, lt=1)

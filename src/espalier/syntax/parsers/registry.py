@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
+from espalier.io.registry import entry
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser
 
@@ -110,9 +111,7 @@ def open_parser(backend: str, model: str | Path | None, options: Mapping[str, An
     Raises:
         ConfigError: there is no such backend, model or option.
     """
-    if backend not in BACKENDS:
-        raise ConfigError.unknown("backend", backend, BACKENDS)
-    return BACKENDS[backend].open(model, options, where=backend)
+    return entry("backend", BACKENDS, backend).open(model, options, where=backend)
 
 
 def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[str, Any]) -> Parser:

@@ -14,21 +14,21 @@ class SpacyTraining(BaseModel):
 
     #: Whose tokenizer and word features the pipeline has.
     language: Literal["en", "zh"] = "en"
-    epochs: int = Field(20, ge=1)
+    epochs: int = Field(20, ge=1, le=100_000)
     #: Words a step, at most; a longer sentence is a step of its own.
-    batch: int = Field(1000, ge=1)
+    batch: int = Field(1000, ge=1, le=100_000)
     #: The highest rate, reached after `warmup` steps; from there it falls evenly to zero.
-    rate: float = Field(2e-3, gt=0)
-    warmup: int = Field(100, ge=1)
+    rate: float = Field(2e-3, gt=0, le=1000)
+    warmup: int = Field(100, ge=1, le=100_000)
     dropout: float = Field(0.2, ge=0, lt=1)
     #: Longer sentences are not trained on.
-    max_words: int = Field(150, ge=1)
-    width: int = Field(96, ge=4)  # of words, and of each layer above them
-    depth: int = Field(4, ge=1)  # layers, each of which sees one word more to either side
-    rows: int = Field(5000, ge=1)  # of the words' table; the three of prefixes, suffixes and shapes have half as many
-    pieces: int = Field(3, ge=1)  # maxout_pieces of each layer
-    hidden: int = Field(64, ge=1)  # hidden_width of the parser
-    min_frequency: int = Field(5, ge=1)  # min_action_freq: rarer relations are learnt as `dep`
+    max_words: int = Field(150, ge=1, le=100_000)
+    width: int = Field(96, ge=4, le=100_000)  # of words, and of each layer above them
+    depth: int = Field(4, ge=1, le=100_000)  # layers, each of which sees one word more to either side
+    rows: int = Field(5000, ge=1, le=100_000)  # of the words' table; those of prefixes, suffixes and shapes have half
+    pieces: int = Field(3, ge=1, le=100_000)  # maxout_pieces of each layer
+    hidden: int = Field(64, ge=1, le=100_000)  # hidden_width of the parser
+    min_frequency: int = Field(5, ge=1, le=100_000)  # min_action_freq: rarer relations are learnt as `dep`
 
     def components(self) -> dict[str, dict[str, Any]]:
         """The pipeline's components in their order, each with its model by spaCy's names."""

@@ -1,0 +1,14 @@
+"""The largest settings of a search. This module imports no torch."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: Beams; in commands also groups of children of a leaf.
+MAX_BEAM: Final = 1000
+#: Groups of children of a leaf, in a run.
+MAX_LOCAL: Final = 10_000
+#: No vocabulary is larger.
+MAX_TOP_K: Final = 1_000_000
+#: At this temperature all words are about equally likely.
+MAX_TEMPERATURE: Final = 100.0

@@ -1,0 +1,82 @@
+"""How many prefixes of a search fit into the memory that is free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from espalier.io.errors import ConfigError
+
+_FLOAT: Final = 4
+#: The copies of a prefix's log-probabilities: the model's, masked, padded, and gathered.
+_SCORES: Final = 4
+#: The numbers in a Transformer's state for each layer, place and unit of width: keys and values of the text and of its
+#: source, and their copies and reserves while hypotheses are selected.
+_STATE: Final = 12
+#: For each group of children that may be chosen next: scores, words, whether it ends, and what `Opened` holds of it.
+_GROUP: Final = 128
+
+
+def chain_bytes(model: Any, length: int) -> int:
+    """What one prefix of a chain takes: 4 bytes x (4 x vocabulary + 12 x layers x width x length).
+
+    The second term is that of a Transformer; it is an upper bound for others.
+
+    Args:
+        model: what its settings do not say counts as nothing.
+        length: of the longest prefix, in ids.
+    """
+    config, vocabulary = getattr(model, "config", None), getattr(model, "vocabulary", None)
+
+    def setting(name: str, default: int) -> int:
+        return int(getattr(config, name, default))
+
+    width = max(setting("width", 0), setting("heads", 0) * setting("head_width", 0))
+    state = setting("layers", 1) * width * min(length, setting("positions", length))
+    return _FLOAT * (_SCORES * int(getattr(vocabulary, "text_size", 0)) + _STATE * state)
+
+
+def tree_bytes(arity: int, local: int, max_words: int) -> int:
+    """What one tree takes: 128 bytes for each of the `local` groups of each of its leaves, at most words x arity."""
+    return _GROUP * local * max_words * arity
+
+
+def row_parts(rows: int, device: torch.device, *, beam: int, each: int) -> Sequence[Tensor]:
+    """The numbers of the rows of a batch, in parts that can be searched one after the other.
+
+    Args:
+        beam: the prefixes of a row.
+        each: the bytes of a prefix.
+
+    Raises:
+        ConfigError: the beam of a single row is too large for the memory.
+    """
+    every, free = torch.arange(rows, device=device), free_bytes(device)
+    if free is None or not each:
+        return [every]
+    if beam * each > free:
+        what = f"{beam:,} beams take about {_gigabytes(beam * each)} of memory, where {_gigabytes(free)} are free"
+        most = free // each
+        raise ConfigError(what, where="beam", remedy=f"at most {most:,}" if most else "the model is too large for it")
+    return every.split(free // (beam * each))
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """The memory that a program can still take on a device; None where that is not known."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return int(free)
+    try:
+        available = re.search(r"^MemAvailable: *(\d+) kB$", Path("/proc/meminfo").read_text("ascii"), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return 1024 * int(available[1]) if device.type == "cpu" and available else None
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB"

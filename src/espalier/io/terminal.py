@@ -1,0 +1,35 @@
+"""Text that is safe to print: what a terminal would obey is shown instead."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+#: The longest error message, in characters. Of a longer one the middle is left out.
+LONGEST: Final = 4000
+
+#: Control characters except tab and line feed (C0, DEL, C1), bidirectional overrides and isolates, and surrogates,
+#: which stand for bytes that are not UTF-8.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: object) -> str:
+    r"""The text with escape sequences in place of what a terminal would obey: "\x1b[2J"."""
+    return _UNSAFE.sub(lambda match: _escape(ord(match[0])), str(text))
+
+
+def printable_line(text: object) -> str:
+    """As `printable`, in one line, and not too long to be read."""
+    line = printable(" ".join(str(text).split()))
+    half = LONGEST // 2
+    return line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}"
+
+
+def json_line(value: Any) -> str:
+    """The value as JSON, in one line and printable; readers of JSON get the text unchanged."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
