@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test check lock profiles clean
+.PHONY: repro test faults check lock profiles clean
 
 repro: .venv/ready
-	dvc repro
+	espalier repro
 
 test: .venv/ready
 	OMP_NUM_THREADS=1 pytest -n 2
+
+# All trials of tests/faults, of which `make test` runs a sample.
+faults: .venv/ready
+	FAULTS=all OMP_NUM_THREADS=1 pytest -s tests/faults
 
 check: .venv/ready
 	ruff check

@@ -1,0 +1,153 @@
+"""repro: `dvc repro`, several stages at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from multiprocessing import get_context
+from typing import IO, Any
+
+from espalier.io.errors import ArtifactError
+from pipeline.progress import progress_bar, say
+
+#: A training takes about as long as so many other stages.
+TRAINING_COST = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a stage ended, the seconds that it took, and what it and DVC printed."""
+
+    stage: str
+    ok: bool
+    seconds: float
+    output: str
+
+
+def repro(targets: list[str], jobs: int) -> None:
+    """Bring stages up to date as `dvc repro` does, with `jobs` of them at once.
+
+    Every stage is run by DVC, which holds its lock except while the stage's command runs. A stage starts when the
+    stages that it depends on are up to date.
+
+    Args:
+        targets: names of stages; all of the present profile if there are none.
+        jobs: how many stages run at once.
+
+    Raises:
+        ArtifactError: a stage failed. Stages that were running are finished, no other is started.
+    """
+    started = time.monotonic()
+    graph = _out_of_date(targets)
+    failed = []
+    with progress_bar() as bar:
+        task = bar.add_task("stages", total=len(graph), note="")
+        for number, outcome in enumerate(_outcomes(graph, jobs), 1):
+            say(f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s", *outcome.output.splitlines())
+            bar.advance(task)
+            if not outcome.ok:
+                failed.append(outcome.stage)
+    if failed:
+        raise ArtifactError("failed, as its output above says", where=", ".join(failed))
+    say(f"{len(graph)} stages in {time.monotonic() - started:.0f} s" if graph else "Data and pipelines are up to date.")
+
+
+def _out_of_date(targets: list[str]) -> dict[str, set[str]]:
+    """The stages to run, each with those of them that it depends on.
+
+    A stage is among them if it has changed or depends on one that has; DVC skips it later if its dependencies turn out
+    as they were.
+    """
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    stale: dict[str, set[str]] = {}
+    try:
+        repo = Repo(_wait_for_lock=True)
+        with repo.lock:
+            graph = repo.index.graph
+            needs = {stage: set(graph.successors(stage)) for stage in graph}
+            named = [stage for target in targets for stage in repo.stage.collect(target)]
+            wanted, queue = set[Any](), named if targets else list(needs)
+            while queue:
+                stage = queue.pop()
+                queue += needs[stage] - wanted
+                wanted.add(stage)
+            for stage in TopologicalSorter(needs).static_order():
+                before = {other.addressing for other in needs[stage]} & stale.keys()
+                if stage in wanted and (before or stage.changed()):
+                    stale[stage.addressing] = before
+    except DvcException as error:
+        raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error
+    return stale
+
+
+def _outcomes(graph: dict[str, set[str]], jobs: int) -> Iterator[Outcome]:
+    """Run the stages; their outcomes as they end. After a failure, none is started."""
+    sorter, running, ready, failed = TopologicalSorter(graph), set[Future[Outcome]](), list[str](), False
+    sorter.prepare()
+    height = _heights(graph)
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _stay) as pool:
+        while sorter.is_active() and not failed:
+            ready = sorted([*ready, *sorter.get_ready()], key=height.__getitem__)
+            while ready and len(running) < jobs:
+                running.add(pool.submit(_run, ready.pop()))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for outcome in (future.result() for future in done):
+                sorter.done(outcome.stage)
+                failed = failed or not outcome.ok
+                yield outcome
+        yield from (future.result() for future in running)
+
+
+def _heights(graph: dict[str, set[str]]) -> dict[str, int]:
+    """The cost of the longest chain that begins with each stage: a longer chain starts first."""
+    costs = {stage: TRAINING_COST if stage.startswith("train") else 1 for stage in graph}
+    height = dict(costs)
+    for stage in reversed(list(TopologicalSorter(graph).static_order())):
+        for before in graph[stage]:
+            height[before] = max(height[before], costs[before] + height[stage])
+    return height
+
+
+def _stay() -> None:
+    """Ctrl-C reaches the command of a stage; the process around it reports how that ended."""
+    signal.signal(signal.SIGINT, lambda *_: None)
+
+
+def _run(stage: str) -> Outcome:
+    """Let DVC bring one stage up to date, in a process of its own."""
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo
+
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as file, _printed_to(file):
+        try:
+            Repo(_wait_for_lock=True).reproduce([stage], single_item=True)
+            ok, reason = True, ""
+        except DvcException as error:
+            ok, reason = False, f"{error.__cause__ or error}\n"
+        file.seek(0)
+        output = file.read().decode(errors="replace") + reason
+    return Outcome(stage, ok, time.monotonic() - started, output)
+
+
+@contextmanager
+def _printed_to(file: IO[bytes]) -> Iterator[None]:
+    """Both standard streams, of this process and of those that it starts, lead to the file."""
+    kept = {stream: os.dup(stream) for stream in (1, 2)}
+    try:
+        for stream in kept:
+            os.dup2(file.fileno(), stream)
+        yield
+    finally:
+        for stream, copy in kept.items():
+            os.dup2(copy, stream)
+            os.close(copy)
