@@ -118,6 +118,14 @@ def test_every_dependency_is_there_or_made(folder: Path) -> None:
             assert dep in made or inside or (folder / dep).exists(), f"{name}: {dep}"
 
 
+def test_the_lock_names_no_stage_that_is_gone(folder: Path) -> None:
+    """DVC keeps such entries, and reads and writes the whole lock again after every stage."""
+    lock = folder / "dvc.lock"
+    locked = yaml_of(lock)["stages"] if lock.exists() else {}
+    gone = locked.keys() - {name for name, _ in stages(folder)}
+    assert not gone, "delete these entries of dvc.lock"
+
+
 def test_the_stages_are_those_of_the_command_line_and_each_has_its_module() -> None:
     written = yaml_of(ROOT / "dvc.yaml")["stages"]
     assert list(written) == list(STAGES)

@@ -247,6 +247,16 @@ def test_a_profile_is_a_project_of_its_own_with_the_same_stages(project: Path, r
     assert not (project / "profiles/paper/dvc.lock").exists()
 
 
+def test_the_bytes_of_outputs_and_scores_do_not_depend_on_threads(project: Path, run: Run) -> None:
+    files = [project / "outputs/guig/written.parquet", project / "details/guig/written.json"]
+    before = [file.read_bytes() for file in files]
+    for threads in ("2", "16"):
+        for stage in ("decode", "score"):
+            answer = run(project, "python", "pipeline", stage, "written", OMP_NUM_THREADS=threads)
+            assert answer.status == 0, answer.err
+        assert [file.read_bytes() for file in files] == before
+
+
 @pytest.mark.parametrize("folder", [".", "profiles/small", "profiles/paper"])
 @pytest.mark.parametrize(
     "command", ["metrics show metrics/songnet", "metrics diff", "params diff", "status -q", "pull --allow-missing"]
