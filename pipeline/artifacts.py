@@ -2,27 +2,83 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
+
+import pandas as pd
+from pydantic import BaseModel, Field, model_validator
 
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import Row, records_of
+from espalier.corpora.records import Quarantined, Row, records_of, required_columns
 from espalier.datasets.encoding import Encoding
 from espalier.io.files import read_json, write_json
+from espalier.io.registry import imported
 from espalier.io.tables import read_table
 from espalier.tasks.task import Ready
 from pipeline import layout
 from pipeline.params import Corpus, Params, read_yaml
 
+#: The columns that identify a segment, in the outputs and in the statistics of every run.
+SEGMENT_COLUMNS = ("id", "cluster", "seed", "sample")
 #: The JSON files of a ready dataset that are of every encoding.
 NO_EXTRAS = ("vocabulary", "details")
 
 
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class RunDetails(BaseModel):
+    """What a report reads of `details/<paper>/<run>.json`."""
+
+    scores: Annotated[dict[str, Finite | None], Field(min_length=1)]
+    intervals: dict[str, tuple[Finite, Finite] | None]
+    signatures: dict[str, str]
+    undefined: dict[str, str]
+    settings: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _null_for_a_reason(self) -> Self:
+        if unexplained := [key for key, value in self.scores.items() if value is None and key not in self.undefined]:
+            raise ValueError(f"{unexplained[0]} is null without a reason")
+        return self
+
+
+class RowCounts(BaseModel):
+    """What a report reads of `details/corpora/<corpus>.json`."""
+
+    rows: dict[str, int]
+    quarantined: dict[str, int]
+    origins: dict[str, dict[str, int]]
+
+
+class DatasetDetails(BaseModel):
+    """What a report reads of the details of a dataset and of its corpus."""
+
+    language: str
+    rows: dict[str, int]
+    splits: dict[str, dict[str, Finite]]
+    quarantined: dict[str, int]
+    measures: dict[str, Any]
+    filtered: RowCounts
+    parsed: dict[str, Any]
+
+
+class TrainingSummary(BaseModel):
+    """What is read of each seed in `models/<model>/training.json`."""
+
+    parameters: int
+    steps: int
+
+
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
     """The records of one table of a folder."""
-    return records_of(read_table(folder / f"{name}.parquet"), kind)
+    return records_of(read_table(folder / f"{name}.parquet", required=required_columns(kind)), kind)
+
+
+def read_quarantine(folder: Path, name: str = "quarantine") -> pd.DataFrame:
+    """The quarantined rows of a folder."""
+    return read_table(folder / f"{name}.parquet", required_columns(Quarantined))
 
 
 def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
@@ -33,8 +89,18 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
         records=read_records(folder, f"{split}.records", kind.record),
         data=kind.split.load(folder / f"{split}.parquet", vocabulary),
         extras={file.stem: read_json(file) for file in folder.glob("*.json") if file.stem not in NO_EXTRAS},
-        unfit=len(read_table(folder / f"{split}.quarantine.parquet")),
+        unfit=len(read_quarantine(folder, f"{split}.quarantine")),
     )
+
+
+def read_texts(paper: str, run: str) -> pd.DataFrame:
+    """What a run wrote."""
+    return read_table(layout.output(paper, run), required=[*SEGMENT_COLUMNS, "text"])
+
+
+def read_segments(paper: str, run: str) -> pd.DataFrame:
+    """The statistics of what a run wrote."""
+    return read_table(layout.segments(paper, run), required=SEGMENT_COLUMNS)
 
 
 def lexicon_of(source: str) -> Path | None:
@@ -44,15 +110,15 @@ def lexicon_of(source: str) -> Path | None:
 
 def judge_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
     """Says of a text's words whether the grammar that grew the corpus allows them; None for published corpora."""
-    judge = READERS[corpus.reader].judge
-    return pkgutil.resolve_name(judge) if isinstance(judge, str) else judge
+    judge: Callable[[list[str]], bool] | None = imported("judge", READERS[corpus.reader].judge, where="READERS")
+    return judge
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:
     """What a run's details say of how it was made."""
     run = params.runs[key]
     model = params.models[run.model]
-    training = read_json(layout.model(run.model) / "training.json")
+    training = read_json(layout.model(run.model) / "training.json", dict[str, TrainingSummary])
     elsewhere = layout.provenance(run.model)
     return {
         "task": run.task,

@@ -6,15 +6,18 @@ import importlib
 import os
 import sys
 import warnings
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from espalier.inference.writer import InferenceWarning
-from espalier.io.errors import EspalierError
-from pipeline import layout
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.inference.writer import MAX_TEXTS, InferenceWarning
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.terminal import printable, printable_line
+from pipeline import layout, streams
 
 app = typer.Typer(
     help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
@@ -42,8 +45,8 @@ class Language(StrEnum):
 
 #: What typer raises for a mistaken command line; whether it is click's class or a copy depends on typer's version.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-#: What typer answers after Ctrl-C.
-INTERRUPTED = 130
+#: The most processes of a sharded stage, and the most stages at once.
+MAX_WORKERS, MAX_JOBS = 1024, 64
 #: The stages of dvc.yaml, each with what its key names; a module of this package has the same name and a `run(key)`.
 STAGES = {
     "download": ("source", "Fetch the published files of a source, verified."),
@@ -61,31 +64,45 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "verify"}
+OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "verify"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
 ProfileOption = Annotated[Profile | None, typer.Option(help="Instead of the present folder's.")]
 KeyArgument = Annotated[str, typer.Argument(help="The entry's key in params.yaml.")]
 SchedulerOption = Annotated[str | None, typer.Option(help="A Dask cluster's: tcp://HOST:PORT; else this machine.")]
-WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes on this machine; else as many as pay.")]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, max=MAX_WORKERS, help="Processes on this machine; else as many as pay.")
+]
 ModelOption = Annotated[str | None, typer.Option(help="A model's key; else the profile's default.")]
-CountOption = Annotated[int, typer.Option(help="How many texts for each format.")]
+CountOption = Annotated[int, typer.Option(help=f"How many texts for each format; {MAX_TEXTS:,} in all at most.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed writes the same text.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object per text.")]
 LanguageOption = Annotated[Language, typer.Option(help="Of the text.")]
-FileOption = Annotated[Path | None, typer.Option(help="One request a line, - for standard input.")]
+FileOption = Annotated[
+    Path | None, typer.Option(help=f"One request a line, {MAX_TEXTS:,} at most; - for standard input.")
+]
 FreeOption = Annotated[bool, typer.Option("--free", help="Predict separators and marks too, copy nothing.")]
-TopKOption = Annotated[int, typer.Option(help="Draw from the k most probable words.")]
-TemperatureOption = Annotated[float, typer.Option(help="Above 1 bolder, below 1 safer.")]
-BeamOption = Annotated[int, typer.Option(help="Search with this many beams instead of drawing; 0 draws.")]
-RepliesOption = Annotated[int, typer.Option(help="How many replies, the best of the search.")]
+TopKOption = Annotated[int, typer.Option(help=f"Draw from the k most probable words; {MAX_TOP_K:,} at most.")]
+TemperatureOption = Annotated[
+    float, typer.Option(help=f"Above 1 bolder, below 1 safer; above 0, {MAX_TEMPERATURE:g} at most.")
+]
+BeamOption = Annotated[
+    int, typer.Option(help=f"Search with this many beams instead of drawing, {MAX_BEAM:,} at most; 0 draws.")
+]
+RepliesOption = Annotated[int, typer.Option(help="How many replies, the best of the search; as many as beams at most.")]
 BeamsOption = Annotated[
-    int | None, typer.Option(help="Search with this many beams; else 6 of trees, or 50 of chains.", show_default=False)
+    int | None,
+    typer.Option(
+        help=f"Search with this many beams, {MAX_BEAM:,} at most; else 6 of trees, or 50 of chains.", show_default=False
+    ),
 ]
 LocalOption = Annotated[
     int | None,
-    typer.Option(help="Groups of children that are looked at for each leaf of a tree; else 6.", show_default=False),
+    typer.Option(
+        help=f"Groups of children that are looked at for each leaf of a tree, {MAX_BEAM:,} at most; else 6.",
+        show_default=False,
+    ),
 ]
 MinWordsOption = Annotated[int, typer.Option(help="The fewest words of a reply: the best are the shortest, mostly.")]
 ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Below each reply the tree that it grew as.")]
@@ -109,9 +126,11 @@ def _stage(name: str, kind: str, text: str) -> None:
     def run(key: str, profile: Profile | None) -> None:
         _enter(profile.value if profile else None)
         from pipeline.code_guard import unchanged_code
+        from pipeline.stage_run import alone, fix_threads
 
+        fix_threads(name)
         module = importlib.import_module(f"pipeline.stages.{name}")
-        with unchanged_code():
+        with unchanged_code(), alone(name, key):
             module.run(key)
 
     chosen = sharded if name in SHARDED else command
@@ -188,8 +207,10 @@ def paraphrase(
     model: ModelOption = None,
     expander: Annotated[str | None, typer.Option(help="Of templates; else the profile's default.")] = None,
     profile: ProfileOption = None,
-    n: Annotated[int, typer.Option(help="How many texts for each template, the best of the search.")] = 1,
-    beam: Annotated[int, typer.Option(help="Search with this many beams.")] = 8,
+    n: Annotated[
+        int, typer.Option(help="How many texts for each template, the best of the search; as many as beams at most.")
+    ] = 1,
+    beam: Annotated[int, typer.Option(help=f"Search with this many beams, {MAX_BEAM:,} at most.")] = 8,
     file: FileOption = None,
     show_tree: Annotated[bool, typer.Option("--show-tree", help="Below each text the tree that guided it.")] = False,
     json: JsonOption = False,
@@ -220,7 +241,9 @@ def reply(
     beam: BeamsOption = None,
     local: LocalOption = None,
     min_words: MinWordsOption = 1,
-    file: Annotated[Path | None, typer.Option(help="One post a line, - for standard input.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help=f"One post a line, {MAX_TEXTS:,} at most; - for standard input.")
+    ] = None,
     show_tree: ShownTreeOption = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per reply.")] = False,
 ) -> None:
@@ -250,6 +273,22 @@ def chat(
 
     _enter(profile.value if profile else "nursery")
     converse(Options(model, language.value, n, beam, local, min_words, show_tree))
+
+
+@app.command()
+def repro(
+    targets: Annotated[list[str] | None, typer.Argument(help="Names of stages; else all.", show_default=False)] = None,
+    profile: ProfileOption = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Stages at once; else one a core, four at most."),
+    ] = None,
+) -> None:
+    """Do what `dvc repro` does, with several stages at once."""
+    from pipeline.commands.repro import repro as run
+
+    _enter(profile.value if profile else None)
+    run(targets or [], jobs or min(4, len(os.sched_getaffinity(0))))
 
 
 @app.command()
@@ -288,19 +327,61 @@ def _enter(profile: str | None) -> None:
         os.chdir(layout.ROOT)
 
 
+def _run(arguments: list[str]) -> None:
+    """Run a command. Typer's own `app()` would end with status 1 where the reader of a pipe goes away.
+
+    Raises:
+        ConfigError: an argument is not UTF-8.
+    """
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError("not UTF-8", where=f"argument {argument}") from error
+    command = typer.main.get_command(app)
+    with suppress(typer.Exit), command.make_context("espalier", arguments) as context:
+        command.invoke(context)
+
+
 def _command() -> str:
-    """The command that was given, if it is one, and a space."""
+    """The command that was given, if it is one."""
     known = {command.name for command in app.registered_commands} | OTHERS
-    return f"{sys.argv[1]} " if sys.argv[1] in known else ""
+    return next((word for word in sys.argv[1:2] if word in known), "")
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     kind = "note" if issubclass(category, InferenceWarning) else "warning"
-    print(f"espalier: {kind}: {message}", file=sys.stderr)
+    print(f"espalier: {kind}: {printable(message)}", file=sys.stderr)
+
+
+def _no_memory(error: Exception) -> bool:
+    """Whether Python or torch, which raises a RuntimeError, ran out of memory."""
+    return isinstance(error, MemoryError) or any(
+        said in str(error) for said in ("out of memory", "not enough memory", "can't allocate memory")
+    )
+
+
+def _failure(error: BaseException) -> str | None:
+    """What a user is told of an error; None for one that is no user's."""
+    match error:
+        case EspalierError():
+            return str(error)
+        case UsageError():
+            what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+            return f"{what}; see {' '.join(filter(None, ('espalier', _command(), '--help')))}"
+        case KeyboardInterrupt():
+            return "interrupted"
+        case OSError(filename=None, strerror=str(what)) if _command() not in STAGES:  # it prints, and writes no file
+            return f"standard output: {what}"
+        case OSError() if error.filename or error.strerror:
+            return f"{error.filename or 'file system'}: {error.strerror}; nothing half-written was kept"
+        case MemoryError() | RuntimeError() if _no_memory(error):
+            return "not enough memory; a smaller beam, batch or model takes less"
+    return None
 
 
 def main() -> NoReturn:
-    """Run the command line. A user's mistake is one line and exit status 1.
+    """Run the command line. A user's mistake is one line and exit status 1; a reader that goes away is no mistake.
 
     Libraries compute in one thread unless `OMP_NUM_THREADS` says otherwise: the nursery's matrices are too small for
     more, and beside another busy process several threads wait for each other.
@@ -308,20 +389,19 @@ def main() -> NoReturn:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are imported
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
+    failure = None
     try:
-        if app(sys.argv[1:] or ["--help"], prog_name="espalier", standalone_mode=False) == INTERRUPTED:
-            raise KeyboardInterrupt
-    except EspalierError as error:
-        sys.exit(f"espalier: {error}")
-    except UsageError as error:
-        what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-        sys.exit(f"espalier: {what}; see espalier {_command()}--help")
-    except KeyboardInterrupt:
-        sys.exit("espalier: interrupted")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        if error.filename is None and error.strerror is None:
+        streams.open_streams()
+        _run(sys.argv[1:] or ["--help"])
+    except BrokenPipeError as error:
+        # `espalier generate ... | head` is done; a stage is not.
+        done = _command() not in STAGES and streams.reader_is_gone()
+        failure = None if done else _failure(error)
+    except (Exception, KeyboardInterrupt) as error:
+        failure = _failure(error)
+        if failure is None:
             raise
-        sys.exit(f"espalier: {error.filename or 'file system'}: {error.strerror}; nothing half-written was kept")
-    sys.exit(0)
+    unwritten = streams.flush()
+    if unwritten is not None and not isinstance(unwritten, BrokenPipeError):
+        failure = f"standard output: {unwritten.strerror}"
+    sys.exit(0 if failure is None else f"espalier: {printable_line(failure)}")

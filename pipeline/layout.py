@@ -50,6 +50,10 @@ def model(name: str) -> Path:
     return Path("models") / name
 
 
+#: The columns of a curve.
+CURVE_COLUMNS = ("seed", "step", "train_loss", "dev_loss")
+
+
 def curve(paper: str, name: str) -> Path:
     """A training's losses, as DVC plots them."""
     return Path("curves") / paper / f"{name}.csv"

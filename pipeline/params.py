@@ -9,25 +9,36 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
+from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.layout import NONE, PARAMS, ROOT
 from pipeline.validation import validated
 
-T = TypeVar("T")
-Seed = Annotated[int, Field(ge=0)]
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"\w[\w-]{0,63}", value):
+        raise ValueError(f"'{value[:80]}' cannot be a name, which is 1 to 64 letters, digits, _ or -, and no - first")
+    if value == NONE:
+        raise ValueError(f"'{NONE}' means no entry and cannot be a name")
+    return value
+
+
+#: A key of a map, or a paper. Stages, folders and files are named after it.
+Name = Annotated[str, AfterValidator(_name)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 #: A folder below data/raw; shelves may be nested.
 Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
 #: Raw files or another corpus, below data.
-Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w+)$")]
+Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w[\w-]*)$")]
 
 
 class Strict(BaseModel):
@@ -52,8 +63,8 @@ class LocalFile(Strict):
 class Sources(Strict):
     """The sources of a profile: those that the catalogue describes, and local files. No key stands under both."""
 
-    published: dict[str, Published]
-    local: dict[str, LocalFile]
+    published: dict[Name, Published]
+    local: dict[Name, LocalFile]
 
     @property
     def every(self) -> dict[str, Published | LocalFile]:
@@ -85,7 +96,7 @@ class ParserEntry(Strict):
 class Annotation(Strict):
     """A run's texts, parsed again."""
 
-    paper: str
+    paper: Name
     run: str
     parser: str
 
@@ -138,8 +149,8 @@ class Dataset(BaseModel):
 class Datasets(Strict):
     """Two ways to make a corpus ready: as sequences, or as canonical trees. A key stands under one of them."""
 
-    linearize: dict[str, Dataset]
-    canonicalize: dict[str, Dataset]
+    linearize: dict[Name, Dataset]
+    canonicalize: dict[Name, Dataset]
 
     @model_validator(mode="after")
     def _once(self) -> Self:
@@ -172,7 +183,7 @@ class Preset(Strict):
 class Model(Strict):
     """An architecture with its numbers, trained on one dataset."""
 
-    paper: str
+    paper: Name
     title: str = ""
     arch: str
     dataset: str
@@ -190,7 +201,7 @@ class Model(Strict):
 class Run(Strict):
     """One model decoded one way and scored."""
 
-    paper: str
+    paper: Name
     title: str = ""
     task: str
     preset: str
@@ -208,14 +219,14 @@ class Run(Strict):
     #: As `load_params` returns them, these hold the preset's values below the entry's own.
     decoder: dict[str, Any]
     scoring: dict[str, Any]
-    samples: int = Field(ge=1)
+    samples: int = Field(ge=1, le=1000)
     seed: Seed
 
 
 class Baseline(Strict):
     """Rows of a paper's tables that need no trained model, over the records of one ready split."""
 
-    paper: str
+    paper: Name
     task: str
     preset: str
     dataset: str
@@ -227,14 +238,14 @@ class Baseline(Strict):
     #: As `load_params` returns them, these hold the preset's values below the entry's own.
     decoder: dict[str, Any]
     scoring: dict[str, Any]
-    samples: int = Field(ge=1)
+    samples: int = Field(ge=1, le=1000)
     seed: Seed
 
 
 class Catalogue(Strict):
     """All of sources.yaml."""
 
-    sources: dict[str, Source]
+    sources: dict[Name, Source]
 
 
 class Params(Strict):
@@ -248,15 +259,15 @@ class Params(Strict):
     #: Modules that register readers, encodings, tasks or architectures.
     plugins: tuple[str, ...]
     sources: Sources
-    parsers: dict[str, ParserEntry]
-    corpora: dict[str, Corpus]
+    parsers: dict[Name, ParserEntry]
+    corpora: dict[Name, Corpus]
     datasets: Datasets
-    presets: dict[str, Preset]
-    models: dict[str, Model]
-    runs: dict[str, Run]
-    baselines: dict[str, Baseline]
-    annotations: dict[str, Annotation]
-    reports: tuple[str, ...]
+    presets: dict[Name, Preset]
+    models: dict[Name, Model]
+    runs: dict[Name, Run]
+    baselines: dict[Name, Baseline]
+    annotations: dict[Name, Annotation]
+    reports: tuple[Name, ...]
 
 
 def load_params(path: Path = PARAMS) -> Params:
@@ -288,29 +299,18 @@ def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:
     return validated(Catalogue, read_yaml(path), str(path)).sources
 
 
-class _Loader(yaml.CSafeLoader):
-    """Reads numbers as DVC does, which writes 0.00001 as 1e-05: a string by YAML 1.1, a number by YAML 1.2."""
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
-
-
 def read_yaml(path: Path) -> dict[str, Any]:
     """A mapping in a YAML file.
 
     Raises:
-        ConfigError: the file is missing, is not YAML or holds something else.
+        ConfigError: the file is missing, cannot be read (see `load_yaml`) or holds something else.
     """
     try:
-        value = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        value = load_yaml(path)
     except FileNotFoundError as error:
         raise ConfigError(
             "no such file", where=path, remedy="run in the project's root or a profile's folder"
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not YAML ({error})", where=path) from error
     if not isinstance(value, dict):
         raise ConfigError("not a mapping of keys to values", where=path, remedy="write KEY: VALUE lines")
     return value
@@ -352,9 +352,7 @@ Entry = TypeVar("Entry", Model, Run, Baseline)
 
 def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str]) -> Entry:
     where = f"{path}.preset"
-    if entry_.preset not in params.presets:
-        raise ConfigError.unknown("preset", entry_.preset, params.presets, where=where)
-    preset = params.presets[entry_.preset]
+    preset = entry("preset", params.presets, entry_.preset, where=where)
     if lacking := [name for name in names if getattr(preset, name) is None]:
         raise ConfigError(
             f"preset {entry_.preset} has no {' and no '.join(lacking)}",
@@ -364,26 +362,8 @@ def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str
     return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
 
 
-def entry(kind: str, entries: Mapping[str, T], key: str) -> T:
-    """The entry of that key.
-
-    Raises:
-        ConfigError: there is none; says which there are.
-    """
-    if key not in entries:
-        raise ConfigError.unknown(kind, key, entries)
-    return entries[key]
-
-
 def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
-    """The dataset whose training split the vocabulary of dataset `key` is built on.
-
-    Raises:
-        ConfigError: `vocab_from` leads in a circle.
-    """
-    seen = [key]
-    while (key := datasets[key].vocab_from) != NONE:
-        if key in seen:
-            raise ConfigError(f"vocab_from leads in a circle: {' -> '.join([*seen, key])}")
-        seen.append(key)
-    return seen[-1]
+    """The dataset whose training split the vocabulary of dataset `key` is built on. No `vocab_from` forms a cycle."""
+    while (other := datasets[key].vocab_from) != NONE:
+        key = other
+    return key

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from espalier.corpora.catalogue import Source
+from espalier.corpora.filters import Filters
 from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS
+from espalier.datasets.encoding import Settings
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
 from espalier.models.registry import architecture
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
@@ -32,8 +36,7 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
     for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
         for key, dataset in datasets.items():
             _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
-        for key in datasets:
-            vocabulary_of(datasets, key)
+    _check_cycles(params)
     for key in params.models:
         _check_model(key, params)
     for key in params.runs:
@@ -62,6 +65,8 @@ def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
     folders = {f"{source.shelf}/{key}": key for key, source in sources.every.items()}
     for key, source in sources.every.items():
         parts = source.shelf.split("/")
+        if parts[0] == NONE:
+            raise ConfigError(f"{NONE} is no shelf", where=f"sources: {key}.shelf", remedy="rename the shelf")
         for count in range(1, len(parts) + 1):
             if (above := "/".join(parts[:count])) in folders:
                 raise ConfigError(
@@ -71,12 +76,31 @@ def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
                 )
 
 
+def _check_cycles(params: Params) -> None:
+    """Nothing is made from itself."""
+    _check_cycle("vocab_from", {key: [dataset.vocab_from] for key, dataset in params.datasets.every.items()})
+    _check_cycle("init", {key: [model.init] for key, model in params.models.items()})
+    _check_cycle("guidance", {key: [run.guidance.rpartition("/")[2]] for key, run in params.runs.items()})
+    corpora = {
+        f"corpora.{key}": [*(f"corpora.{name}" for name in corpus.corpora), f"parsers.{corpus.parser}"]
+        for key, corpus in params.corpora.items()
+    }
+    parsers = {f"parsers.{key}": [f"corpora.{parser.treebank}"] for key, parser in params.parsers.items()}
+    _check_cycle("also_1, also_2, parser or treebank", corpora | parsers)
+
+
+def _check_cycle(key: str, references: Mapping[str, Collection[str]]) -> None:
+    try:
+        TopologicalSorter(references).prepare()
+    except CycleError as error:
+        cycle = list(reversed(error.args[1]))
+        raise ConfigError(f"{key} forms a cycle: {' -> '.join(cycle)}", remedy=f"set one of them to {NONE}") from error
+
+
 def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
     """One model, from one place; and a treebank that no parser has to make first."""
     _refers(f"{path}.treebank", parser.treebank, corpora)
-    if parser.backend not in BACKENDS:
-        raise ConfigError.unknown("backend", parser.backend, BACKENDS, where=f"{path}.backend")
-    backend = BACKENDS[parser.backend]
+    backend = entry("backend", BACKENDS, parser.backend, where=f"{path}.backend")
     named, trained = parser.model != NONE, parser.treebank != NONE
     if backend.needs_model and named == trained:
         raise ConfigError(
@@ -91,13 +115,16 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
         raise ConfigError(
             f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(names)}"
         )
-    if trained and not RECORDS[corpora[parser.treebank].records].parsed:
+    if not trained:
+        return
+    records = corpora[parser.treebank].records
+    if not entry("records", RECORDS, records, where=f"corpora.{parser.treebank}.records").parsed:
         raise ConfigError(
-            f"the records of corpus {parser.treebank} are {corpora[parser.treebank].records}, which have no trees",
+            f"the records of corpus {parser.treebank} are {records}, which have no trees",
             where=f"{path}.treebank",
             remedy=f"a corpus of {' or '.join(name for name, kind in RECORDS.items() if kind.parsed)}",
         )
-    if trained and corpora[parser.treebank].parser != NONE:
+    if corpora[parser.treebank].parser != NONE:
         raise ConfigError(
             f"the trees of corpus {parser.treebank} are a parser's own", where=f"{path}.treebank", remedy="gold trees"
         )
@@ -105,9 +132,7 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
 
 def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
     """A reader of its records, shelves with sources, other corpora, a parser and filters that fit the records."""
-    if corpus.records not in RECORDS:
-        raise ConfigError.unknown("records", corpus.records, RECORDS, where=f"{path}.records")
-    kind = RECORDS[corpus.records]
+    kind = entry("records", RECORDS, corpus.records, where=f"{path}.records")
     reads_sources = reader(corpus.reader, kind, where=path).reads_sources
     if reads_sources != bool(corpus.shelves or corpus.corpora):
         raise ConfigError(
@@ -134,7 +159,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
     """Settings of its encoding, a corpus with the encoding's records, and a vocabulary of its encoding."""
     kind = encoding(dataset.encoding, where=f"{path}.encoding")
-    validated(kind.settings, dataset.model_extra, path)
+    settings = validated(kind.settings, dataset.model_extra, path)
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
     if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
         allowed = [name for name, record in RECORDS.items() if record is kind.record]
@@ -143,6 +168,7 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
             where=f"{path}.corpus",
             remedy=f"a corpus with records: {', '.join(allowed)}",
         )
+    _check_bounds(path, settings, dataset.corpus, corpora[dataset.corpus].filters)
     _refers(f"{path}.vocab_from", dataset.vocab_from, others)
     if dataset.vocab_from != NONE and (other := others[dataset.vocab_from].encoding) != dataset.encoding:
         raise ConfigError(
@@ -150,6 +176,18 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
             where=f"{path}.vocab_from",
             remedy=f"one with the encoding {dataset.encoding}",
         )
+
+
+def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) -> None:
+    """Rows that pass the corpus's filters can fit the dataset's settings."""
+    for name, rule in settings.opposite.items():
+        bound, other = getattr(settings, name), getattr(filters, rule)
+        if other is not None and (bound < other if rule.startswith("min_") else bound > other):
+            raise ConfigError(
+                f"no row fits both {name} {bound} and {rule} {other}, a filter of corpus {corpus}",
+                where=f"{path}.{name}",
+                remedy="change one of them",
+            )
 
 
 def _check_model(key: str, params: Params) -> None:

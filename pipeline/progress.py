@@ -7,19 +7,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from espalier.io.terminal import printable
 
 T = TypeVar("T")
+
+
+class _PrintableColumn(TextColumn):
+    """Text as it is: no markup, no control characters."""
+
+    def render(self, task: Task) -> Text:
+        """The text of a task."""
+        return Text(printable(self.text_format.format(task=task)))
 
 
 def progress_bar() -> Progress:
     """A progress bar on standard error; silent where that is no terminal."""
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        _PrintableColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
+        _PrintableColumn("{task.fields[note]}"),
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
@@ -37,7 +48,7 @@ def followed(items: Iterable[T], total: int, what: str) -> Iterator[T]:
 def say(*lines: str) -> None:
     """A line for people, on standard error: standard output is for results."""
     for line in lines:
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
 
 
 def counted(parts: Sequence[tuple[str, int]]) -> str:

@@ -24,6 +24,7 @@ from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from pipeline.layout import ROOT
 from pipeline.progress import progress_bar
+from pipeline.stage_run import ONE_THREAD
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -36,8 +37,7 @@ SHARDS_PER_WORKER = 2
 SHARDS_PER_PROCESS = 8
 #: Seconds to wait for a scheduler.
 TIMEOUT = 10
-#: The environment of a worker: one thread in each library, and the bytes of free memory that the C library keeps.
-THREADS = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+#: The bytes of free memory that the C library of a worker keeps.
 KEPT_MEMORY = str(2**25)
 
 #: A parse as a row: the five columns of `espalier.syntax.parse`, and the reason if it was refused.
@@ -150,7 +150,7 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     # Workers import this project from the same paths. Dask's default makes them return free memory at once, so that
     # tensors allocate it again: a third slower.
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    before = {**THREADS, "MALLOC_TRIM_THRESHOLD_": KEPT_MEMORY, "MALLOC_MMAP_THRESHOLD_": KEPT_MEMORY}
+    before = {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": KEPT_MEMORY, "MALLOC_MMAP_THRESHOLD_": KEPT_MEMORY}
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
         LocalCluster(
@@ -166,7 +166,7 @@ def _workers(shards: int) -> int:
     text = os.environ.get("ESPALIER_WORKERS", "")
     if not text:
         return min(os.cpu_count() or 1, shards // SHARDS_PER_PROCESS)
-    if not text.isdecimal() or int(text) < 1:
+    if not (text.isdecimal() and len(text) < 10 and int(text) >= 1):
         raise ConfigError(f"'{text}' is not a number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
     return min(int(text), shards)
 

@@ -9,10 +9,11 @@ from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
+from espalier.io.registry import entry
 from espalier.models.registry import architecture
 from pipeline import layout
 from pipeline.device import device
-from pipeline.params import Model, Params, entry
+from pipeline.params import Model, Params
 
 if TYPE_CHECKING:
     from espalier.inference.system import System

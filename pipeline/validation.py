@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import Repr
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -10,6 +11,10 @@ from espalier.io.errors import ConfigError
 
 Kind = TypeVar("Kind", bound=BaseModel)
 
+#: Shows the beginning of a value, however large it is.
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 160
+
 
 def validated(kind: type[Kind], value: Any, where: str) -> Kind:
     """`value` as a `kind`; the first mistake becomes one line with its key's path."""
@@ -17,14 +22,19 @@ def validated(kind: type[Kind], value: Any, where: str) -> Kind:
         return kind.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
+        place, what = first["loc"], first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
             raise ConfigError.unknown(
-                "key", str(first["loc"][-1]), _siblings(kind, first["loc"]), where=f"{where}: {path}"
+                "key", str(place[-1])[:80], _siblings(kind, place), where=f"{where}: {_path(place)}"
             ) from error
-        remedy = "add it" if first["type"] == "missing" else f"it is {first['input']!r}"[:200]
-        raise ConfigError(what, where=f"{where}: {path}" if path else where, remedy=remedy) from error
+        remedy = "add it" if first["type"] == "missing" else f"it is {_SHORT.repr(first['input'])}"[:200]
+        if place[-1:] == ("[key]",):  # the key itself, not its value
+            place, remedy = place[:-2], "rename it"
+        raise ConfigError(what, where=f"{where}: {_path(place)}" if place else where, remedy=remedy) from error
+
+
+def _path(place: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, place))[:200]
 
 
 def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

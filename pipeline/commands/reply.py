@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from espalier.inference.requests import Post
 from espalier.inference.results import Reply
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import Language
 from pipeline.commands.requests import answer, answer_all, as_options, read_requests, require_count
 from pipeline.params import load_params
@@ -20,6 +20,9 @@ from pipeline.systems import open_system
 
 if TYPE_CHECKING:
     from espalier.inference.dialogue import ReplyWriter
+
+#: The longest line of a chat, in characters; few are short enough for a post.
+MAX_LINE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,35 @@ def chat(options: Options) -> None:
     """Answer the lines of standard input, or of a person at a terminal, one by one; a bad line is named."""
     with as_options():
         writer = _writer(options)
+    if sys.stdin is None:  # closed
+        return
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # a line that is not UTF-8 is an error of that line alone
-    prompt = "> " if sys.stdin.isatty() and sys.stdout.isatty() else ""
-    if prompt:
+    asks = sys.stdin.isatty() and sys.stdout.isatty()
+    if asks:
         with suppress(ImportError):
             import readline  # noqa: F401  # lines can be edited and come back
     with suppress(EOFError, KeyboardInterrupt):
         while True:
-            if post := input(prompt).strip():
+            if post := (input("> ") if asks else _line()).strip():
                 answer(writer, [Post(post)], _show(options), as_json=False)
-    if prompt:
+    if asks:
         print()
+
+
+def _line() -> str:
+    """The next line of standard input.
+
+    Raises:
+        EOFError: there is none.
+        DataError: it does not end.
+    """
+    line = sys.stdin.readline(MAX_LINE + 1)
+    if not line:
+        raise EOFError
+    if len(line) > MAX_LINE:
+        raise DataError(f"a line of over {MAX_LINE:,} characters", file="standard input", remedy="shorten it")
+    return line
 
 
 def _writer(options: Options) -> ReplyWriter:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from espalier.inference.writer import ArgumentError, Request, Result, Writer, parted
+from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request, Result, Writer, parted
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.terminal import json_line, printable, printable_line
 from pipeline.progress import say
 
-#: The most texts of one call.
-MAX_TEXTS = 10_000
+#: The longest file of requests, in characters.
+MAX_CHARACTERS = 16_000_000
 
 
 def read_requests(
@@ -32,24 +34,46 @@ def read_requests(
 
     Raises:
         ConfigError: nothing is asked for.
-        DataError: the file is missing, is not UTF-8, or has no line.
+        DataError: the file is missing, is not UTF-8, has no line, or has too many.
     """
     if file is None and given:
         return [*given]
-    if file is None and sys.stdin.isatty():
+    if file is None and (sys.stdin is None or sys.stdin.isatty()):
         raise ConfigError("nothing is asked for", remedy=f"give an argument, or --file, or standard input: {example}")
     read = file is not None and str(file) != "-"
     name = str(file) if read else "standard input"
+    text = _text(name, Path(name) if read else None)
+    numbered = enumerate(io.StringIO(text), start=1)
+    filled = ((f"{name}, row {row}", line) for row, line in numbered if line.strip())
+    lines = list(islice(filled, MAX_TEXTS + 1))
+    if not lines:
+        raise DataError("no requests", file=name, remedy=example)
+    if len(lines) > MAX_TEXTS:
+        raise DataError("too many requests", file=name, remedy=f"at most {MAX_TEXTS:,}")
+    return [*given, *(of([part.strip() for part in line.split("\t")], place) for place, line in lines)]
+
+
+def _text(name: str, file: Path | None) -> str:
+    """The text of a file, or of standard input; without the byte order mark that it may begin with.
+
+    Raises:
+        DataError: it cannot be read, is not UTF-8, or is too long.
+    """
     try:
-        text = Path(name).read_text(encoding="utf-8-sig") if read else sys.stdin.read()
+        if file is None:
+            text = sys.stdin.read(MAX_CHARACTERS + 1) if sys.stdin is not None else ""
+        else:
+            with file.open(encoding="utf-8") as opened:
+                text = opened.read(MAX_CHARACTERS + 1)
     except FileNotFoundError as error:
         raise DataError("no such file", file=name) from error
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8 ({error.reason})", file=name) from error
-    lines = [(f"{name}, row {row}", line) for row, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
-        raise DataError("no requests", file=name, remedy=example)
-    return [*given, *(of([part.strip() for part in line.split("\t")], place) for place, line in lines)]
+    except (OSError, ValueError) as error:  # such as a folder, or a name that cannot be one
+        raise DataError(f"cannot be read ({getattr(error, 'strerror', None) or error})", file=name) from error
+    if len(text) > MAX_CHARACTERS:
+        raise DataError(f"over {MAX_CHARACTERS:,} characters", file=name, remedy="give it in parts")
+    return text.removeprefix("\ufeff")
 
 
 def require_count(texts: int) -> None:
@@ -91,10 +115,9 @@ def answer(
     """
     jobs, errors = parted(writer.read(requests))
     for error in errors:
-        say(f"espalier: {error}")
+        say(f"espalier: {printable_line(error)}")
     for request, result in writer.write(jobs):
-        line = json.dumps(_object(result) | writer.names, ensure_ascii=False) if as_json else show(request, result)
-        print(line, flush=True)
+        print(json_line(_object(result) | writer.names) if as_json else printable(show(request, result)), flush=True)
     return len(errors)
 
 

@@ -4,104 +4,187 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Annotated, Any, NoReturn
 
-import yaml
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from espalier.io.errors import ArtifactError
+from espalier.corpora.catalogue import Inside
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.yaml_files import load_yaml
 from pipeline.progress import followed, say
+from pipeline.validation import validated
+
+#: Takes a folder, and the names of the folders and files in it; leaves out those that .dvcignore names.
+Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]
+
+
+class _Out(BaseModel):
+    path: Inside
+    #: That of a folder ends in ".dir" and is the hash of its listing.
+    md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}(\.dir)?$")]
+
+
+class _Stage(BaseModel):
+    outs: tuple[_Out, ...] = ()
+
+
+class _Lock(BaseModel):
+    stages: dict[str, _Stage] = {}
+
+
+class _Listed(BaseModel):
+    relpath: str
+    md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+_LISTING = TypeAdapter(tuple[_Listed, ...])
 
 
 def verify() -> None:
-    """Hash every output of the present profile's dvc.lock again.
+    """Hash every output of the present profile's dvc.lock again, and say in a line of its own what differs.
 
     Raises:
-        ArtifactError: naming what is corrupt, and how to make it anew. What is merely absent is counted, not wrong.
+        ArtifactError: there is no lock, or something differs. An output that is absent is counted, and is not wrong.
     """
-    lock = Path("dvc.lock")
-    if not lock.exists():
-        raise ArtifactError("no such file", where=lock.resolve(), remedy="dvc repro makes it")
-    outs = list(_outputs(lock))
-    cache = _cache()
-    wrong, absent, right = [], 0, 0
-    for path, md5 in followed(outs, len(outs), "verify"):
-        copies = [*_objects(cache, md5, path), *_files(path, md5, cache)]
-        if not copies:
-            absent += 1
-        for copy, expected in copies:
-            if _md5(copy) == expected:
-                right += 1
-            else:
-                wrong.append(copy)
-    say(f"{right:,} files as locked, {len(wrong)} corrupt, {absent} outputs not here")
+    outs = _outputs(Path("dvc.lock"))
+    cache, ignore = _dvc()
+    faults: dict[Path, str] = {}
+    absent = 0
+    for out in followed(outs, len(outs), "verify"):
+        found = dict(_compared(out, cache, ignore))
+        absent += not found
+        faults |= found
+    wrong = {path: fault for path, fault in faults.items() if fault}
+    say(f"{len(faults) - len(wrong):,} files as locked, {len(wrong)} corrupt, {absent} outputs not here")
+    say(*(f"{path}: {fault}" for path, fault in wrong.items()))
     if wrong:
+        path, fault = next(iter(wrong.items()))
         raise ArtifactError(
-            f"corrupt, as {len(wrong) - 1} others" if len(wrong) > 1 else "corrupt",
-            where=wrong[0],
+            f"{fault}, the first of {len(wrong)}" if len(wrong) > 1 else fault,
+            where=path,
             remedy="delete it and its copy in the cache, then dvc repro (or dvc pull)",
         )
 
 
-def _outputs(lock: Path) -> Iterator[tuple[Path, str]]:
+def _outputs(lock: Path) -> list[_Out]:
+    if not lock.exists():
+        raise ArtifactError("no such file", where=lock.resolve(), remedy="dvc repro makes it")
     try:
-        stages = yaml.safe_load(lock.read_text(encoding="utf-8")).get("stages", {})
-        for stage in stages.values():
-            for out in stage.get("outs", []):
-                yield Path(out["path"]), out["md5"]
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        stages = validated(_Lock, load_yaml(lock, names=False), lock.name).stages
+    except ConfigError as error:
         raise ArtifactError(
-            "not a lock file", where=lock.resolve(), remedy="git restore it, or delete it and dvc repro"
+            f"not a lock file ({error.where}: {error.what})",
+            where=lock.resolve(),
+            remedy="git restore it, or delete it and dvc repro",
         ) from error
+    return [out for stage in stages.values() for out in stage.outs]
 
 
-def _cache() -> Path:
+def _dvc() -> tuple[Path, Ignore]:
+    """The cache, and what DVC leaves out of folders."""
+    from dvc.exceptions import DvcException
     from dvc.repo import Repo
 
-    return Path(Repo().cache.local.path)
+    try:
+        repo: Any = Repo()
+    except DvcException as error:
+        raise ArtifactError(str(error), where=Path().resolve()) from error
+    return Path(repo.cache.local.path), repo.dvcignore
+
+
+def _compared(out: _Out, cache: Path, ignore: Ignore) -> Iterator[tuple[Path, str]]:
+    """Every file of an output in the cache and in the workspace, and what is wrong with it; "" for nothing."""
+    path, md5, is_folder = Path(out.path), out.md5.removesuffix(".dir"), out.md5.endswith(".dir")
+    listing = None
+    try:
+        copy = _object(cache, out.md5)
+        if copy.exists():
+            fault = _fault(copy, md5)
+            if is_folder and not fault:
+                listing = _listing(copy)
+                fault = "" if listing is not None else "corrupt: no listing of a folder"
+            yield copy, fault
+        for stored in (listing or {}).values():
+            if (copy := _object(cache, stored)).exists():
+                yield copy, _fault(copy, stored)
+        if not path.exists():
+            return
+        if path.is_dir() != is_folder:
+            yield (
+                path,
+                f"corrupt: a {'file' if is_folder else 'folder'} in place of a {'folder' if is_folder else 'file'}",
+            )
+        elif is_folder:
+            yield from _in_folder(path, md5, listing, _files(path, ignore))
+        else:
+            yield path, _fault(path, md5)
+    except OSError as error:
+        yield Path(error.filename or path), _unreadable(error)
+
+
+def _in_folder(folder: Path, md5: str, listing: dict[str, str] | None, files: set[str]) -> Iterator[tuple[Path, str]]:
+    """As `_compared`, for a folder of the workspace. Without its listing only the hash of the whole can be compared."""
+    if listing is not None:
+        for name in sorted(listing.keys() | files):
+            if name not in files:
+                yield folder / name, "missing"
+            else:
+                yield folder / name, _fault(folder / name, listing[name]) if name in listing else "not of this output"
+        return
+    rows = []
+    for name in sorted(files):
+        try:
+            rows.append({"md5": _md5(folder / name), "relpath": name})
+        except OSError as error:
+            yield folder / name, _unreadable(error)
+    if hashlib.md5(json.dumps(rows, sort_keys=True).encode()).hexdigest() == md5:
+        yield from ((folder / row["relpath"], "") for row in rows)
+    else:
+        yield folder, "corrupt, as a whole: the cache has no listing that says in which file"
 
 
 def _object(cache: Path, md5: str) -> Path:
     return cache / md5[:2] / md5[2:]
 
 
-def _listing(cache: Path, md5: str) -> list[dict[str, str]]:
-    """The files of a cached folder: names and hashes; none where its listing is absent or itself corrupt."""
-    path = _object(cache, md5)
-    if not path.exists() or f"{_md5(path)}.dir" != md5:
-        return []
-    files: list[dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+def _listing(path: Path) -> dict[str, str] | None:
+    """The hash of each file of a cached folder, by name; None if the object is no listing."""
+    try:
+        return {file.relpath: file.md5 for file in _LISTING.validate_json(path.read_bytes())}
+    except ValidationError:
+        return None
+
+
+def _files(folder: Path, ignore: Ignore) -> set[str]:
+    """The names of a folder's files, as DVC takes them."""
+    files = set[str]()
+    top = Path.cwd() / folder
+    for root, folders, names in os.walk(top, onerror=_raise):
+        folders[:], names = ignore(root, folders, names)
+        files |= {(Path(root) / name).relative_to(top).as_posix() for name in names}
     return files
 
 
-def _objects(cache: Path, md5: str, path: Path) -> Iterator[tuple[Path, str]]:
-    """What the cache holds of an output, and the hash that each object's name promises."""
-    if _object(cache, md5).exists():
-        yield _object(cache, md5), md5.removesuffix(".dir")
-    for file in _listing(cache, md5) if md5.endswith(".dir") else []:
-        if _object(cache, file["md5"]).exists():
-            yield _object(cache, file["md5"]), file["md5"]
+def _raise(error: OSError) -> NoReturn:
+    raise error
 
 
-def _files(path: Path, md5: str, cache: Path) -> Iterator[tuple[Path, str]]:
-    """What the workspace holds of it. A folder whose listing is not cached, such as metrics, is hashed as a whole."""
-    if path.is_file():
-        yield path, md5
-    if not path.is_dir():
-        return
-    listing = _listing(cache, md5)
-    if not listing:
-        yield path, md5.removesuffix(".dir")
-    for file in listing:
-        if (path / file["relpath"]).exists():
-            yield path / file["relpath"], file["md5"]
+def _fault(path: Path, md5: str) -> str:
+    try:
+        return "" if _md5(path) == md5 else "corrupt"
+    except OSError as error:
+        return _unreadable(error)
+
+
+def _unreadable(error: OSError) -> str:
+    return f"cannot be read ({error.strerror or error})"
 
 
 def _md5(path: Path) -> str:
-    """The hash of a file, or, as DVC forms it, of a folder: that of its listing."""
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file())
-        listing = [{"md5": _md5(file), "relpath": file.relative_to(path).as_posix()} for file in files]
-        return hashlib.md5(json.dumps(listing, sort_keys=True).encode()).hexdigest()
+    if path.exists() and not path.is_file():
+        raise OSError(None, "not a plain file", str(path))  # reading a pipe would wait for ever
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "md5").hexdigest()

@@ -9,11 +9,12 @@ import pandas as pd
 
 from espalier.io.files import read_json
 from espalier.io.hashing import digest
+from espalier.io.registry import entry
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
-from pipeline.params import entry, load_params
+from pipeline.params import load_params
 from pipeline.progress import counted, say
 from pipeline.shards import parse_all
 

@@ -12,12 +12,13 @@ import pandas as pd
 from espalier.datasets.registry import encoding
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
+from espalier.io.registry import entry
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, RunOptions
 from pipeline import layout
-from pipeline.artifacts import judge_of, lexicon_of, read_ready
-from pipeline.params import Baseline, entry, load_params
+from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready
+from pipeline.params import Baseline, load_params
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, write_outputs
 from pipeline.stages.score import write_scores
@@ -50,10 +51,6 @@ def run(key: str) -> None:
         trees = columns.get("target_tree")
         given = {column: values for column, values in columns.items() if column != "target_tree"}
         rows[name] = table.assign(**unknown, **given), None, trees
-    write_json(
-        layout.details(baseline.paper, f"baselines/{key}/dataset"),
-        read_json(layout.ready(baseline.dataset) / "details.json"),
-    )
     for name, (texts, likelihoods, trees) in rows.items():
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
@@ -69,6 +66,11 @@ def run(key: str) -> None:
         )
         settings = {"dataset": baseline.dataset, "task": baseline.task, "split": baseline.split, "row": name}
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
+    # Last, for a report refuses a folder without it: the rows are whole then.
+    write_json(
+        layout.details(baseline.paper, f"baselines/{key}/dataset"),
+        read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
+    )
 
 
 def _fitted(train: Any, view: Any) -> NGram:

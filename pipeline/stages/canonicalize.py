@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.params import entry, load_params
+from espalier.io.registry import entry
+from pipeline.params import load_params
 from pipeline.stages.linearize import make_ready
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from espalier.io.errors import SourceError
 from espalier.io.files import atomic_folder
 from espalier.io.hashing import file_sha256
+from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params import entry, load_params
+from pipeline.params import load_params
 
 
 def run(key: str) -> None:

@@ -15,14 +15,15 @@ from espalier.datasets.batching import length_batches
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.hashing import seed_from
-from espalier.io.tables import read_table, write_table
+from espalier.io.registry import entry
+from espalier.io.tables import write_table
 from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import read_ready
+from pipeline.artifacts import read_ready, read_texts
 from pipeline.device import device
-from pipeline.params import Params, Run, entry, load_params
+from pipeline.params import Params, Run, load_params
 from pipeline.progress import followed, say
 
 #: Prefixes that are searched together, and tokens whose likelihood is measured together. Both change the speed and
@@ -42,7 +43,7 @@ def run(key: str) -> None:
     run_ = entry("run", params.runs, key)
     kind = task(run_.task)
     decoder = kind.decoder.model_validate(run_.decoder)
-    guidance = None if run_.guidance == layout.NONE else read_table(layout.output(*run_.guidance.split("/")))
+    guidance = None if run_.guidance == layout.NONE else read_texts(*run_.guidance.split("/"))
     options = RunOptions(run_.samples, run_.seed, guidance)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in params.models[run_.model].seeds:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params import entry, load_catalogue, load_params
+from pipeline.params import load_catalogue, load_params
 from pipeline.progress import progress_bar
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ import pandas as pd
 
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
-from espalier.corpora.records import RECORDS, Quarantined, records_of, table_of
+from espalier.corpora.records import RECORDS, Quarantined, table_of
 from espalier.corpora.splits import split_of
 from espalier.io.files import atomic_folder
-from espalier.io.tables import read_table, write_table
+from espalier.io.registry import entry
+from espalier.io.tables import write_table
 from pipeline import layout
-from pipeline.artifacts import write_metrics
-from pipeline.params import entry, load_params
+from pipeline.artifacts import read_quarantine, read_records, write_metrics
+from pipeline.params import load_params
 from pipeline.progress import counted, say
 
 SPLITS = ("train", "dev", "test")
@@ -24,8 +25,7 @@ def run(key: str) -> None:
     """Make `data/corpora/<key>/` from the parsed records, and count every row that was read."""
     corpus = entry("corpus", load_params().corpora, key)
     kind = RECORDS[corpus.records]
-    records = records_of(read_table(layout.parsed(key) / "records.parquet"), kind)
-    unread = read_table(layout.parsed(key) / "quarantine.parquet")
+    records, unread = read_records(layout.parsed(key), "records", kind), read_quarantine(layout.parsed(key))
     kept, dropped = screen(records, corpus.filters)
     quarantined = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
     require(len(kept), len(quarantined), corpus.filters, corpus=key)

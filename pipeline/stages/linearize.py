@@ -9,11 +9,13 @@ from typing import Any
 from espalier.corpora.records import Quarantined, table_of
 from espalier.datasets.encoding import Encoding
 from espalier.datasets.registry import encoding
+from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from pipeline import layout
-from pipeline.artifacts import read_records, write_metrics
-from pipeline.params import Dataset, Params, entry, load_params
+from pipeline.artifacts import RowCounts, read_records, write_metrics
+from pipeline.params import Dataset, Params, load_params
 from pipeline.progress import counted, say
 from pipeline.stages.filter import SPLITS
 
@@ -35,6 +37,12 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
     vocabulary = _vocabulary(kind, dataset, records["train"], params)
     records["train"] = list(kind.training_records(records["train"], settings))
     encoded = {name: kind.encode(rows, vocabulary, settings) for name, rows in records.items()}
+    if dataset.vocab_from == layout.NONE and not len(encoded["train"].split):
+        raise DataError(
+            "no row for training is left",
+            file=layout.corpus(dataset.corpus) / "train.parquet",
+            remedy=f"loosen the bounds of dataset {key}, or the filters of corpus {dataset.corpus}",
+        )
     quarantined = [row for part in encoded.values() for row in part.quarantined]
     numbers = {**{name: len(part.split) for name, part in encoded.items()}, "quarantined": len(quarantined)}
     numbers |= kind.numbers(vocabulary)
@@ -45,8 +53,8 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
         "splits": {name: {**kind.counts(part.split), **part.facts} for name, part in encoded.items()},
         "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
         "measures": kind.measures(encoded["train"].split),
-        "filtered": read_json(layout.details("corpora", dataset.corpus)),
-        "parsed": _without_speed(read_json(layout.details("parsing", dataset.corpus))),
+        "filtered": read_json(layout.details("corpora", dataset.corpus), RowCounts),
+        "parsed": _without_speed(read_json(layout.details("parsing", dataset.corpus), dict[str, Any])),
     }
     with atomic_folder(layout.ready(key)) as folder:
         vocabulary.save(folder / "vocabulary.json")

@@ -14,12 +14,13 @@ from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json
 from espalier.io.hashing import digest
+from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.parser import Refused
 from pipeline import layout
 from pipeline.artifacts import write_metrics
-from pipeline.params import Corpus, Params, entry, load_params
+from pipeline.params import Corpus, Params, load_params
 from pipeline.progress import counted, say
 from pipeline.shards import parse_all
 

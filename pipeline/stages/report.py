@@ -7,16 +7,17 @@ else comes from the files of those entries, so that files of other runs change n
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from espalier.io.errors import ConfigError
-from espalier.io.files import atomic_folder, read_json
-from espalier.io.tables import read_table
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.files import Numbers, atomic_folder, read_json
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
+from pipeline.artifacts import DatasetDetails, RunDetails, read_segments, read_texts
 from pipeline.params import Baseline, Model, Params, Run, load_params
 
 if TYPE_CHECKING:
@@ -64,10 +65,14 @@ def run(key: str) -> None:
 def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:
     from espalier.report import Provenance, RunResult
 
-    model, kind, table = params.models[run_.model], task(run_.task), read_table(layout.output(run_.paper, key))
+    model, kind, table = (
+        params.models[run_.model],
+        task(run_.task),
+        read_texts(run_.paper, key),
+    )
     decoder = kind.decoder.model_validate(run_.decoder)
     guidance = None if run_.guidance == layout.NONE else run_.guidance
-    details = read_json(layout.details(run_.paper, key))
+    details = _details(run_.paper, key)
     provenance = details["settings"].get("provenance")
     return RunResult(
         key=key,
@@ -87,23 +92,33 @@ def _baselines(params: Params, key: str, baseline: Baseline, datasets: Mapping[s
     """The rows of one `baselines` entry, whose files fill one folder."""
     from espalier.report import RunResult
 
+    folder = f"baselines/{key}"
+    places = [place(baseline.paper, folder).with_suffix("") for place in (layout.details, layout.metrics)]
+    # Of both folders: a row that one of them lacks is an error, and not a row less.
+    rows = {file.stem for place in places for file in place.glob("*.json")} - {"dataset"}
     return [
         RunResult(
-            key=f"{key}/{file.stem}",
+            key=f"{key}/{row}",
             model="",
             profile=params.profile,
-            title=f"{file.stem}, without a model that is trained",
+            title=f"{row}, without a model that is trained",
             language=datasets[baseline.dataset]["language"],
             settings={"protocol": "baseline"},
-            metrics=read_json(file),
+            metrics=_details(baseline.paper, f"{folder}/{row}"),
         )
-        for file in sorted(layout.details(baseline.paper, f"baselines/{key}").with_suffix("").glob("*.json"))
-        if file.stem != "dataset"
+        for row in sorted(rows)
     ]
 
 
+def _details(paper: str, key: str) -> dict[str, Any]:
+    """All that is known of a run. Its metrics, which DVC shows, must be numbers too."""
+    read_json(layout.metrics(paper, key), Numbers)
+    details: dict[str, Any] = read_json(layout.details(paper, key), RunDetails)
+    return details
+
+
 def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
-    details: dict[str, Any] = read_json(layout.details(paper, f"baselines/{baseline}/dataset"))
+    details: dict[str, Any] = read_json(layout.details(paper, f"baselines/{baseline}/dataset"), DatasetDetails)
     return details
 
 
@@ -139,7 +154,7 @@ def _segments(printed: Printed, runs: Mapping[str, Run]) -> dict[str, RunSegment
 
     named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse)}
     return {
-        key: RunSegments(read_table(layout.segments(run_.paper, key)), task(run_.task).metrics)
+        key: RunSegments(read_segments(run_.paper, key), task(run_.task).metrics)
         for key, run_ in runs.items()
         if key in named
     }
@@ -157,10 +172,31 @@ def _curves(params: Params, paper: str) -> list[Curve]:
 
 
 def _points(path: Path, seed: int) -> list[tuple[int, float, float]]:
-    """Step, training loss and development loss of one seed."""
+    """Step, training loss and development loss of one seed.
+
+    Raises:
+        ArtifactError: the file holds no such numbers.
+    """
+    points = []
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if int(row["seed"]) == seed]
-    return [(int(row["step"]), float(row["train_loss"]), float(row["dev_loss"])) for row in rows]
+        for number, row in enumerate(csv.reader(file), 1):
+            try:
+                if number == 1:
+                    if row != list(layout.CURVE_COLUMNS):
+                        raise ValueError
+                elif int(row[0]) == seed:
+                    points.append((int(row[1]), _finite(row[2]), _finite(row[3])))
+            except (ValueError, IndexError) as error:
+                raise ArtifactError(
+                    f"row {number} is no {', '.join(layout.CURVE_COLUMNS)}", where=path, remedy="train the model again"
+                ) from error
+    return points
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError
+    return value
 
 
 def _dataset(key: str, details: Mapping[str, Any], profile: str) -> CorpusResult:

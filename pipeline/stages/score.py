@@ -8,13 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.metrics.metric import Score, details_json, family_scores, headline_json
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
-from pipeline.artifacts import judge_of, lexicon_of, run_settings, write_metrics
-from pipeline.params import Params, Run, entry, load_params
+from pipeline.artifacts import judge_of, lexicon_of, read_texts, run_settings, write_metrics
+from pipeline.params import Params, Run, load_params
 
 
 def run(key: str) -> None:
@@ -54,7 +55,7 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
     corpus = params.corpora[params.datasets.every[run_.dataset].corpus]
     annotated = run_.annotation != layout.NONE
     return Outputs(
-        read_table(path),
+        read_texts(run_.paper, key),
         corpus.language,
         run_.seed,
         annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,

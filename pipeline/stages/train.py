@@ -22,10 +22,11 @@ from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
+from espalier.io.registry import entry
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.artifacts import read_versions
-from pipeline.params import Model, entry, load_params
+from pipeline.params import Model, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.systems import describe
 from pipeline.validation import validated
@@ -62,9 +63,12 @@ class Trained:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What is kept of it; the same on every run."""
+        """What is kept of it; the same on every run with as many threads."""
+        import torch
+
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+            "threads": torch.get_num_threads(),
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
             "best_step": self.progress.best_step,
@@ -195,7 +199,7 @@ def _identity(key: str, model: Model, seed: int) -> str:
 def _write_curve(path: Path, results: list[Trained]) -> None:
     with atomic_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["seed", "step", "train_loss", "dev_loss"])
+        table.writerow(layout.CURVE_COLUMNS)
         for result in results:
             table.writerows(
                 [result.seed, line["step"], line["train_loss"], line["dev_loss"]] for line in result.progress.history

@@ -11,6 +11,7 @@ from espalier.corpora.records import Pair
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
+from espalier.io.registry import entry
 from espalier.io.tables import read_table
 from espalier.metrics.parsing import HEADLINE
 from espalier.syntax.parse import Parse, parse_of
@@ -18,7 +19,7 @@ from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
 from pipeline.artifacts import read_versions, write_metrics
-from pipeline.params import ParserEntry, entry, load_params
+from pipeline.params import ParserEntry, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.validation import validated
 

@@ -219,6 +219,11 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", FORMAT, "--beam", "-1"], "--beam: -1 is too small"),
     (["generate", "--format", FORMAT, "--temperature", "0"], "--temperature: "),
     (["generate", "--format", FORMAT, "--temperature", "nan"], "--temperature: "),
+    (["generate", "--format", FORMAT, "--temperature", "inf"], "inf is no temperature; above 0, at most 100"),
+    (["generate", "--format", FORMAT, "--beam", "20000"], "--beam: 20000 is too large; at most 1,000"),
+    (["generate", "--format", FORMAT, "--top-k", "9999999"], "--top-k: 9999999 is too large; at most 1,000,000"),
+    (["generate", "--format", "999。" * 199], "too many words and marks; at most 10,000"),
+    (["generate", "--file", "/dev/zero"], "/dev/zero: over 16,000,000 characters"),
     (["generate", "--format", FORMAT, "--language", "fr"], "'zh', 'en'"),
     (["generate", "--format", FORMAT, "--language", "en"], "default for generate.en"),
     (["generate", "--format", FORMAT, "--profile", "huge"], "'nursery', 'small', 'paper'"),
@@ -372,7 +377,7 @@ def test_an_unknown_reader_architecture_or_option_is_one_line(
         ("runs.grown.decoder.top_k", 3, ["decode", "grown"], "decoder: top_k: unknown key"),
         ("runs.grown.samples", 4, ["decode", "grown"], "runs.grown.samples: 4 replies of 3 beams; at most 3"),
         ("runs.songnet_free.model", "moon", ["score", "songnet_free"], "runs.songnet_free.model: unknown reference"),
-        ("corpora.tiny.filters.min_units", 99, ["filter", "tiny"], "the corpus is empty"),
+        ("corpora.tiny.filters.min_units", 32, ["filter", "tiny"], "the corpus is empty"),
     ]:
         edit(project / "params.yaml", key, value)
         assert message in refused(project, *command)
@@ -442,3 +447,4 @@ def test_a_reader_that_goes_away_is_no_error(built: Path) -> None:
         assert json.loads(process.stdout.readline())["format"] == "3。"
         process.stdout.close()
         assert process.stderr.read() == b""
+        assert process.wait() == 0

@@ -49,9 +49,14 @@ def complete() -> dict[str, Any]:
     return tree
 
 
-def changed(key: str, value: Any) -> Any:
+def changed(key: str, value: Any, separator: str = "/") -> Any:
     tree = complete()
-    *folders, last = [int(part) if part.isdecimal() else part for part in key.split("/")]
+    change(tree, key, value, separator)
+    return tree
+
+
+def change(tree: Any, key: str, value: Any, separator: str = "/") -> None:
+    *folders, last = [int(part) if part.isdecimal() else part for part in key.split(separator)]
     spot: Any = tree
     for name in folders:
         spot = spot[name]
@@ -59,10 +64,10 @@ def changed(key: str, value: Any) -> Any:
         del spot[last]
     else:
         spot[last] = value
-    return tree
 
 
 TALK = dataset("dialogue", "talk")
+TITLES = {"kind": "title", "seed": 1, "dev_titles": 3, "test_titles": 3}
 UNTRAINED = parser("benepar")
 
 MISTAKES: list[tuple[str, Any, str]] = [
@@ -211,7 +216,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         r"tiny\.corpus: the records of corpus lines are sentences, .*records: verse",
     ),
     ("datasets/linearize/said/vocab_from", "tiny", r"said\.vocab_from: dataset tiny has the encoding verse; one with"),
-    ("datasets/linearize/tiny/vocab_from", "tiny", r"vocab_from leads in a circle: tiny -> tiny"),
+    ("datasets/linearize/tiny/vocab_from", "tiny", r"vocab_from forms a cycle: tiny -> tiny"),
     (
         "models/songnet/dataset",
         "said",
@@ -255,6 +260,37 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("datasets/canonicalize", {"talk": {}}, r"datasets\.canonicalize\.talk\.encoding: Field required"),
     ("datasets/canonicalize", {"talk": TALK | {"coverage": 0}}, r"canonicalize\.talk: coverage: .*greater than 0"),
     ("datasets/canonicalize", {"said": TALK}, r"said stands under linearize and under canonicalize; rename one"),
+    # bounds that cross: no row would be left
+    (
+        "datasets/linearize/tiny/units",
+        1,
+        r"tiny\.units: no row fits both units 1 and min_units 2, a filter of corpus tiny; change one",
+    ),
+    (
+        "corpora/tiny/filters/min_tokens",
+        201,
+        r"linearize\.\w+\.max_tokens: no row fits both max_tokens 200 and min_",
+    ),
+    (
+        "corpora/talk/filters/min_words",
+        25,
+        r"talk\.max_words: no row fits both max_words 24 and min_words 25, a f",
+    ),
+    (
+        "corpora/said/filters/min_words",
+        51,
+        r"said\.max_length: no row fits both max_length 50 and min_words 51, a ",
+    ),
+    ("datasets/linearize/said/min_length", 51, r"said: min_length 51 is greater than max_length 50"),
+    ("datasets/canonicalize/talk/min_words", 25, r"talk: min_words 25 is greater than max_words 24"),
+    (
+        "corpora/tiny/split",
+        TITLES | {"dev_size": 2},
+        r"split\.title: dev_titles 3 have more rows than dev_size 2 a",
+    ),
+    # a source's folder is not where the file of no source lies
+    ("sources/local/own/shelf", "none", r"sources: own\.shelf: none is no shelf; rename the shelf"),
+    ("sources/published/web/shelf", "none/web", r"sources: web\.shelf: none is no shelf"),
 ]
 
 
@@ -302,12 +338,110 @@ def test_a_dataset_of_another_corpus_with_the_model_s_vocabulary_may_be_decoded(
     assert load_params(place(tmp_path, tree)).runs["songnet_free"].dataset == "far"
 
 
-def test_a_vocabulary_in_a_circle_is_one_line(tmp_path: Path) -> None:
-    tree = complete()
-    tree["datasets"]["linearize"]["tiny"]["vocab_from"] = "other"
-    tree["datasets"]["linearize"]["other"]["vocab_from"] = "tiny"
-    with pytest.raises(ConfigError, match=r"vocab_from leads in a circle: tiny -> other -> tiny"):
+def test_a_corpus_of_shorter_texts_than_its_dataset_takes_is_one_line(tmp_path: Path) -> None:
+    tree = changed("datasets/canonicalize/talk/min_words", 3)
+    tree["corpora"]["talk"]["filters"]["max_words"] = 2
+    message = (
+        r"talk\.min_words: no row fits both min_words 3 and max_words 2, a filter of corpus talk; change one of them"
+    )
+    with pytest.raises(ConfigError, match=message):
         load_params(place(tmp_path, tree))
+
+
+MAPS = [
+    "sources/published", "sources/local", "parsers", "corpora", "datasets/linearize", "datasets/canonicalize",
+    "presets", "models", "runs", "baselines", "annotations",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["../../esc", "a/b", "a.b", "-a", "", " a", "a\n", "${root}", "a" * 65, "none"])
+@pytest.mark.parametrize("name", MAPS)
+def test_a_key_that_is_no_name_of_a_folder_or_stage_is_one_line(tmp_path: Path, name: str, key: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_params(place(tmp_path, changed(f"{name.replace('/', '|')}|{key}", {}, "|")))
+    line, place_ = str(caught.value), name.replace("/", r"\.")
+    assert re.search(rf"params\.yaml: {place_}: '.*' (cannot be a name|means no entry).*; rename it$", line), line
+    assert "\n" not in line and len(line) < 300
+
+
+@pytest.mark.parametrize("paper", ["../up", "none", ""])
+@pytest.mark.parametrize("path", ["models/songnet", "runs/songnet_free", "baselines/tiny", "annotations/again"])
+def test_a_paper_that_is_no_name_of_a_folder_is_one_line(tmp_path: Path, path: str, paper: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{path.replace('/', '.')}\.paper: .*cannot be a name"):
+        load_params(place(tmp_path, changed(f"{path}/paper", paper)))
+    with pytest.raises(ConfigError, match=r"reports\.0: .*cannot be a name"):
+        load_params(place(tmp_path, changed("reports", [paper])))
+
+
+def test_a_name_may_have_letters_digits_underscores_and_hyphens(tmp_path: Path) -> None:
+    tree = complete()
+    tree["corpora"]["詩-2_a"] = {**tree["corpora"]["lines"], "also_2": "none"}
+    tree["corpora"]["lines"]["also_2"] = "corpora/詩-2_a"
+    assert load_params(place(tmp_path, tree)).corpora["lines"].corpora == ("詩-2_a",)
+
+
+def test_a_value_that_is_too_long_to_show_is_cut(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_params(place(tmp_path, changed("profile", "huge" * 100_000)))
+    assert len(str(caught.value)) < 500
+    with pytest.raises(ConfigError) as caught:
+        load_params(place(tmp_path, changed("huge" * 10_000, 1)))
+    assert len(str(caught.value)) < 700
+
+
+def test_a_treebank_of_unknown_records_is_one_line(tmp_path: Path) -> None:
+    tree = changed("parsers/chart", UNTRAINED | {"treebank": "said"})
+    tree["corpora"]["said"]["records"] = "moon"
+    with pytest.raises(ConfigError, match=r"corpora\.said\.records: unknown records 'moon'; allowed: "):
+        load_params(place(tmp_path, tree))
+
+
+@pytest.mark.parametrize(
+    ("changes", "cycle"),
+    [
+        (
+            {"datasets/linearize/tiny/vocab_from": "other", "datasets/linearize/other/vocab_from": "tiny"},
+            "vocab_from forms a cycle: tiny -> other -> tiny",
+        ),
+        ({"models/songnet/init": "songnet"}, "init forms a cycle: songnet -> songnet"),
+        (
+            {"models/songnet/init": "songnet_no_s", "models/songnet_no_s/init": "songnet"},
+            "init forms a cycle: songnet -> songnet_no_s -> songnet",
+        ),
+        ({"runs/written/guidance": "guig/written"}, "guidance forms a cycle: written -> written"),
+        (
+            {"runs/expanded/guidance": "guig/written"},
+            "guidance forms a cycle: expanded -> written -> expanded",
+        ),
+        (
+            {"corpora/lines/also_2": "corpora/lines"},
+            "also_1, also_2, parser or treebank forms a cycle: corpora.lines -> corpora.lines",
+        ),
+        (
+            {
+                "parsers/chart": UNTRAINED | {"treebank": "gold"},
+                "corpora/gold": corpus("sentences", "zh", "penn", shelf="lines", also_1="corpora/lines"),
+                "corpora/lines/parser": "chart",
+            },
+            "treebank forms a cycle: corpora.lines -> parsers.chart -> corpora.gold -> corpora.lines",
+        ),
+    ],
+)
+def test_what_is_made_from_itself_is_one_line(tmp_path: Path, changes: dict[str, Any], cycle: str) -> None:
+    tree = complete()
+    for key, value in changes.items():
+        change(tree, key, value)
+    with pytest.raises(ConfigError) as caught:
+        load_params(place(tmp_path, tree))
+    assert f"{cycle}; set one of them to none" in str(caught.value)
+
+
+def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
+    tree = complete()
+    for number in range(300):
+        init = f"songnet{number - 1}" if number else "songnet"
+        tree["models"][f"songnet{number}"] = tree["models"]["songnet"] | {"init": init, "default_for": []}
+    assert load_params(place(tmp_path, tree)).models["songnet299"].init == "songnet298"
 
 
 @pytest.mark.parametrize("number", ["1e-05", "1.0e-5", "0.00001"])
@@ -391,7 +525,7 @@ def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path) -> 
 def test_a_file_that_is_no_mapping_is_one_line(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     path = place(tmp_path, complete())
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(ConfigError, match=f"{name}: {message}") as caught:
+    with pytest.raises(ConfigError, match=rf"{name}(, line [12])?: {message}") as caught:
         load_params(path)
     assert "\n" not in str(caught.value)
 

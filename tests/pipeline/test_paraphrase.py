@@ -331,7 +331,7 @@ BAD: list[tuple[list[str], str]] = [
     (["xkcd " * 9, *ONE], "text: it has over 20 word pieces; give one sentence at a time"),
     (["厨师在削洋葱。", *ONE], "text: most of its letters are not English"),
     (["Повар чистит лук (a cook).", *ONE], "text: most of its letters are not English"),
-    (["cook \udcff", *ONE], "text: not UTF-8"),
+    (["cook \udcff", *ONE], "argument cook \\udcff: not UTF-8"),
     (["zzz", *ONE], "text: parser own refuses its 3 characters (no tree); give one short sentence"),
     (["qqq", *ONE], "parser own gives no constituency trees; name one that does"),
     (["an odd cook", *ONE], "text: its parse has labels that the models do not know: XYZ; word it otherwise"),
@@ -347,7 +347,7 @@ BAD: list[tuple[list[str], str]] = [
     ([SOURCE, "--templates", "0"], "--templates: 0 is too small; at least 1"),
     ([SOURCE, "--n", "0"], "--n: 0 is too small; at least 1"),
     ([SOURCE, "--beam", "0"], "--beam: 0 is too small; at least 1"),
-    ([SOURCE, "--beam", "257"], "--beam: 257 is too large; at most 256"),
+    ([SOURCE, "--beam", "1001"], "--beam: 1001 is too large; at most 1,000"),
     ([SOURCE, "--n", "9"], "--n: 9 texts of 8 beams; a beam of 9, or more"),
     ([SOURCE, "--n", "200", "--beam", "200", "--templates", "51"], "--n: 10,200 texts at once; at most 10,000"),
     (

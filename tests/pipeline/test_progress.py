@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
-from pipeline.progress import counted, followed
+import pytest
+from rich.console import Console
+
+from pipeline import progress
+from pipeline.progress import counted, followed, progress_bar, say
 
 
 def test_what_is_followed_comes_through_and_nothing_is_drawn_where_there_is_no_terminal(
@@ -16,3 +20,18 @@ def test_what_is_followed_comes_through_and_nothing_is_drawn_where_there_is_no_t
 
 def test_counts_in_one_line() -> None:
     assert counted([("train", 12345), ("dev", 2)]) == "train 12,345, dev 2"
+
+
+def test_what_is_said_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    say("\x1b[2Jwiped", "two\tcolumns")
+    assert capsys.readouterr().err == "\\x1b[2Jwiped\ntwo\tcolumns\n"
+
+
+def test_a_description_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(progress, "Console", lambda **_: Console(file=shown, force_terminal=True, width=120))
+    with progress_bar() as bar:
+        bar.add_task("[red]\x1b]0;title\x07 poems", total=1, note="\x9b1m[/]")
+        bar.refresh()
+    assert "[red]\\x1b]0;title\\x07 poems" in shown.getvalue() and "\\x9b1m[/]" in shown.getvalue()
+    assert "\x1b]0;" not in shown.getvalue() and "\x9b" not in shown.getvalue()

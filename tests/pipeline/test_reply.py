@@ -260,16 +260,29 @@ def test_chat_goes_on_after_a_line_that_it_cannot_read(talk: Path, cli: Cli) -> 
         assert line.startswith("espalier: post: ") and part in line
 
 
+def test_a_line_of_a_chat_that_does_not_end_is_one_line(talk: Path, cli: Cli) -> None:
+    answer = chatted(talk, cli, f"{POST}\n" + "好" * 1_000_001)
+    assert answer.status == 1 and answer.out == cli(talk, "reply", POST).out
+    assert answer.err == "espalier: standard input: a line of over 1,000,000 characters; shorten it\n"
+
+
+def test_chat_without_standard_input_is_no_error(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    answer = cli(talk, "chat")
+    assert (answer.status, answer.out, answer.err) == (0, "", "")
+
+
 def test_chat_of_nothing_is_no_error(talk: Path, cli: Cli) -> None:
     answer = chatted(talk, cli, "")
     assert (answer.status, answer.out, answer.err) == (0, "", "")
 
 
 def test_ctrl_c_ends_a_chat_cleanly(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: str) -> str:
-        raise KeyboardInterrupt
+    class Interrupted(io.StringIO):
+        def readline(self, *_: Any) -> str:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr("builtins.input", interrupted)
+    monkeypatch.setattr("sys.stdin", Interrupted())
     answer = cli(talk, "chat")
     assert (answer.status, answer.out, answer.err) == (0, "", "")
 
@@ -319,7 +332,7 @@ BAD: list[tuple[list[str], str]] = [
     (["what a lovely day"], "post: most of its words are not Chinese; the model reads Chinese alone"),
     (["Повар чистит лук (厨师)."], "post: most of its words are not Chinese"),
     (["下雨了", "--language", "en"], "post: most of its letters are not English"),
-    (["ca\udcff"], "post: not UTF-8"),
+    (["ca\udcff"], "argument ca\\udcff: not UTF-8"),
     ([POST, "--beam", "0"], "--beam: 0 is too small; at least 1"),
     ([POST, "--local", "0"], "--local: 0 is too small; at least 1"),
     ([POST, "--min-words", "0"], "--min-words: 0 is too small; at least 1"),

@@ -1,0 +1,42 @@
+"""What holds of every stage while it runs: it is the only one of its kind, and its bytes depend on no thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from espalier.io.errors import ArtifactError
+from espalier.io.hashing import digest
+from espalier.io.locks import exclusive
+from pipeline import layout
+
+#: For numpy and torch, which read it when they are imported.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+#: The stages that compute with as many threads as `OMP_NUM_THREADS` says, and record it.
+TRAININGS = ("train", "train_parser")
+
+
+def fix_threads(stage: str) -> None:
+    """Let a stage that trains nothing compute with one thread: sums in another order would be other bytes."""
+    if stage not in TRAININGS:
+        os.environ.update(ONE_THREAD)
+
+
+@contextmanager
+def alone(stage: str, key: str) -> Iterator[None]:
+    """Hold the lock of a stage's entry. Of the processes of one distributed training the first holds it.
+
+    Raises:
+        ArtifactError: another process runs it.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    lock = layout.scratch("locks", f"{digest(stage, key)}.lock")
+    with exclusive(
+        lock,
+        timeout=0,
+        held=ArtifactError("runs in another process", where=f"{stage} {key}", remedy="wait for it, or end it"),
+    ):
+        yield

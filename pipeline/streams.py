@@ -1,0 +1,60 @@
+"""Standard input, output and error: what they need before a command runs, and when one of them fails."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import sys
+
+from espalier.io.errors import ArtifactError, ConfigError
+
+
+def open_streams() -> None:
+    """Let the streams read and write Chinese: as UTF-8, unless their own encoding has it.
+
+    Raises:
+        ArtifactError: standard output is closed.
+        ConfigError: the encoding of arguments and of files' names has no Chinese.
+    """
+    if sys.stderr is None:  # closed; print would write to standard output instead
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if sys.stdout is None:
+        raise ArtifactError("is closed", where="standard output", remedy="send it to a file, or to /dev/null")
+    for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if _has_chinese(stream.encoding) else "utf-8", errors=errors)
+    if not _has_chinese(encoding := sys.getfilesystemencoding()):
+        raise ConfigError(f"the encoding {encoding} has no Chinese", where="locale", remedy="set PYTHONUTF8=1")
+
+
+def flush() -> OSError | None:
+    """Write what the streams still hold. One that cannot be written is redirected to nowhere.
+
+    Returns:
+        The first error.
+    """
+    first = None
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError as error:
+            first = first or error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return first
+
+
+def reader_is_gone() -> bool:
+    """Whether standard output is a pipe that nobody reads any more."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)  # errors alone
+    return bool(poll.poll(0))
+
+
+def _has_chinese(encoding: str) -> bool:
+    try:
+        "诗".encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,39 @@
+"""A small built project to hurt, and the counts of what happened."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from harm import Project, Tally
+
+_spec = importlib.util.spec_from_file_location("pipeline_conftest", Path(__file__).parents[1] / "pipeline/conftest.py")
+assert _spec is not None and _spec.loader is not None
+_pipeline = importlib.util.module_from_spec(_spec)
+sys.modules[_spec.name] = _pipeline
+_spec.loader.exec_module(_pipeline)
+built = _pipeline.built
+
+
+@pytest.fixture(scope="module")
+def project(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy to change, and the original to restore it from."""
+    folder = tmp_path_factory.mktemp("faults")
+    shutil.copytree(built, folder / "project", symlinks=True)
+    (folder / "scratch").mkdir()
+    return Project(folder / "project", built, folder / "scratch")
+
+
+@pytest.fixture(scope="module")
+def tallies() -> Iterator[dict[str, Counter[str]]]:
+    """How the trials of each kind ended; printed at the end."""
+    counts: dict[str, Counter[str]] = {}
+    yield counts
+    print("\n" + Tally.table(counts))

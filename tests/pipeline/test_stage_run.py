@@ -1,0 +1,56 @@
+"""What holds of every stage while it runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from espalier.io.errors import ArtifactError
+from pipeline.cli import STAGES
+from pipeline.stage_run import TRAININGS, alone, fix_threads
+
+HOLD = """
+import sys
+from pipeline.stage_run import alone
+with alone("filter", "verse"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_only_trainings_compute_with_more_than_one_thread(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    for name in names:
+        monkeypatch.setenv(name, "16")
+    fix_threads(stage)
+    assert {os.environ[name] for name in names} == {"16" if stage in TRAININGS else "1"}
+
+
+def test_a_stage_that_runs_already_is_refused_and_other_keys_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as other:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        with alone("filter", "pairs"), alone("parse", "verse"):
+            pass
+        with (
+            pytest.raises(ArtifactError, match=r"^filter verse: runs in another process; wait"),
+            alone("filter", "verse"),
+        ):
+            pass
+        monkeypatch.setenv("RANK", "1")  # another process of the same distributed training
+        with alone("filter", "verse"):
+            pass
+        other.kill()  # and the lock is free
+    monkeypatch.delenv("RANK")
+    with alone("filter", "verse"):
+        pass
