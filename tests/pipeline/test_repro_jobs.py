@@ -146,8 +146,9 @@ def test_ctrl_c_ends_it_in_a_line_and_a_later_run_goes_on(tmp_path: Path, run: R
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment["DVC_SITE_CACHE_DIR"] = str(tmp_path / "dvc")
     process = subprocess.Popen(
-        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # the tests may ignore it
+    )  # fmt: skip
     deadline = time.monotonic() + 60
     while not (folder / "right.txt").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -157,6 +158,6 @@ def test_ctrl_c_ends_it_in_a_line_and_a_later_run_goes_on(tmp_path: Path, run: R
     assert process.returncode == 1 and "Traceback" not in said, said
     assert said.splitlines()[-1] == "espalier: interrupted"
     (folder / "again.txt").touch()
-    again = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    again = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert again.returncode == 0, again.stderr
     assert (folder / "last.txt").exists()

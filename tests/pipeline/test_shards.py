@@ -98,7 +98,7 @@ def test_a_cluster_gives_the_same_parses_though_a_worker_is_killed_in_mid_run(
             time.sleep(0.01)
         os.kill(victim, signal.SIGKILL)
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)  # where no shard is parsed, it waits for ever
     killer.start()
     answers = shards.parse_all(asked, parser, files).answers
     killer.join()
