@@ -9,7 +9,7 @@ repro: .venv/ready
 	espalier repro
 
 test: .venv/ready
-	OMP_NUM_THREADS=1 pytest -n 2
+	OMP_NUM_THREADS=1 pytest -n 2 --dist worksteal --durations 10
 
 # All trials of tests/faults, of which `make test` runs a sample.
 faults: .venv/ready
