@@ -64,7 +64,7 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "verify"}
+OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "verify", "pages"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -289,6 +289,16 @@ def repro(
 
     _enter(profile.value if profile else None)
     run(targets or [], jobs or min(4, len(os.sched_getaffinity(0))))
+
+
+@app.command()
+def pages(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a page would change.")] = False,
+) -> None:
+    """Write the numbers and tables of README and docs anew, from the details that git holds."""
+    from pipeline.commands.pages import pages as write
+
+    write(check)
 
 
 @app.command()

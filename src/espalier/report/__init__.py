@@ -10,6 +10,7 @@ from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.console import render_console
 from espalier.report.html import render_html
 from espalier.report.markdown import render_markdown
+from espalier.report.pages import render_page, with_numbers
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
 
@@ -29,4 +30,6 @@ __all__ = [
     "render_console",
     "render_html",
     "render_markdown",
+    "render_page",
+    "with_numbers",
 ]

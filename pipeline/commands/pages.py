@@ -1,0 +1,65 @@
+"""pages: write the numbers and tables of README and docs anew, from the details that git holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from espalier.io.errors import ArtifactError
+from espalier.io.files import atomic_file, read_json
+from espalier.io.yaml_files import load_yaml
+from pipeline import layout
+from pipeline.progress import say
+
+#: The templates, each with its page. The numbers of README are a part of it; the other pages are made as a whole.
+PAGES = {"readme.md": "README.md", "results.md": "docs/results.md"}
+
+
+def pages(check: bool) -> None:
+    """Write the pages, or say which would change.
+
+    Raises:
+        ArtifactError: a page differs from what the details say, with `check`; or a template asks for what is not there.
+    """
+    stale = {page: text for page, text in rendered().items() if _read(layout.ROOT / page) != text}
+    if check and stale:
+        raise ArtifactError("the numbers are not those of the details", where=", ".join(stale), remedy="espalier pages")
+    for page, text in stale.items():
+        with atomic_file(layout.ROOT / page) as part:
+            part.write_text(text, encoding="utf-8")
+        say(f"{page}: written")
+
+
+def rendered() -> dict[str, str]:
+    """The text of each page by its path below the root."""
+    from espalier.report import load_printed, render_page, with_numbers
+
+    folder = layout.ROOT / "report" / "printed"
+    printed = {path.stem: load_printed(path) for path in sorted(folder.glob("*.yaml"))}
+    tried = load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"]
+    texts = {}
+    for name, page in PAGES.items():
+        template = layout.ROOT / "report" / "pages" / name
+        source, where = template.read_text(encoding="utf-8"), f"report/pages/{name}"
+        text = render_page(source, where, details=_details, params=_params, printed=printed, tried=tried)
+        path = layout.ROOT / page
+        texts[page] = with_numbers(path.read_text(encoding="utf-8"), text, page) if name == "readme.md" else text
+    return texts
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@cache
+def _params(profile: str) -> Mapping[str, Any]:
+    tree: dict[str, Any] = load_yaml(layout.PROFILES[profile] / layout.PARAMS)
+    return tree
+
+
+@cache
+def _details(profile: str, group: str, key: str) -> Mapping[str, Any]:
+    details: dict[str, Any] = read_json(layout.PROFILES[profile] / layout.details(group, key), dict[str, Any])
+    return details

@@ -1,0 +1,142 @@
+"""Pages of Markdown whose numbers come from files: a template has the prose, and asks for each number and table.
+
+A template is Jinja. A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg", whose details are
+`details/GROUP/KEY.json` of that profile. What is not there is an error, so that no page shows a number that is gone; a
+score that is undefined is shown as a dash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined, TemplateError
+
+from espalier.io.errors import ArtifactError
+from espalier.report.printed import Printed
+from espalier.report.tables import BLANK
+
+#: The details of a place, by profile, group and key.
+Details = Callable[[str, str, str], Mapping[str, Any]]
+#: The params.yaml of a profile.
+Params = Callable[[str], Mapping[str, Any]]
+
+#: The generated part of a page lies between these lines.
+BEGIN: Final = "<!-- numbers: written by `espalier pages` -->"
+END: Final = "<!-- end of numbers -->"
+
+
+def render_page(
+    template: str,
+    where: str,
+    *,
+    details: Details,
+    params: Params,
+    printed: Mapping[str, Printed],
+    tried: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The text of a template.
+
+    A template calls:
+        score(place, metric, digits=2): a score; `interval(...)` the same with its interval.
+        count(place, path): a number of the details by its path, such as "rows.train".
+        difference(place, run, other, metric, digits=2): the score of `run` less that of `other`; `place` is
+            PROFILE/GROUP.
+        table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
+            "metric" or "metric:digits"}. A metric that begins with "counts." is a count.
+        param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
+        printed(paper, run, column): the number that the paper prints in the row of this run.
+    `tried` are the rows of `report/tried.yaml`.
+
+    Args:
+        template: the source.
+        where: the template's name, for errors.
+        details: reads a place.
+        params: reads a profile's params.yaml.
+        printed: the papers' printed numbers, by paper.
+        tried: which settings were tried.
+
+    Raises:
+        ArtifactError: the template asks for a place, score or number that is not there, or is no template.
+    """
+
+    def at(place: str) -> Mapping[str, Any]:
+        profile, group, key = place.split("/", 2)
+        return details(profile, group, key)
+
+    def value(place: str, metric: str) -> Any:
+        if metric.startswith("counts."):
+            return _path(at(place), metric, place)
+        scores = at(place).get("scores", {})
+        if metric not in scores:
+            raise ArtifactError(f"has no {metric}", where=place, remedy="correct the page's template")
+        return scores[metric]
+
+    def score(place: str, metric: str, digits: int = 2) -> str:
+        return _number(value(place, metric), digits)
+
+    def interval(place: str, metric: str, digits: int = 2) -> str:
+        around = (at(place).get("intervals") or {}).get(metric)
+        text = score(place, metric, digits)
+        return f"{text} [{_number(around[0], digits)}, {_number(around[1], digits)}]" if around else text
+
+    def difference(place: str, run: str, other: str, metric: str, digits: int = 2) -> str:
+        return _number(value(f"{place}/{run}", metric) - value(f"{place}/{other}", metric), digits)
+
+    def table(place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run") -> str:
+        grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
+        for run, label in rows.items():
+            cells = []
+            for column in columns.values():
+                metric, _, digits = column.partition(":")
+                cells.append(score(f"{place}/{run}", metric, int(digits or 2)))
+            grid.append([f"`{run}`", label, *cells])
+        return "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
+
+    def paper_prints(paper: str, run: str, column: str) -> str:
+        for part in printed[paper].tables:
+            for row in part.rows:
+                if column in row.printed and any(ref.run == run for ref in row.runs):
+                    return str(row.printed[column].value)
+        raise ArtifactError(f"no printed {column} of {run}", where=f"report/printed/{paper}.yaml")
+
+    def count(place: str, path: str) -> str:
+        return _number(_path(at(place), path, place), 0)
+
+    def param(profile: str, path: str) -> str:
+        found = _path(params(profile), path, f"{profile}/params.yaml")
+        return f"{found:,}" if isinstance(found, int) else str(found)
+
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
+    functions = {"score": score, "interval": interval, "count": count, "difference": difference, "table": table,
+                 "param": param, "printed": paper_prints, "tried": tried}  # fmt: skip
+    try:
+        return environment.from_string(template).render(functions)
+    except TemplateError as error:
+        raise ArtifactError(str(error), where=where, remedy="correct the template") from error
+
+
+def with_numbers(page: str, part: str, where: str) -> str:
+    """A page whose lines between `BEGIN` and `END` are replaced.
+
+    Raises:
+        ArtifactError: the page has not exactly one such part.
+    """
+    before, begin, rest = page.partition(f"{BEGIN}\n")
+    _, end, after = rest.partition(f"{END}\n")
+    if not begin or not end or BEGIN in rest or END in after:
+        raise ArtifactError(f"no part, or two, between {BEGIN} and {END}", where=where, remedy="put the lines back")
+    return f"{before}{begin}{part.rstrip()}\n{end}{after}"
+
+
+def _number(value: Any, digits: int) -> str:
+    return BLANK if value is None else f"{value:,.{digits}f}"
+
+
+def _path(tree: Mapping[str, Any], path: str, place: str) -> Any:
+    found: Any = tree
+    for name in path.split("."):
+        if not isinstance(found, Mapping) or name not in found:
+            raise ArtifactError(f"has no {path}", where=place, remedy="correct the page's template")
+        found = found[name]
+    return found

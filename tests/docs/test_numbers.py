@@ -1,0 +1,36 @@
+"""The numbers of README and docs/results.md are those of the details in git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from espalier.io.errors import ArtifactError
+from pipeline import layout
+from pipeline.commands.pages import PAGES, pages, rendered
+
+
+@pytest.mark.parametrize("page", PAGES.values())
+def test_a_page_is_what_its_template_and_the_details_give(page: str) -> None:
+    assert (layout.ROOT / page).read_text(encoding="utf-8") == rendered()[page], "run espalier pages"
+
+
+def test_a_page_that_differs_is_named_and_then_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, page in PAGES.items():
+        for path in (f"report/pages/{name}", page):
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text((layout.ROOT / path).read_text(encoding="utf-8"), encoding="utf-8")
+    for path in ("report/printed", "report/tried.yaml"):
+        (tmp_path / path).symlink_to(layout.ROOT / path)
+    monkeypatch.setattr(layout, "ROOT", tmp_path)
+    pages(check=True)
+    page = tmp_path / "docs/results.md"
+    whole = page.read_text(encoding="utf-8")
+    page.write_text(whole.replace("## SongNet", "## Songnet"), encoding="utf-8")
+    with pytest.raises(
+        ArtifactError, match=r"^docs/results.md: the numbers are not those of the details; espalier pages$"
+    ):
+        pages(check=True)
+    pages(check=False)
+    assert page.read_text(encoding="utf-8") == whole

@@ -1,0 +1,102 @@
+"""Pages from templates: each number is that of its file, and what is not there is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.io.errors import ArtifactError
+from espalier.report import load_printed, render_page, with_numbers
+from espalier.report.pages import BEGIN, END
+
+DETAILS = {
+    ("small", "guig", "one"): {
+        "scores": {"bleu": 30.894, "ppl": None, "nodes": 12345.6},
+        "intervals": {"bleu": [29.123, 32.777], "ppl": None},
+        "counts": {"posts": 2000},
+        "rows": {"train": 30157},
+    },
+    ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
+}
+PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
+
+
+def details(profile: str, group: str, key: str) -> Mapping[str, Any]:
+    if (profile, group, key) not in DETAILS:
+        raise ArtifactError("no such file", where=key)
+    return DETAILS[profile, group, key]
+
+
+def render(template: str) -> str:
+    return render_page(
+        template,
+        "page.md",
+        details=details,
+        params=lambda profile: {"steps": 1800, "rate": 0.5, "of": profile},
+        printed={"guig": load_printed(PRINTED)},
+        tried=[{"system": "X"}],
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("{{ score('small/guig/one', 'bleu') }}", "30.89"),
+        ("{{ score('small/guig/one', 'bleu', 1) }}", "30.9"),
+        ("{{ score('small/guig/one', 'ppl') }}", "—"),
+        ("{{ score('small/guig/one', 'nodes', 1) }}", "12,345.6"),
+        ("{{ interval('small/guig/one', 'bleu') }}", "30.89 [29.12, 32.78]"),
+        ("{{ interval('small/guig/other', 'bleu') }}", "30.63"),
+        ("{{ difference('small/guig', 'one', 'other', 'bleu') }}", "0.26"),
+        ("{{ count('small/guig/one', 'rows.train') }}", "30,157"),
+        (
+            "{{ param('small', 'steps') }}, {{ param('paper', 'rate') }}, {{ param('paper', 'of') }}",
+            "1,800, 0.5, paper",
+        ),
+        ("{{ printed('guig', 'guig_tg', 'bleu') }}", "48.03"),
+        ("{{ tried[0].system }}", "X"),
+    ],
+)
+def test_a_number_is_that_of_its_place(template: str, shown: str) -> None:
+    assert render(template) == shown
+
+
+def test_a_table_has_a_row_for_each_run_and_the_digits_that_a_column_asks_for() -> None:
+    template = "{{ table('small/guig', {'one': 'first', 'other': 'second'}, {'BLEU': 'bleu', 'PPL': 'ppl:1'}) }}"
+    assert render(template).splitlines() == [
+        "| run |  | BLEU | PPL |",
+        "| --- | --- | ---: | ---: |",
+        "| `one` | first | 30.89 | — |",
+        "| `other` | second | 30.63 | 10.0 |",
+    ]
+    template = "{{ table('small/guig', {'one': ''}, {'posts': 'counts.posts:0'}, heading='model') }}"
+    assert render(template).splitlines()[::2] == ["| model |  | posts |", "| `one` |  | 2,000 |"]
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ score('small/guig/none', 'bleu') }}", "none: no such file"),
+        ("{{ score('small/guig/one', 'meteor') }}", "small/guig/one: has no meteor"),
+        ("{{ count('small/guig/one', 'rows.dev') }}", "small/guig/one: has no rows.dev"),
+        ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
+        ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),
+        ("{{ undefined }}", "page.md: 'undefined' is undefined"),
+        ("{% if %}", "page.md: "),
+    ],
+)
+def test_what_is_not_there_is_one_line(template: str, message: str) -> None:
+    with pytest.raises(ArtifactError) as error:
+        render(template)
+    assert str(error.value).startswith(message) and "\n" not in str(error.value)
+
+
+def test_the_generated_part_of_a_page_is_replaced_and_the_rest_kept() -> None:
+    page = f"one\n{BEGIN}\nold\n{END}\ntwo\n"
+    assert with_numbers(page, "new\n\n", "README.md") == f"one\n{BEGIN}\nnew\n{END}\ntwo\n"
+    for broken in ("one\n", f"{BEGIN}\n", page + page):
+        with pytest.raises(ArtifactError, match=r"^README.md: no part, or two"):
+            with_numbers(broken, "new", "README.md")
