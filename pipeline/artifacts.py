@@ -21,8 +21,6 @@ from pipeline.params import Corpus, Params, read_yaml
 
 #: The columns that identify a segment, in the outputs and in the statistics of every run.
 SEGMENT_COLUMNS = ("id", "cluster", "seed", "sample")
-#: The JSON files of a ready dataset that are of every encoding.
-NO_EXTRAS = ("vocabulary", "details")
 
 
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -64,6 +62,13 @@ class DatasetDetails(BaseModel):
     parsed: dict[str, Any]
 
 
+class ParsingDetails(BaseModel):
+    """What a dataset reads of `details/parsing/<corpus>.json`."""
+
+    parser: str
+    quarantined: dict[str, int]
+
+
 class TrainingSummary(BaseModel):
     """What is read of each seed in `models/<model>/training.json`."""
 
@@ -88,9 +93,17 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
     return Ready(
         records=read_records(folder, f"{split}.records", kind.record),
         data=kind.split.load(folder / f"{split}.parquet", vocabulary),
-        extras={file.stem: read_json(file) for file in folder.glob("*.json") if file.stem not in NO_EXTRAS},
+        extras=read_extras(dataset),
         unfit=len(read_quarantine(folder, f"{split}.quarantine")),
     )
+
+
+def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
+    """What an encoding keeps of the training records besides ids, such as the most frequent templates: rows by name."""
+    extras: dict[str, list[dict[str, Any]]] = read_json(
+        layout.ready(dataset) / "extras.json", dict[str, list[dict[str, Any]]]
+    )
+    return extras
 
 
 def read_texts(paper: str, run: str) -> pd.DataFrame:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
-from espalier.io.files import read_json
 from espalier.io.registry import entry
 from espalier.models.registry import architecture
 from pipeline import layout
+from pipeline.artifacts import read_extras
 from pipeline.device import device
 from pipeline.params import Model, Params
 
@@ -26,14 +26,13 @@ def describe(folder: Path, key: str, params: Params) -> None:
         folder: that becomes `models/<key>`, beside which it lies.
     """
     dataset = params.datasets.every[params.models[key].dataset]
-    templates = layout.ready(params.models[key].dataset) / "templates.json"
     parser, expander = parser_of(params, dataset.corpus), expander_of(params, key)
     save_system(
         folder,
         dataset.settings.model_dump(mode="json"),
         parser=layout.parser(parser) if parser else None,
         expander=layout.model(expander) if expander else None,
-        templates=read_json(templates) if templates.exists() else (),
+        templates=read_extras(params.models[key].dataset).get("templates", ()),
     )
 
 

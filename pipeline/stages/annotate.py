@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from espalier.io.files import read_json
 from espalier.io.hashing import digest
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.registry import parser_signature
 from pipeline import layout
 from pipeline.params import load_params
 from pipeline.progress import counted, say
@@ -25,7 +25,7 @@ def run(key: str) -> None:
     annotation = entry("annotation", params.annotations, key)
     texts = read_table(layout.output(annotation.paper, annotation.run), ["id", "seed", "sample", "text"])
     parser = layout.parser(annotation.parser)
-    signature = str(read_json(parser / "parser.json")["signature"])
+    signature = parser_signature(parser)
     scratch = layout.scratch("annotate", key, digest(signature))
     table = annotated(texts, parser, scratch)
     write_table(layout.annotation(key), table, {"parser": signature})

@@ -14,7 +14,7 @@ from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from pipeline import layout
-from pipeline.artifacts import RowCounts, read_records, write_metrics
+from pipeline.artifacts import ParsingDetails, RowCounts, read_records, write_metrics
 from pipeline.params import Dataset, Params, load_params
 from pipeline.progress import counted, say
 from pipeline.stages.filter import SPLITS
@@ -54,7 +54,7 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
         "quarantined": dict(sorted(Counter(row.reason for row in quarantined).items())),
         "measures": kind.measures(encoded["train"].split),
         "filtered": read_json(layout.details("corpora", dataset.corpus), RowCounts),
-        "parsed": _without_speed(read_json(layout.details("parsing", dataset.corpus), dict[str, Any])),
+        "parsed": _without_speed(read_json(layout.details("parsing", dataset.corpus), ParsingDetails)),
     }
     with atomic_folder(layout.ready(key)) as folder:
         vocabulary.save(folder / "vocabulary.json")
@@ -65,8 +65,7 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
             if name != "train":
                 rows = [records[name][place] for place in part.places]
                 write_table(folder / f"{name}.records.parquet", table_of(rows, kind.record))
-        for name, value in kind.extras(records["train"], settings).items():
-            write_json(folder / f"{name}.json", value)
+        write_json(folder / "extras.json", dict(kind.extras(records["train"], settings)))
         write_json(folder / "details.json", details)
     write_metrics("datasets", key, numbers, details)
     say(counted(list(numbers.items())))

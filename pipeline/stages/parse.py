@@ -18,6 +18,7 @@ from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.registry import parser_signature
 from pipeline import layout
 from pipeline.artifacts import write_metrics
 from pipeline.params import Corpus, Params, load_params
@@ -45,11 +46,13 @@ def run(key: str) -> None:
         if not records:
             raise DataError("no records to parse", file=where, remedy="check its sources")
         parser = layout.parser(corpus.parser)
-        signature = str(read_json(parser / "parser.json")["signature"])
+        signature = parser_signature(parser)
+        trained = params.parsers[corpus.parser].treebank != layout.NONE
+        scores = read_json(parser / "scores.json", dict[str, float]) if trained else {}
         scratch = layout.scratch("parse", key, digest(signature))
         records, unparsed, speed = with_trees(records, parser, scratch)
         quarantined += unparsed
-        details = {"parser": signature, "parser_scores": _scores(parser), "speed": speed}
+        details = {"parser": signature, "parser_scores": scores, "speed": speed}
     with atomic_folder(layout.parsed(key)) as folder:
         write_table(folder / "records.parquet", table_of(records, kind))
         write_table(folder / "quarantine.parquet", table_of(quarantined, Quarantined))
@@ -89,9 +92,3 @@ def with_trees(
         else:
             kept.append(replace(row, **columns))
     return kept, quarantined, parsed.speed
-
-
-def _scores(parser: Path) -> dict[str, float]:
-    """What the parser scored on its treebank, if it was trained here."""
-    file = parser / "scores.json"
-    return dict(read_json(file)) if file.exists() else {}

@@ -280,7 +280,7 @@ def test_frequent_templates_are_taken_one_a_sample() -> None:
     for inputs, template in zip(runs, TEMPLATES, strict=True):
         assert trees_of(inputs, "template", view()) == [template["template"]] * 3
         assert trees_of(inputs, "target_tree", view()) == [tree for *_, tree in PAIRS]
-    with pytest.raises(DataError, match=r"templates\.json.*2 templates.*ask for fewer samples"):
+    with pytest.raises(DataError, match=r"extras\.json.*2 templates.*ask for fewer samples"):
         inputs_of(view(), RunOptions(samples=3), template="frequent")
 
 

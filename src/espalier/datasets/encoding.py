@@ -159,8 +159,8 @@ class Encoding(Protocol):
         """Encode the records that fit the settings; quarantine the others."""
         ...
 
-    def extras(self, records: Sequence[Any], settings: Any) -> Mapping[str, Any]:
-        """Further files of the dataset, made from the training records, such as frequent templates: {name: JSON}."""
+    def extras(self, records: Sequence[Any], settings: Any) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """What is kept of the training records besides ids, such as frequent templates: rows of JSON by name."""
         ...
 
     def counts(self, split: Any) -> Mapping[str, float]:

@@ -45,7 +45,7 @@ def save_system(
     Args:
         settings: of the dataset's encoding.
         parser, expander: folders, as seen from the working directory; they need not exist yet.
-        templates: the content of the dataset's `templates.json`.
+        templates: those of the dataset's extras.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}

@@ -316,7 +316,7 @@ def _templates(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], samp
     if decoder.template == "frequent":
         frequent = ready.extras["templates"]
         if sample >= len(frequent):
-            raise DataError(f"{len(frequent)} templates", file="templates.json", remedy="ask for fewer samples")
+            raise DataError(f"{len(frequent)} templates", file="extras.json", remedy="ask for fewer samples")
         return [str(frequent[sample]["template"])] * len(records)
     if "template" not in view.reads:
         return [""] * len(records)

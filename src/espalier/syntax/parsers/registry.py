@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.registry import entry
 from espalier.syntax.parse import Parse
@@ -21,6 +21,15 @@ from espalier.syntax.parsers.parser import Parser
 
 #: The model that was trained here, in a parser's folder.
 MODEL: Final = "model"
+
+
+class _Description(BaseModel):
+    """`parser.json`."""
+
+    backend: str
+    model: str | None
+    options: dict[str, Any]
+    signature: str
 
 
 @dataclass(frozen=True)
@@ -133,14 +142,17 @@ def load_parser(folder: Path) -> Parser:
         ArtifactError: the folder is none of a parser.
         ConfigError: its off-the-shelf model cannot be had.
     """
-    value = read_json(folder / "parser.json")
-    try:
-        backend, model, options = value["backend"], value["model"], value["options"]
-    except (KeyError, TypeError) as error:
-        raise ArtifactError(
-            "does not describe a parser", where=folder / "parser.json", remedy="make it again"
-        ) from error
-    return open_parser(backend, _model(folder, backend, model), options)
+    value = read_json(folder / "parser.json", _Description)
+    return open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
+
+
+def parser_signature(folder: Path) -> str:
+    """What identifies the parser of a folder, without loading it.
+
+    Raises:
+        ArtifactError: the folder is none of a parser.
+    """
+    return str(read_json(folder / "parser.json", _Description)["signature"])
 
 
 def _model(folder: Path, backend: str, model: str | None) -> str | Path | None:
