@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 import shutil
 from collections import Counter
@@ -63,8 +62,10 @@ class Project:
             found += [str(file.relative_to(self.original)) for file in below if file.is_file()]
         return [file for file in found if not endings or file.endswith(endings)]
 
-    def run(self, *arguments: str, hurt: Hurt | None = None, stdin: bytes = b"") -> Ended:
-        return run(self.folder, *arguments, hurt=hurt, scratch=self.scratch, stdin=stdin)
+    def run(self, *arguments: str, hurt: Hurt | None = None, stdin: bytes = b"", folder: str = ".") -> Ended:
+        """A command, in a folder of the project; published files come from its mirror."""
+        mirror = self.folder / "mirror"
+        return run(self.folder / folder, *arguments, hurt=hurt, scratch=self.scratch, stdin=stdin, mirror=mirror)
 
     def restore(self, *paths: str) -> None:
         """Put paths back as they were built."""
@@ -314,16 +315,3 @@ def _input(project: Project, rng: random.Random, *endings: str) -> tuple[Stage, 
 def _write(place: Path, data: bytes) -> None:
     place.unlink()  # it may be a link into a cache
     place.write_bytes(data)
-
-
-#: Trials of each kind: a few, or with FAULTS=all very many.
-EVERYTHING = os.environ.get("FAULTS") == "all"
-#: The kinds of trials, the number of a sample, and of all.
-KINDS: dict[str, tuple[Harm, int, int]] = {
-    "kills": (a_kill, 5, 500),
-    "flipped bits": (a_flipped_bit, 8, 400),
-    "damaged artifacts": (a_damaged_artifact, 8, 400),
-    "full disks": (a_full_disk, 4, 100),
-    "damaged params": (damaged_params, 10, 400),
-    "odd commands": (an_odd_command, 8, 400),
-}

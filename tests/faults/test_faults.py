@@ -5,11 +5,36 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 
 import pytest
-from harm import EVERYTHING, KINDS, Project
+from harm import (
+    Harm,
+    Project,
+    a_damaged_artifact,
+    a_flipped_bit,
+    a_full_disk,
+    a_kill,
+    an_odd_command,
+    damaged_params,
+)
+from harm_sources import a_corpus, an_archive
+
+#: Trials of each kind: a few, or with FAULTS=all very many.
+EVERYTHING = os.environ.get("FAULTS") == "all"
+#: The kinds of trials, the number of a sample, and of all.
+KINDS: dict[str, tuple[Harm, int, int]] = {
+    "kills": (a_kill, 5, 500),
+    "flipped bits": (a_flipped_bit, 8, 400),
+    "damaged artifacts": (a_damaged_artifact, 8, 400),
+    "full disks": (a_full_disk, 4, 100),
+    "damaged params": (damaged_params, 10, 400),
+    "odd commands": (an_odd_command, 8, 400),
+    "archives": (an_archive, 6, 300),
+    "corpora and treebanks": (a_corpus, 6, 300),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)

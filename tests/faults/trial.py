@@ -68,13 +68,15 @@ class Ended:
         return "line" if lines and self.err.rstrip().splitlines()[-1] == lines[-1] else "traceback"
 
 
-def run(folder: Path, *arguments: str, hurt: Hurt | None = None, scratch: Path, stdin: bytes = b"") -> Ended:
+def run(
+    folder: Path, *arguments: str, hurt: Hurt | None = None, scratch: Path, mirror: Path, stdin: bytes = b""
+) -> Ended:
     """`espalier ARGUMENTS` in a folder."""
     hurt = hurt or Hurt()
     (scratch / "stdin").write_bytes(stdin)
     context = get_context("forkserver")
     context.set_forkserver_preload([*PRELOADED])
-    process = context.Process(target=_work, args=(str(folder), list(arguments), hurt, str(scratch)))
+    process = context.Process(target=_work, args=(str(folder), list(arguments), hurt, str(scratch), str(mirror)))
     process.start()
     process.join(hurt.seconds if hurt.seconds is not None else PATIENCE)
     late = process.is_alive()
@@ -87,7 +89,7 @@ def run(folder: Path, *arguments: str, hurt: Hurt | None = None, scratch: Path, 
     return Ended(status, *texts)
 
 
-def _work(folder: str, arguments: list[str], hurt: Hurt, scratch: str) -> None:
+def _work(folder: str, arguments: list[str], hurt: Hurt, scratch: str, mirror: str) -> None:
     os.setsid()
     for number, (name, flags) in enumerate((("stdin", os.O_RDONLY), ("stdout", WRITE), ("stderr", WRITE))):
         os.dup2(os.open(f"{scratch}/{name}", flags, 0o600), number)
@@ -97,7 +99,7 @@ def _work(folder: str, arguments: list[str], hurt: Hurt, scratch: str) -> None:
     )
     os.chdir(folder)
     sys.argv = ["espalier", *arguments]
-    os.environ.update(ESPALIER_DEVICE="cpu", OMP_NUM_THREADS="1")
+    os.environ.update(ESPALIER_DEVICE="cpu", OMP_NUM_THREADS="1", ESPALIER_MIRROR=mirror)
     if hurt.call is not None:
         _kill_at(hurt.call)
     if hurt.bytes is not None:
