@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.files import Numbers, atomic_folder, read_json
+from espalier.io.files import Numbers, atomic_folder, read_json, write_json
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
@@ -31,10 +31,18 @@ SAMPLE_COLUMNS = ("id", "text", "format", "rhyme", "tune", "reference")
 
 
 def run(key: str) -> None:
-    """Make one paper's report in `reports/<paper>/`, and print its tables."""
+    """Make one paper's report in `reports/<paper>/` and `details/orderings/<paper>.json`, and print its tables."""
     from rich.console import Console
 
-    from espalier.report import build, comparisons_of, load_printed, render_console, render_html, render_markdown
+    from espalier.report import (
+        build,
+        comparisons_of,
+        load_printed,
+        orderings_json,
+        render_console,
+        render_html,
+        render_markdown,
+    )
 
     params = load_params()
     if key not in params.reports:
@@ -59,6 +67,7 @@ def run(key: str) -> None:
         for name, text in report.sheet.files().items() if report.sheet else ():
             # With a byte order mark, without which some spreadsheets guess another encoding.
             (folder / name).write_text(text, encoding="utf-8-sig")
+    write_json(layout.details("orderings", key), orderings_json(report))
     render_console(report, Console())
 
 

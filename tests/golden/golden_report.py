@@ -9,7 +9,18 @@ from typing import Any
 from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.perplexity import Likelihood
 from espalier.metrics.verse import KEYS, metrics_of, verse_statistics
-from espalier.report import CorpusResult, Curve, RunResult, Sample, build, load_printed, render_html, render_markdown
+from espalier.report import (
+    Comparison,
+    CorpusResult,
+    Curve,
+    RunResult,
+    Sample,
+    build,
+    load_printed,
+    orderings_json,
+    render_html,
+    render_markdown,
+)
 
 PAPER = """
 paper: {key: made, title: A made-up paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/made"}
@@ -27,6 +38,7 @@ tables:
     rows:
       - {label: Baseline, printed: {ppl: 20.5}}
       - {label: System, printed: {ppl: [12.50, 0.25], format: 99.0}, runs: [{run: made_free}, {run: made_frame}]}
+orderings: [{better: made_free, worse: made_further, column: [ppl, format], claim: The one is better.}]
 """
 
 
@@ -77,10 +89,17 @@ def report(folder: Path) -> Any:
     further = RunResult(key="made_further", model="made", profile="nursery", title="Unnamed", metrics=metrics)
     curve = Curve(model="made", profile="nursery", points=[(10, 5.0, None), (20, 4.5, 4.75), (30, 4.25, 4.5)])
     corpus = CorpusResult(key="made", profile="nursery", counts={"train": 9, "dev": 1}, quarantined={"too short": 2})
-    made = build(load_printed(printed), [run, further], [curve], [corpus])
+    compared = [
+        Comparison(
+            one="made_free", other="made_further", metric=metric, profile="nursery", difference=gain, low=gain - 1,
+            high=gain + 1, p=0.01, seeds=(3, 3), clusters=9, segments=10,
+        )
+        for metric, gain in (("ppl_released", -2.0), ("format_f1", 1.5))
+    ]  # fmt: skip
+    made = build(load_printed(printed), [run, further], [curve], [corpus], compared)
     # Drawings are matplotlib's, to the letter's outline.
     page = re.sub(r"<svg.*?</svg>", "<svg/>", render_html(made), flags=re.DOTALL)
-    return [page, render_markdown(made)]
+    return [page, render_markdown(made), orderings_json(made)]
 
 
 COMPONENTS = {"metrics.verse": verse, "report": report}

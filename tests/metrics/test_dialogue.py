@@ -86,7 +86,8 @@ def test_every_family_has_a_row_per_row_and_metrics_to_compare_systems_by() -> N
 def test_rows_of_one_post_are_resampled_together() -> None:
     found = scored(resamples=5)
     pooled = {"distinct_1", "distinct_2"}
-    assert all("groups:2|bs:5" in found[key].signature for key in set(KEYS) - pooled)
+    assert all("groups:2|" in found[key].signature for key in set(KEYS) - pooled)
+    assert "groups:2|bs:5" in found["bleu"].signature and "groups:2|ci:95|interval:korn" in found["empty"].signature
     assert all(found[key].low is None and "interval:none" in found[key].signature for key in pooled)
 
 

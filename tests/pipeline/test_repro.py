@@ -101,6 +101,10 @@ def test_the_report_names_each_run(built: Path) -> None:
     assert "songnet_free" in page and "songnet_no_s" in page
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']https?:", page)  # nothing is fetched
     assert (built / "reports/songnet/tables.md").stat().st_size > 500
+    orderings = json_of(built / "details/orderings/songnet.json")["orderings"]
+    plain = next(one for one in orderings if one["worse"] == "songnet_no_c")
+    assert (plain["verdict"], plain["why"]) == ("not computed", "not run: songnet_no_c")
+    assert [measure["metric"] for measure in plain["measures"]] == ["format_macro_f1", "format_micro_f1"]
 
 
 def test_no_stage_leaves_anything_half_written_or_a_checkpoint(built: Path) -> None:

@@ -58,7 +58,7 @@ def test_square_brackets_are_text_and_not_markup(toy: Printed, a_run: MakeRun) -
 def test_claims_fit_the_terminal_and_say_whether_they_hold(pairs: Printed, pair_runs: list[RunResult]) -> None:
     comparison = Comparison(
         one="guided", other="plain", metric="bleu", profile="nursery", difference=-2.0, low=-3.0, high=-1.0, p=0.02,
-        segments=40,
+        seeds=(3, 3), clusters=32, segments=40,
     )  # fmt: skip
     stream = io.StringIO()
     report = build(pairs, pair_runs, comparisons=[comparison])
@@ -66,5 +66,6 @@ def test_claims_fit_the_terminal_and_say_whether_they_hold(pairs: Printed, pair_
     lines = stream.getvalue().splitlines()
     assert max(cell_len(line) for line in lines) <= 60
     text = " ".join(" ".join(lines).split())
-    assert "reversed Guiding serves the meaning. BLEU of guided : plain 22.00 : 20.00 p 0.020" in text
-    assert "not computed Guiding serves the syntax. TED f of guided : plain 6.00 : 8.00" in text
+    meaning = "guided : plain BLEU 22.00 : 20.00 p 0.020 p (Holm) 0.020 3 seeds, 40 texts in 32 clusters"
+    assert f"reversed Guiding serves the meaning. {meaning}" in text
+    assert "not computed Guiding serves the syntax. guided : plain TED f 6.00 : 8.00" in text

@@ -156,7 +156,7 @@ def test_markdown_has_one_row_per_line_and_escapes_what_would_break_it(toy: Prin
 def paired(pairs: Printed, pair_runs: list[RunResult]) -> str:
     comparison = Comparison(
         one="guided", other="plain", metric="bleu", profile="nursery", difference=2.0, low=1.0, high=3.0, p=0.02,
-        segments=40,
+        seeds=(3, 3), clusters=32, segments=40,
     )  # fmt: skip
     origins = {"train": {"mill": 30, "brook": 10}, "dev": {"mill": 4}, "test": {}}
     corpus = CorpusResult(key="pairs", profile="nursery", origins=origins)
@@ -178,9 +178,10 @@ def _words(html: str) -> str:
 
 def test_a_claim_says_in_words_whether_it_holds(paired: str) -> None:
     words = _words(paired)
-    meaning = "BLEU ↑ guided plain 30.50 20.50 22.00 20.00 2.00 1.00–3.00 0.020 holds 40 texts"
-    assert f"Guiding serves the meaning. nursery {meaning}" in words
-    assert "Guiding serves the syntax. nursery TED f ↓ guided plain 6.50 7.50 6.00 8.00 — — not computed" in words
+    meaning = "BLEU ↑ 30.50 20.50 22.00 20.00 2.00 1.00–3.00 0.020 0.020 holds 3 seeds, 40 texts in 32 clusters"
+    assert f"Guiding serves the meaning. nursery guided : plain {meaning}; printed effect excluded" in words
+    syntax = "TED f ↓ 6.50 7.50 6.00 8.00 — — — not computed not computed"
+    assert f"Guiding serves the syntax. nursery guided : plain {syntax}" in words
 
 
 def test_examples_stand_under_their_template(paired: str) -> None:

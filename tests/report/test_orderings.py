@@ -1,25 +1,33 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import Comparison, Printed, RunResult, build, load_printed, render_markdown
-from espalier.report.orderings import Ordering, probability
+from espalier.report import Comparison, Printed, RunResult, build, load_printed, orderings_json, render_markdown
+from espalier.report.orderings import Ordering
 from espalier.report.tables import Reading
+from espalier.report.verdicts import probability
 
 
-def _compared(metric: str, difference: float, p: float, profile: str = "nursery") -> Comparison:
-    return Comparison(
-        one="guided", other="plain", metric=metric, profile=profile, difference=difference, low=difference - 1,
-        high=difference + 2, p=p, segments=40,
-    )  # fmt: skip
+def _compared(metric: str, difference: float | None, p: float | None, **changes: Any) -> Comparison:
+    known: dict[str, Any] = {} if difference is None else {"low": difference - 1, "high": difference + 2}
+    values = {"profile": "nursery", "seeds": (3, 3), "clusters": 32, "segments": 40, **known, **changes}
+    return Comparison(one="guided", other="plain", metric=metric, difference=difference, p=p, **values)
 
 
 def _found(pairs: Printed, runs: list[RunResult], *comparisons: Comparison) -> tuple[Ordering, ...]:
     return build(pairs, runs, comparisons=comparisons).orderings
+
+
+def _both(write: Callable[[str], Path], text: str) -> Printed:
+    """The paper of pairs, whose first claim is about both columns."""
+    return load_printed(write(text.replace("worse: plain, column: bleu", "worse: plain, column: [bleu, ted]", 1)))
 
 
 @pytest.mark.parametrize(
@@ -29,53 +37,184 @@ def _found(pairs: Printed, runs: list[RunResult], *comparisons: Comparison) -> t
         ("bleu", 2.0, 0.05, "undecided"),
         ("bleu", -2.0, 0.01, "reversed"),
         ("bleu", -2.0, 0.3, "undecided"),
-        ("bleu", 0.0, 0.01, "undecided"),
         # Of a distance less is better.
         ("ted_full", -2.0, 0.049, "holds"),
         ("ted_full", 2.0, 0.049, "reversed"),
         ("ted_full", -2.0, 1.0, "undecided"),
+        ("ted_full", -2.0, None, "not computed"),
     ],
 )
 def test_a_claim_holds_or_is_reversed_only_where_chance_is_unlikely(
-    pairs: Printed, pair_runs: list[RunResult], metric: str, difference: float, p: float, verdict: str
+    pairs: Printed, pair_runs: list[RunResult], metric: str, difference: float, p: float | None, verdict: str
 ) -> None:
     found = _found(pairs, pair_runs, _compared(metric, difference, p))
     other = 0 if metric == "ted_full" else 1
     assert (found[1 - other].verdict, found[other].verdict) == (verdict, "not computed")
 
 
+def test_p_is_corrected_for_all_claims_of_a_profile(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    elsewhere = [replace(run, profile="small") for run in pair_runs]
+    found = _found(
+        pairs,
+        pair_runs + elsewhere,
+        _compared("bleu", 2.0, 0.03),
+        _compared("ted_full", -2.0, 0.02),
+        _compared("bleu", 2.0, 0.03, profile="small"),
+    )
+    # In the nursery .02 * 2 = .04, and .03 * 1, but not below .04; alone in its profile .03 stays.
+    assert [(one.profile, one.p, one.adjusted, one.verdict) for one in found] == [
+        ("nursery", 0.03, 0.04, "holds"), ("small", 0.03, 0.03, "holds"),
+        ("nursery", 0.02, 0.04, "holds"), ("small", None, None, "not computed"),
+    ]  # fmt: skip
+    assert _found(pairs, pair_runs, _compared("bleu", 2.0, 0.03), _compared("ted_full", -2.0, 0.2))[0].adjusted == 0.06
+
+
+@pytest.mark.parametrize(("bleu", "ted", "p", "verdict"), [
+    ((2.0, 0.01), (-2.0, 0.02), 0.02, "holds"),
+    ((2.0, 0.01), (-2.0, 0.2), 0.2, "undecided"),
+    ((-2.0, 0.01), (2.0, 0.02), 0.02, "reversed"),
+    # Better by one measure and worse by the other is neither.
+    ((2.0, 0.01), (2.0, 0.01), 1.0, "undecided"),
+    ((2.0, 0.01), (None, None), None, "not computed"),
+])  # fmt: skip
+def test_a_claim_about_several_measures_needs_all_of_them(
+    write: Callable[[str], Path], pairs_text: str, pair_runs: list[RunResult], bleu: Any, ted: Any, p: Any, verdict: str
+) -> None:
+    found = _found(_both(write, pairs_text), pair_runs, _compared("bleu", *bleu), _compared("ted_full", *ted))[0]
+    assert (found.p, found.verdict) == (p, verdict)
+    assert [measure.column.heading for measure in found.measures] == ["BLEU", "TED f"]
+
+
+@pytest.mark.parametrize(("difference", "p", "verdict"), [
+    # Of a distance, with a margin of 0.5: worse by 0.2 is no loss, by 0.9 it is one.
+    (0.2, 0.01, "holds"), (-1.0, 0.01, "holds"), (0.2, 0.2, "undecided"), (0.9, 0.01, "reversed"),
+])  # fmt: skip
+def test_a_claim_of_no_loss_allows_its_margin(
+    write: Callable[[str], Path], pairs_text: str, pair_runs: list[RunResult], difference: float, p: float, verdict: str
+) -> None:
+    printed = load_printed(write(pairs_text.replace("column: ted,", "column: ted, margin: 0.5,", 1)))
+    found = _found(printed, pair_runs, _compared("ted_full", difference, p, null=0.5))[1]
+    assert (found.verdict, found.margin) == (verdict, 0.5)
+    # The p of another hypothesis decides nothing.
+    assert _found(printed, pair_runs, _compared("ted_full", difference, p))[1].verdict == "not computed"
+
+
+@pytest.mark.parametrize("seeds", [(1, 1), (2, 3), (3, 1)])
+def test_with_fewer_than_three_seeds_a_claim_neither_holds_nor_fails(
+    pairs: Printed, pair_runs: list[RunResult], seeds: tuple[int, int]
+) -> None:
+    for difference in (2.0, -2.0):
+        found = _found(pairs, pair_runs, _compared("bleu", difference, 0.001, seeds=seeds))[0]
+        assert (found.verdict, found.p, found.measures[0].gain.value) == ("too few seeds", 0.001, difference)
+        assert "excluded" not in found.evidence
+
+
+def test_a_claim_that_a_trivial_row_of_its_dataset_beats_cannot_be_interpreted(
+    pairs: Printed, pair_runs: list[RunResult]
+) -> None:
+    def row(name: str, bleu: float, dataset: str = "d", protocol: str = "baseline") -> RunResult:
+        metrics = {"scores": {"bleu": bleu}, "settings": {"dataset": dataset}}
+        return RunResult(key=f"d/{name}", model="", profile="nursery", settings={"protocol": protocol}, metrics=metrics)
+
+    runs = [replace(run, metrics={**run.metrics, "settings": {"dataset": "d"}}) for run in pair_runs]
+    compared = _compared("bleu", 2.0, 0.001)
+
+    def verdict(*rows: RunResult) -> tuple[str, str]:
+        found = _found(pairs, [*runs, *rows], compared)[0]
+        return found.verdict, found.measures[0].beaten_by
+
+    # Of the two runs the better has 22.
+    assert verdict(row("copy", 23.0)) == ("not interpretable", "d/copy")
+    assert verdict(row("copy", 22.0)) == ("holds", "")
+    # People are not trivial, and another corpus is another table.
+    assert verdict(row("human", 99.0), row("copy", 23.0, "e"), row("x", 23.0, protocol="free")) == ("holds", "")
+    assert "d/copy is above both" in _found(pairs, [*runs, row("copy", 23.0)], compared)[0].evidence
+
+
+def test_a_printed_effect_outside_of_our_interval_is_named(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    # Printed are 30.5 and 20.5, a gain of 10; of the distance 6.5 and 7.5, a gain of 1 between 0 and 3.
+    meaning, syntax = _found(pairs, pair_runs, _compared("bleu", 2.0, 0.01), _compared("ted_full", -2.0, 0.01))
+    assert (meaning.measures[0].printed_gain, syntax.measures[0].printed_gain) == (10.0, 1.0)
+    assert meaning.evidence == "3 seeds, 40 texts in 32 clusters; printed effect excluded"
+    assert syntax.evidence == "3 seeds, 40 texts in 32 clusters"
+
+
+def test_the_evidence_names_what_is_odd(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    odd = _compared("ted_full", -2.0, None, seeds=(3, 1), clusters=1, left_out=5, why="all segments are one cluster")
+    trained = [
+        replace(run, metrics={**run.metrics, "settings": {"steps": steps}})
+        for run, steps in zip(pair_runs, ({"1": 500}, {"1": 1000, "2": 1250}, {}), strict=True)
+    ]
+    assert _found(pairs, trained, odd)[1].evidence == (
+        "3 and 1 seeds, 40 texts in 1 cluster, 5 not of both; all segments are one cluster; "
+        "trained for 1,000 to 1,250 and 500 steps"
+    )
+    apart = Comparison(one="guided", other="plain", metric="bleu", profile="nursery", why="the runs share no id")
+    assert _found(pairs, pair_runs, apart)[0].evidence == "the runs share no id"
+
+
 def test_a_gain_is_above_0_where_the_better_run_is_better_and_its_interval_turns_with_it(
     pairs: Printed, pair_runs: list[RunResult]
 ) -> None:
     meaning, syntax = _found(pairs, pair_runs, _compared("bleu", 2.0, 0.01), _compared("ted_full", -2.0, 0.01))
-    assert meaning.gain == Reading(2.0, 1.0, 4.0)
-    assert syntax.gain == Reading(2.0, -0.0, 3.0)
+    assert meaning.measures[0].gain == Reading(2.0, 1.0, 4.0)
+    assert syntax.measures[0].gain == Reading(2.0, 0.0, 3.0)
 
 
 def test_both_runs_numbers_stand_beside_the_papers(pairs: Printed, pair_runs: list[RunResult]) -> None:
     _, syntax = _found(pairs, pair_runs)
-    assert [reading.value for reading in syntax.printed] == [6.5, 7.5]
-    assert [reading.value for reading in syntax.ours] == [6.0, 8.0]
-    assert (syntax.p, syntax.segments, syntax.gain.value, syntax.profile) == (None, 0, None, "nursery")
+    (measure,) = syntax.measures
+    assert [reading.value for reading in measure.printed] == [6.5, 7.5]
+    assert [reading.value for reading in measure.ours] == [6.0, 8.0]
+    assert (syntax.p, syntax.segments, measure.gain.value, syntax.profile) == (None, 0, None, "nursery")
 
 
 def test_without_its_runs_or_its_comparison_a_claim_is_not_computed(pairs: Printed, pair_runs: list[RunResult]) -> None:
-    assert [(each.verdict, each.profile) for each in _found(pairs, [])] == [("not computed", "")] * 2
+    none = _found(pairs, [])
+    assert [(each.verdict, each.profile, each.evidence) for each in none] == [
+        ("not computed", "", "not run: guided, plain")
+    ] * 2
     one = _found(pairs, pair_runs[:1])
-    assert [(each.verdict, each.ours[0].why) for each in one] == [("not computed", "not run")] * 2
+    assert [(each.verdict, each.measures[0].ours[0].why, each.evidence) for each in one] == [
+        ("not computed", "not run", "not run: guided")
+    ] * 2
 
 
 def test_a_comparison_of_another_profile_decides_nothing(pairs: Printed, pair_runs: list[RunResult]) -> None:
-    assert _found(pairs, pair_runs, _compared("bleu", 2.0, 0.01, "small"))[0].verdict == "not computed"
+    assert _found(pairs, pair_runs, _compared("bleu", 2.0, 0.01, profile="small"))[0].verdict == "not computed"
 
 
-def test_markdown_lists_the_claims_in_a_table_of_its_own(pairs: Printed, pair_runs: list[RunResult]) -> None:
-    text = render_markdown(build(pairs, pair_runs, comparisons=[_compared("bleu", 2.0, 0.0004)]))
-    row = next(line for line in text.splitlines() if "serves the meaning" in line)
-    assert row == (
+def test_markdown_lists_the_claims_in_a_table_of_its_own(
+    write: Callable[[str], Path], pairs_text: str, pair_runs: list[RunResult]
+) -> None:
+    compared = [_compared("bleu", 2.0, 0.0004), _compared("ted_full", -2.0, 0.01)]
+    text = render_markdown(build(_both(write, pairs_text), pair_runs, comparisons=compared))
+    rows = text[text.index("**Orderings.**") :].splitlines()[4:]
+    assert rows[:2] == [
         "| Guiding serves the meaning. guided : plain (nursery) | BLEU | 30.50 : 20.50 | 22.00 : 20.00 "
-        "| 2.00 (1.00–4.00) | < 0.001 | **holds** |"
-    )
+        "| 2.00 (1.00–4.00) | < 0.001 | 0.020 | **holds** "
+        "| 3 seeds, 40 texts in 32 clusters; printed effect of BLEU excluded |",
+        "|  | TED f | 6.50 : 7.50 | 6.00 : 8.00 | 2.00 (0.00–3.00) | 0.010 |  |  |  |",
+    ]
+
+
+def test_the_json_has_every_number_behind_a_verdict(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    report = build(pairs, pair_runs, comparisons=[_compared("bleu", 2.0, 1 / 3000, left_out=2)])
+    content = orderings_json(report)
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert (content["paper"], content["seeds_needed"], content["correction"]) == ("pairs", 3, "holm")
+    meaning, syntax = content["orderings"]
+    measure = {
+        "metric": "bleu", "direction": "higher", "printed": [30.5, 20.5], "printed_effect": 10.0,
+        "printed_effect_excluded": True, "ours": [22.0, 20.0], "effect": 2.0, "interval": [1.0, 4.0],
+        "p": 0.000333333, "better_than_both": "",
+    }  # fmt: skip
+    assert meaning == {
+        "claim": "Guiding serves the meaning.", "better": "guided", "worse": "plain", "profile": "nursery",
+        "margin": None, "verdict": "holds", "why": "", "p": 0.000333333, "p_holm": 0.000333333, "seeds": [3, 3],
+        "steps": ["", ""], "clusters": 32, "segments": 40, "segments_left_out": 2, "measures": [measure],
+    }  # fmt: skip
+    assert (syntax["verdict"], syntax["p"], syntax["measures"][0]["interval"]) == ("not computed", None, None)
 
 
 def test_a_probability_is_never_written_as_0() -> None:
@@ -84,9 +223,15 @@ def test_a_probability_is_never_written_as_0() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("column", ["bluu", "human"])
+@pytest.mark.parametrize("column", ["bluu", "human", "[bleu, human]"])
 def test_a_claim_about_a_column_that_cannot_decide_it_is_refused(
     write: Callable[[str], Path], pairs_text: str, column: str
 ) -> None:
-    with pytest.raises(ConfigError, match=rf"orderings\.0\.column: .*'{column}'"):
+    with pytest.raises(ConfigError, match=r"orderings\.0\.column: .*'(bluu|human)'"):
         load_printed(write(pairs_text.replace("worse: plain, column: bleu", f"worse: plain, column: {column}", 1)))
+
+
+@pytest.mark.parametrize("margin", ["bleu, margin: 0", "bleu, margin: -1", "[bleu, ted], margin: 1"])
+def test_a_margin_is_above_0_and_of_one_column(write: Callable[[str], Path], pairs_text: str, margin: str) -> None:
+    with pytest.raises(ConfigError, match=r"orderings\.0.*(margin|greater than 0)"):
+        load_printed(write(pairs_text.replace("worse: plain, column: bleu", f"worse: plain, column: {margin}", 1)))

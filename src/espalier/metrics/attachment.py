@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.syntax.dependency import Dependencies
 from espalier.syntax.parse import Parse
 
@@ -95,9 +95,10 @@ def attachment_metrics(*, subtypes: bool = True, punctuation: bool = True) -> tu
         Metric("uas", ratio(_HEADS, _WORDS, scale=100.0), plain, "no words"),
         Metric("las", ratio(_LABELLED, _WORDS, scale=100.0), labelled, "no words"),
         Metric("tag_accuracy", ratio(_TAGS, _TAGGED, scale=100.0), plain, "no gold tags"),
-        Metric(
+        share_of(
             "attachment_errors",
-            ratio(_ERRORS, _SENTENCES, scale=100.0),
+            _ERRORS,
+            _SENTENCES,
             signature_of("attachment", counts="sentences without a parse of their words"),
             "no sentences",
         ),

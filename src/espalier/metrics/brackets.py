@@ -27,7 +27,7 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, f1, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, f1, ratio, require_lengths, share_of, signature_of
 from espalier.syntax.constituency import TRACE, WRAPPERS, read_tree
 from espalier.syntax.tree import Tree
 
@@ -170,7 +170,7 @@ def _metrics(prefix: str, start: int, protocol: str, words: str, undefined: str)
         Metric(f"{prefix}_p", ratio(matched, predicted, evidence=scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_r", ratio(matched, gold, evidence=scored, scale=100.0), signature, undefined),
         Metric(f"{prefix}_f1", f1(matched, predicted, gold, evidence=scored, scale=100.0), signature, undefined),
-        Metric(f"{prefix}_exact", ratio(exact, scored, scale=100.0), signature, undefined),
+        share_of(f"{prefix}_exact", exact, scored, signature, undefined),
         Metric(f"{prefix}_tag_accuracy", ratio(tags, counted, scale=100.0), f"{signature}|words:{words}", undefined),
     )
 
@@ -178,9 +178,10 @@ def _metrics(prefix: str, start: int, protocol: str, words: str, undefined: str)
 #: Over `bracket_statistics`, all times 100.
 METRICS: Final = (
     *_metrics("bracket", 0, "evalb", "no-marks", "EVALB scores no sentence"),
-    Metric(
+    share_of(
         "bracket_errors",
-        ratio(_ERRORS, _ALL + _SCORED, scale=100.0),
+        _ERRORS,
+        _ALL + _SCORED,
         signature_of("brackets", protocol="evalb", counts="errors+skips"),
         "no sentences",
     ),

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, require_lengths, share_of, signature_of
 
 #: The words that negate, beside all that end in n't. "nor" only goes on with a negation that is there, "cannot" may
 #: stand as "can not".
@@ -99,10 +99,7 @@ def _metrics() -> tuple[Metric, ...]:
         "negation_doubled": f"{negation}|more:1|least:2",
         "empty": signature_of("defects", counts="empty"),
     }
-    return tuple(
-        Metric(key, ratio(column, len(_KEYS), scale=100.0), signatures[key], "no outputs")
-        for column, key in enumerate(_KEYS)
-    )
+    return tuple(share_of(key, column, len(_KEYS), signatures[key], "no outputs") for column, key in enumerate(_KEYS))
 
 
 #: Shares of outputs in percent, over `defect_statistics`.

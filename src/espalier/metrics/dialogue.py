@@ -27,7 +27,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, sentence_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 
@@ -208,7 +208,9 @@ def _letters(text: str) -> str:
 
 def _reply_metric(key: str, column: int, given: int = _POSTS, undefined: str = "no posts", *, mean: str) -> Metric:
     signature = signature_of("replies", counts=key, mean=mean, replies="first", posts="once")
-    return Metric(key, ratio(column, given, scale=100.0 if mean == "share" else 1.0), signature, undefined)
+    if mean == "share":
+        return share_of(key, column, given, signature, undefined)
+    return Metric(key, ratio(column, given), signature, undefined)
 
 
 _REPLIES: Final = (

@@ -17,6 +17,7 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array, percentile_interval, resampled_sums, sums_by_group
+from espalier.metrics.shares import share_interval
 
 #: (..., k) summed statistics -> (...) values; NaN where the value is undefined.
 Aggregate = Callable[[Array], Array]
@@ -33,6 +34,8 @@ class Metric:
         undefined: the reason for a missing value ("no reference rhymes").
         corpus_level: whether the value is not a function of segments that can be resampled. Such a metric has no
             interval.
+        share: the columns of a share in percent, of which each segment has 0 or 1: how many count, and of how many. Its
+            interval is that of `espalier.metrics.shares`.
     """
 
     name: str
@@ -40,13 +43,14 @@ class Metric:
     signature: str
     undefined: str = "no segments"
     corpus_level: bool = False
+    share: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
     """A value with its interval. `value` is None if it is undefined; then `undefined` has the reason.
 
-    `low` and `high` are None too if there is no percentile interval.
+    `low` and `high` are None too if there is no interval.
     """
 
     value: float | None
@@ -55,6 +59,11 @@ class Score:
     signature: str
     segments: int
     undefined: str | None = None
+
+
+def share_of(name: str, count: int, of: int, signature: str, undefined: str = "no segments") -> Metric:
+    """The share in percent of the segments in column `of` that the column `count` counts; both are 0 or 1."""
+    return Metric(name, ratio(count, of, scale=100.0), signature, undefined, share=(count, of))
 
 
 def signature_of(family: str, **parts: object) -> str:
@@ -112,7 +121,7 @@ def scores(
     confidence: float = 0.95,
     groups: Sequence[Hashable] | None = None,
 ) -> dict[str, Score]:
-    """Corpus scores of one family, each with the percentile interval of the same resamples.
+    """Corpus scores of one family, each with the percentile interval of the same resamples, and shares with their own.
 
     Args:
         metrics: the family's metrics, in the order of the result.
@@ -129,21 +138,36 @@ def scores(
     total = statistics.sum(axis=0)
     sums = resampled_sums(statistics, seed=seed, resamples=resamples)
     count = f"|n:{segments}"
-    resampling = f"|groups:{len(statistics)}" if groups is not None else ""
-    if resamples:
-        resampling += f"|bs:{resamples}|seed:{seed}|ci:{100 * confidence:g}"
+    grouped = f"|groups:{len(statistics)}" if groups is not None else ""
+    level = f"|ci:{100 * confidence:g}"
     results = {}
     for metric in metrics:
         value = float(metric.aggregate(total))
-        signature = metric.signature + count + ("" if metric.corpus_level else resampling)
+        signature = metric.signature + count
+        if not metric.corpus_level:
+            signature += grouped
+            if resamples:
+                signature += (
+                    f"{level}|interval:korn-graubard" if metric.share else f"|bs:{resamples}|seed:{seed}{level}"
+                )
         if not math.isfinite(value):
             reason = "too large" if math.isinf(value) else metric.undefined
             results[metric.name] = Score(None, None, None, signature, segments, reason)
             continue
-        interval = None if metric.corpus_level else percentile_interval(metric.aggregate(sums), confidence)
-        low, high = interval if interval is not None else (None, None)
+        low, high = _interval(metric, statistics, sums, confidence) or (None, None)
         results[metric.name] = Score(value, low, high, signature, segments)
     return results
+
+
+def _interval(metric: Metric, statistics: Array, sums: Array, confidence: float) -> tuple[float, float] | None:
+    """From the statistics of each cluster and the sums of the resamples, without which there is none."""
+    if metric.corpus_level or not len(sums):
+        return None
+    if metric.share is None:
+        return percentile_interval(metric.aggregate(sums), confidence)
+    count, of = metric.share
+    bounds = share_interval(statistics[:, count], statistics[:, of], confidence)
+    return None if bounds is None else (100.0 * bounds[0], 100.0 * bounds[1])
 
 
 def family_scores(

@@ -17,7 +17,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import bleu, defects, ted
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.meteor import meteor_metrics, meteor_statistics
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.rouge import rouge_metrics, rouge_statistics
@@ -81,7 +81,7 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return ted_metrics()
         case "template", "":
             signature = signature_of("template", levels=TEMPLATE_LEVELS, leaves="tags", unparsed="lost")
-            return (Metric("template_kept", ratio(0, 1, scale=100.0), signature, "no trees"),)
+            return (share_of("template_kept", 0, 1, signature, "no trees"),)
         case "defects", "":
             return defects.METRICS
         case "perplexity", "":
@@ -214,15 +214,13 @@ def expansion_statistics(
 
 
 def _expansion_metrics(depth: int) -> tuple[Metric, ...]:
-    aggregates = {
-        "exact": ratio(_EXACT, _TREES, scale=100.0),
-        "nodes_ratio": ratio(_PREDICTED, _REFERENCE),
-        "tags_at_leaves": ratio(_TAGGED, _TREES, scale=100.0),
-    }
-    notes = {"exact": "share", "nodes_ratio": "pooled", "tags_at_leaves": "share"}
-    return tuple(
-        Metric(key, aggregate, signature_of("expansion", counts=key, mean=notes[key], cut=depth), "no trees")
-        for key, aggregate in aggregates.items()
+    def signature(key: str, mean: str) -> str:
+        return signature_of("expansion", counts=key, mean=mean, cut=depth)
+
+    return (
+        share_of("exact", _EXACT, _TREES, signature("exact", "share"), "no trees"),
+        Metric("nodes_ratio", ratio(_PREDICTED, _REFERENCE), signature("nodes_ratio", "pooled"), "no trees"),
+        share_of("tags_at_leaves", _TAGGED, _TREES, signature("tags_at_leaves", "share"), "no trees"),
     )
 
 

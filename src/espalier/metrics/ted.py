@@ -21,7 +21,7 @@ import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.syntax.constituency import linearize, read_tree
 from espalier.syntax.tree import Tree
 
@@ -238,6 +238,4 @@ def _metrics(leaves: Leaves, engine: Engine) -> Iterator[Metric]:
             mean="macro", unparsed="deletes-all", **{engine: version(engine)},
         )  # fmt: skip
         yield Metric(key, ratio(column, _PAIRS), signature, "no pairs")
-    yield Metric(
-        KEYS[_UNPARSED], ratio(_UNPARSED, _PAIRS, scale=100.0), signature_of("ted", counts="unparsed"), "no pairs"
-    )
+    yield share_of(KEYS[_UNPARSED], _UNPARSED, _PAIRS, signature_of("ted", counts="unparsed"), "no pairs")

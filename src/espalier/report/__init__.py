@@ -2,7 +2,8 @@
 
 `load_printed` reads what a paper prints; `build` puts runs beside it; `render_html`, `render_console` and
 `render_markdown` write the same report down. `comparisons_of` compares runs by the statistics of their
-segments. Nothing here looks for files or computes a score.
+segments, and `orderings_json` has the numbers behind each claim of the paper. Nothing here looks for files or
+computes a score.
 """
 
 from espalier.report.build import Report, build
@@ -11,6 +12,7 @@ from espalier.report.console import render_console
 from espalier.report.html import render_html
 from espalier.report.markdown import render_markdown
 from espalier.report.pages import render_page, with_numbers
+from espalier.report.orderings_json import orderings_json
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
 
@@ -27,6 +29,7 @@ __all__ = [
     "build",
     "comparisons_of",
     "load_printed",
+    "orderings_json",
     "render_console",
     "render_html",
     "render_markdown",

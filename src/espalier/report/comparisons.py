@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from espalier.metrics.metric import Metric
 from espalier.metrics.paired import paired
-from espalier.report.printed import Printed
+from espalier.report.printed import Column, Printed
 from espalier.report.results import Comparison
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 #: Of the bootstrap behind each comparison, and its seed.
 RESAMPLES: Final = 2000
 SEED: Final = 1
-
-#: By metric: itself, and its family's statistics, one row for each id and cluster.
-Statistics: TypeAlias = "dict[str, tuple[Metric, pd.DataFrame]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,60 +33,100 @@ class RunSegments:
     metrics_of: Callable[[str], Sequence[Metric]]
 
 
-def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: str) -> list[Comparison]:
-    """Compare the two runs of every ordering, over the ids that both have.
+class Statistics(NamedTuple):
+    """A metric, and for each seed its family's statistics, one row for each id and cluster."""
 
-    An ordering is left out if one of its runs is not among `runs`, if a run lacks its metric or has it under another
-    signature, or if the metric belongs to the whole corpus, so that segments cannot be resampled.
+    metric: Metric
+    by_seed: list[pd.DataFrame]
+
+
+def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: str) -> list[Comparison]:
+    """Compare the two runs of every ordering by each of its columns, over the ids that both have under every seed.
+
+    An ordering is left out if one of its runs is not among `runs`. Where runs cannot be compared, the comparison says
+    why: a run lacks the metric or has it under another signature, the metric belongs to the whole corpus, so that
+    segments cannot be resampled, no id is shared, or all segments are one cluster.
 
     Args:
         printed: has the orderings.
         runs: by key.
         profile: of the runs.
     """
-    statistics = dict[str, Statistics]()
+    statistics = dict[str, dict[str, Statistics]]()
     comparisons = []
     for ordering in printed.orderings:
-        metric, pair = printed.columns[ordering.column].ours[0].metric, (ordering.better, ordering.worse)
+        pair = (ordering.better, ordering.worse)
         if not all(key in runs for key in pair):
             continue
         for key in pair:
             if key not in statistics:
                 statistics[key] = _statistics(runs[key])
-        one, other = (statistics[key].get(metric) for key in pair)
-        if one is None or other is None or one[0].corpus_level or one[0].signature != other[0].signature:
-            continue
-        ids = one[1].index.intersection(other[1].index)
-        sums = [table.loc[ids].to_numpy(dtype="float64") for _, table in (one, other)]
-        clusters = list(ids.get_level_values("cluster"))
-        result = paired(one[0], *sums, seed=SEED, resamples=RESAMPLES, groups=clusters)
-        if result.difference is None or result.p is None:
-            continue
-        comparisons.append(
-            Comparison(
-                one=pair[0],
-                other=pair[1],
-                metric=metric,
-                profile=profile,
-                difference=result.difference,
-                low=result.low,
-                high=result.high,
-                p=result.p,
-                segments=len(ids),
+        for column in (printed.columns[name] for name in ordering.columns):
+            metric = column.ours[0].metric
+            comparison = Comparison(
+                one=pair[0], other=pair[1], metric=metric, profile=profile, null=null_of(column, ordering.margin)
             )
-        )
+            comparisons.append(_compared(comparison, *(statistics[key].get(metric) for key in pair)))
     return comparisons
 
 
-def _statistics(run: RunSegments) -> Statistics:
-    """Of each metric, the statistics summed over the seeds and samples of an id."""
+def null_of(column: Column, margin: float | None) -> float:
+    """The difference at which the run that is claimed to be better is worse by the margin; 0 without one."""
+    return 0.0 if margin is None else -margin if column.better == "higher" else margin
+
+
+def _compared(comparison: Comparison, one: Statistics | None, other: Statistics | None) -> Comparison:
+    def without(why: str, **facts: Any) -> Comparison:
+        return replace(comparison, why=why, **facts)
+
+    if one is None or other is None:
+        return without("a run lacks the metric")
+    if one.metric.corpus_level:
+        return without("the metric is of the whole corpus")
+    if one.metric.signature != other.metric.signature:
+        return without("the runs' signatures differ")
+    tables = [*one.by_seed, *other.by_seed]
+    ids, every = tables[0].index, tables[0].index
+    for table in tables[1:]:
+        ids, every = ids.intersection(table.index), every.union(table.index)
+    clusters = list(ids.get_level_values("cluster"))
+    facts: dict[str, Any] = {
+        "seeds": (len(one.by_seed), len(other.by_seed)),
+        "clusters": len(set(clusters)),
+        "segments": len(ids),
+        "left_out": len(every) - len(ids),
+    }
+    if not len(ids):
+        return without("the runs share no id", **facts)
+    result = paired(
+        one.metric, *(_rows(system, ids) for system in (one, other)),
+        seed=SEED, resamples=RESAMPLES, groups=clusters, null=comparison.null,
+    )  # fmt: skip
+    facts |= {"difference": result.difference, "low": result.low, "high": result.high, "p": result.p}
+    if result.difference is None:
+        return without(one.metric.undefined, **facts)
+    return without("all segments are one cluster" if facts["clusters"] == 1 else "", **facts)
+
+
+def _rows(system: Statistics, ids: pd.Index[Any]) -> Any:
+    """(seeds, ids, k)."""
+    import numpy as np
+
+    return np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed])
+
+
+def _statistics(run: RunSegments) -> dict[str, Statistics]:
+    """By metric, the statistics of each seed summed over the samples of an id."""
     families: dict[str, list[str]] = {}
     for name in map(str, run.table.columns):
         if name not in ("id", "cluster", "seed", "sample"):
             families.setdefault(name.rpartition(".")[0], []).append(name)
-    statistics: Statistics = {}
+    statistics: dict[str, Statistics] = {}
     for family, columns in families.items():
-        rows = run.table[["id", "cluster", *columns]].dropna(how="all", subset=columns)
-        sums = rows.groupby(["id", "cluster"], sort=True)[columns].sum()
-        statistics |= {metric.name: (metric, sums) for metric in run.metrics_of(family)}
+        rows = run.table[["seed", "id", "cluster", *columns]].dropna(how="all", subset=columns)
+        by_seed = [
+            table.groupby(["id", "cluster"], sort=True)[columns].sum() for _, table in rows.groupby("seed", sort=True)
+        ]
+        if by_seed:
+            statistics |= {metric.name: Statistics(metric, by_seed) for metric in run.metrics_of(family)}
     return statistics

@@ -11,8 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from espalier.report.build import Report
-from espalier.report.orderings import probability
 from espalier.report.tables import Line, Reading, Table, arrow, margin, number
+from espalier.report.verdicts import probability
 
 #: A column of figures with its interval ("98.12–99.20") and the space around it.
 _COLUMN = 13
@@ -102,12 +102,15 @@ def _print_orderings(report: Report, console: Console) -> None:
     styles = {"holds": "green", "reversed": "red"}
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for ordering in report.orderings:
-        ours = " : ".join(number(reading.value, ordering.column.digits) for reading in ordering.ours)
-        facts = f"{ordering.column.heading} of {ordering.better} : {ordering.worse}  {ours}"
-        chance = "" if ordering.p is None else f"  p {probability(ordering.p)}"
-        grid.add_row(
-            Text(ordering.verdict, styles.get(ordering.verdict, "dim")), Text(f"{ordering.claim}\n{facts}{chance}")
-        )
+        limit = f" No worse by {ordering.margin:g}." if ordering.margin else ""
+        lines = [f"{ordering.claim}{limit}", f"{ordering.better} : {ordering.worse}"]
+        for measure in ordering.measures:
+            ours = " : ".join(number(reading.value, measure.column.digits) for reading in measure.ours)
+            chance = "" if measure.p is None else f"  p {probability(measure.p)}"
+            lines.append(f"{measure.column.heading}  {ours}{chance}")
+        corrected = "" if ordering.adjusted is None else f"p (Holm) {probability(ordering.adjusted)}  "
+        lines.append(f"{corrected}{ordering.evidence}")
+        grid.add_row(Text(ordering.verdict, styles.get(ordering.verdict, "dim")), Text("\n".join(lines)))
     console.print(grid)
 
 

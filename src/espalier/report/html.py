@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
-from espalier.report.orderings import SIGNIFICANT, probability
 from espalier.report.tables import BLANK, arrow, margin, number
+from espalier.report.verdicts import SEEDS, SIGNIFICANT, probability
 
 #: Rhyme letters beyond these share their colours.
 _HUES = "abcdefg"
@@ -34,7 +34,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals.update(number=number, margin=margin, arrow=arrow, hue=_hue, share=_share, blank=BLANK)
-    environment.globals.update(probability=probability, significant=SIGNIFICANT)
+    environment.globals.update(probability=probability, significant=SIGNIFICANT, needed=SEEDS)
     return environment
 
 

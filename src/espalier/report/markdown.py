@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from espalier.report.build import Report
-from espalier.report.orderings import Ordering, probability
+from espalier.report.orderings import Ordering
 from espalier.report.tables import Line, Table, arrow, margin, number
+from espalier.report.verdicts import Measure, probability
 
 
 def render_markdown(report: Report) -> str:
@@ -26,25 +27,27 @@ def _table(table: Table) -> str:
 
 
 def _orderings(orderings: Sequence[Ordering]) -> str:
-    rows = [["The paper's claim", "By", "Printed", "Ours", "Better by", "p", ""], [":--", ":--", *("--:",) * 4, ":--"]]
+    headings = ["The paper's claim", "By", "Printed", "Ours", "Better by", "p", "p (Holm)", "Verdict", "Evidence"]
+    rows = [headings, [":--", ":--", *("--:",) * 5, ":--", ":--"]]
     for ordering in orderings:
-        digits = ordering.column.digits
-        pairs = (
-            " : ".join(number(reading.value, digits) for reading in two) for two in (ordering.printed, ordering.ours)
-        )
-        gain, around = number(ordering.gain.value, digits), margin(ordering.gain, digits)
         where = f" ({_plain(ordering.profile)})" if ordering.profile else ""
-        rows.append(
-            [
-                f"{_plain(ordering.claim)} {_plain(ordering.better)} : {_plain(ordering.worse)}{where}",
-                ordering.column.heading,
-                *pairs,
-                f"{gain} ({around})" if around else gain,
-                probability(ordering.p),
-                f"**{ordering.verdict}**",
-            ]
-        )
+        limit = f" No worse by {ordering.margin:g}." if ordering.margin else ""
+        claim = f"{_plain(ordering.claim)}{limit} {_plain(ordering.better)} : {_plain(ordering.worse)}{where}"
+        verdict = [probability(ordering.adjusted), f"**{ordering.verdict}**", _plain(ordering.evidence)]
+        for place, measure in enumerate(ordering.measures):
+            first = place == 0
+            rows.append([claim if first else "", *_measure(measure), *(verdict if first else [""] * len(verdict))])
     return f"**Orderings.** What the paper claims, in our numbers\n\n{_grid(rows)}\n"
+
+
+def _measure(measure: Measure) -> list[str]:
+    digits = measure.column.digits
+    printed, ours = (
+        " : ".join(number(reading.value, digits) for reading in two) for two in (measure.printed, measure.ours)
+    )
+    gain, around = number(measure.gain.value, digits), margin(measure.gain, digits)
+    better_by = f"{gain} ({around})" if around else gain
+    return [measure.column.heading, printed, ours, better_by, probability(measure.p)]
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:

@@ -3,57 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
+from espalier.report.comparisons import null_of
 from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.results import Comparison, RunResult
-from espalier.report.tables import BLANK, Reading, reading_of
-
-#: A difference counts where chance alone would bring one as large less often than this.
-SIGNIFICANT = 0.05
-
-Verdict = Literal["holds", "reversed", "undecided", "not computed"]
+from espalier.report.tables import Reading, number, reading_of
+from espalier.report.verdicts import SEEDS, Measure, Verdict, adjusted, claim_p, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """A claim with the numbers of both runs, (better, worse) as the paper has them.
+    """A claim in one profile.
 
-    `printed` has none where the paper prints none for a run of ours. `gain` is how much better the one is in our
-    numbers, in the metric's own unit: below 0 where it is worse.
+    Attributes:
+        margin: by which the one may be worse, or None.
+        seeds: of the better run and of the worse.
+        clusters: that were resampled.
+        segments: that both runs have under every seed.
+        left_out: segments that only some have.
+        p: of all measures together.
+        steps: of training, of the better run's model and of the worse's; "" where they are not known.
+        adjusted: p corrected for all claims of the paper in this profile that have one.
+        why: the reason for no p.
     """
 
     claim: str
     better: str
     worse: str
-    column: Column
     profile: str
-    printed: tuple[Reading, Reading]
-    ours: tuple[Reading, Reading]
-    gain: Reading
-    p: float | None
+    margin: float | None
+    measures: tuple[Measure, ...]
+    seeds: tuple[int, int]
+    clusters: int
     segments: int
-    verdict: Verdict
+    left_out: int
+    p: float | None
+    steps: tuple[str, str] = ("", "")
+    adjusted: float | None = None
+    verdict: Verdict = "not computed"
+    why: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """What the verdict rests on, in a line: "3 seeds, 40 texts in 32 clusters"."""
+        if not self.segments:
+            return self.why
+        seeds = str(self.seeds[0]) if len(set(self.seeds)) == 1 else f"{self.seeds[0]} and {self.seeds[1]}"
+        texts = f"{number(self.segments, 0)} texts in {_counted(self.clusters, 'cluster')}"
+        apart = f", {number(self.left_out, 0)} not of both" if self.left_out else ""
+        facts = [f"{seeds} {'seed' if seeds == '1' else 'seeds'}, {texts}{apart}", self.why]
+        if len(set(self.steps)) > 1:
+            facts.append(f"trained for {self.steps[0]} and {self.steps[1]} steps")
+        facts += [f"{row} is above both" for row in dict.fromkeys(each.beaten_by for each in self.measures) if row]
+        excluded = [each.column.heading for each in self.measures if self.excludes(each)]
+        if excluded:
+            of = f" of {', '.join(excluded)}" if len(self.measures) > 1 else ""
+            facts.append(f"printed effect{of} excluded")
+        return "; ".join(fact for fact in facts if fact)
+
+    def excludes(self, measure: Measure) -> bool:
+        """Whether the interval of enough seeds excludes the printed effect."""
+        return min(self.seeds) >= SEEDS and measure.excluded
 
 
 def orderings_of(
     printed: Printed, runs: Sequence[RunResult], comparisons: Sequence[Comparison]
 ) -> tuple[Ordering, ...]:
     """Every claim, once for each profile that made either run; once without a profile where neither was made."""
-    return tuple(
+    found = [
         _ordering(ordering, printed, runs, comparisons, profile)
         for ordering in printed.orderings
         for profile in dict.fromkeys(run.profile for run in runs if run.key in (ordering.better, ordering.worse))
         or [""]
+    ]
+    corrected = dict[int, float | None]()
+    for profile in {ordering.profile for ordering in found}:
+        places = [place for place, ordering in enumerate(found) if ordering.profile == profile]
+        corrected |= dict(zip(places, adjusted([found[place].p for place in places]), strict=True))
+    return tuple(
+        replace(
+            one,
+            adjusted=corrected[place],
+            verdict=verdict_of(one.measures, one.margin or 0.0, min(one.seeds), corrected[place]),
+        )
+        for place, one in enumerate(found)
     )
-
-
-def probability(p: float | None) -> str:
-    """A p as it is written: three digits, and never 0."""
-    if p is None:
-        return BLANK
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _ordering(
@@ -63,44 +98,92 @@ def _ordering(
     comparisons: Sequence[Comparison],
     profile: str,
 ) -> Ordering:
-    column = printed.columns[claim.column]
-    metric, pair = column.ours[0].metric, (claim.better, claim.worse)
-    comparison = next(
-        (c for c in comparisons if (c.one, c.other, c.metric, c.profile) == (*pair, metric, profile)), None
-    )
-    by_key = {run.key: run for run in runs if run.profile == profile}
-    better, worse = (reading_of(metric, by_key[key]) if key in by_key else Reading(None, why="not run") for key in pair)
-    gain = _gain(comparison, column)
+    pair = (claim.better, claim.worse)
+    here = [run for run in runs if run.profile == profile]
+    measures, compared = list[Measure](), list[Comparison]()
+    for name in claim.columns:
+        column = printed.columns[name]
+        metric = column.ours[0].metric
+        wanted = (*pair, metric, profile, null_of(column, claim.margin))
+        comparison = next(
+            (c for c in comparisons if (c.one, c.other, c.metric, c.profile, c.null) == wanted),
+            Comparison(one=pair[0], other=pair[1], metric=metric, profile=profile, why=_absent(pair, here)),
+        )
+        compared.append(comparison)
+        ours = (_reading(pair[0], metric, here), _reading(pair[1], metric, here))
+        measures.append(
+            Measure(
+                column,
+                (_printed(printed, pair[0], name), _printed(printed, pair[1], name)),
+                ours,
+                _gain(comparison, column),
+                comparison.p,
+                _beaten_by(column, pair, here),
+            )
+        )
+    least = min(compared, key=lambda comparison: comparison.segments)
     return Ordering(
         claim.claim,
         *pair,
-        column,
         profile,
-        (_printed(printed, claim.better, claim.column), _printed(printed, claim.worse, claim.column)),
-        (better, worse),
-        gain,
-        comparison.p if comparison else None,
-        comparison.segments if comparison else 0,
-        _verdict(gain.value, comparison.p if comparison else None),
+        claim.margin,
+        tuple(measures),
+        least.seeds,
+        least.clusters,
+        least.segments,
+        least.left_out,
+        claim_p(measures, claim.margin or 0.0),
+        (_steps(pair[0], here), _steps(pair[1], here)),
+        why=next((comparison.why for comparison in compared if comparison.why), ""),
     )
 
 
-def _gain(comparison: Comparison | None, column: Column) -> Reading:
-    if comparison is None:
-        return Reading(None, why="not computed")
+def _absent(pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
+    missing = [key for key in pair if key not in {run.key for run in runs}]
+    return f"not run: {', '.join(missing)}" if missing else "not computed"
+
+
+def _reading(key: str, metric: str, runs: Sequence[RunResult]) -> Reading:
+    run = next((run for run in runs if run.key == key), None)
+    return Reading(None, why="not run") if run is None else reading_of(metric, run)
+
+
+def _steps(key: str, runs: Sequence[RunResult]) -> str:
+    """How long the run's model was trained under each seed: "2,500", or "2,000 to 2,500"."""
+    counts = [
+        int(steps)
+        for run in runs
+        if run.key == key
+        for steps in (run.metrics.get("settings", {}).get("steps") or {}).values()
+    ]
+    return " to ".join(number(count, 0) for count in sorted({min(counts), max(counts)})) if counts else ""
+
+
+def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
+    """A trivial row of the runs' dataset that is better than both by the same metric; "" for none."""
+    metric, sign = column.ours[0].metric, 1.0 if column.better == "higher" else -1.0
+    both = [run for run in runs if run.key in pair]
+    values = [reading_of(metric, run).value for run in both]
+    best = max((sign * value for value in values if value is not None), default=None)
+    if best is None:
+        return ""
+    datasets = {run.metrics.get("settings", {}).get("dataset") for run in both}
+    for row in runs:
+        value = reading_of(metric, row).value
+        same = row.metrics.get("settings", {}).get("dataset") in datasets
+        if row.trivial and same and value is not None and sign * value > best:
+            return row.key
+    return ""
+
+
+def _gain(comparison: Comparison, column: Column) -> Reading:
+    if comparison.difference is None:
+        return Reading(None, why=comparison.why)
     sign = 1.0 if column.better == "higher" else -1.0
     if comparison.low is None or comparison.high is None:
         return Reading(sign * comparison.difference)
-    low, high = sorted((sign * comparison.low, sign * comparison.high))
+    low, high = sorted(sign * bound + 0.0 for bound in (comparison.low, comparison.high))  # -0.0 + 0.0 is 0.0
     return Reading(sign * comparison.difference, low, high)
-
-
-def _verdict(gain: float | None, p: float | None) -> Verdict:
-    if gain is None or p is None:
-        return "not computed"
-    if p >= SIGNIFICANT or gain == 0:
-        return "undecided"
-    return "holds" if gain > 0 else "reversed"
 
 
 def _printed(printed: Printed, run: str, column: str) -> Reading:
@@ -111,3 +194,7 @@ def _printed(printed: Printed, run: str, column: str) -> Reading:
                 value = row.printed[column]
                 return Reading(value.value, spread=value.spread)
     return Reading(None)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{number(count, 0)} {noun}{'' if count == 1 else 's'}"

@@ -168,13 +168,28 @@ class PrintedSheet(_Strict):
     note: str = ""
 
 
+def _listed(value: object) -> object:
+    """Let YAML say bleu, or [bleu, rouge_l]."""
+    return [value] if isinstance(value, str) else value
+
+
 class PrintedOrdering(_Strict):
-    """A claim of the paper: in this column one run stands better than another."""
+    """A claim of the paper: by every one of these columns one run stands better than another.
+
+    With a `margin` the claim is that it does not stand worse by more than that, in the unit of its only column.
+    """
 
     better: str
     worse: str
-    column: str
+    columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(alias="column", min_length=1)
     claim: str
+    margin: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _one_unit(self) -> PrintedOrdering:
+        if self.margin is not None and len(self.columns) > 1:
+            raise ValueError("margin: it is in the unit of one column; give one, or no margin")
+        return self
 
 
 class Paper(_Strict):
@@ -220,9 +235,10 @@ class Printed(_Strict):
             _known(figure.panels, self.columns, f"figures.{figure.id}.panels")
         for index, ordering in enumerate(self.orderings):
             where = f"orderings.{index}.column"
-            _known([ordering.column], self.columns, where)
-            if self.columns[ordering.column].better is None or not self.columns[ordering.column].ours:
-                raise ValueError(f"{where}: column '{ordering.column}' does not say what is better, or has no metric")
+            _known(ordering.columns, self.columns, where)
+            for name in ordering.columns:
+                if self.columns[name].better is None or not self.columns[name].ours:
+                    raise ValueError(f"{where}: column '{name}' does not say what is better, or has no metric")
         return self
 
 

@@ -96,6 +96,11 @@ class RunResult:
         """How each score was computed, by metric key."""
         return self.metrics.get("signatures") or {}
 
+    @property
+    def trivial(self) -> bool:
+        """Whether it is a row that no trained model wrote. The references of people are none."""
+        return self.settings.get("protocol") == "baseline" and self.key.rpartition("/")[2] != "human"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusResult:
@@ -131,18 +136,31 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two runs of one profile by one metric, over the `segments` that both have, resampled together.
+    """Two runs of one profile by one metric, over the segments that both have, whose clusters are resampled together.
 
-    `difference` is the score of `one` less that of `other`, `low` and `high` its interval, `p` the two-sided bootstrap
-    probability of a difference at least as large if there were none.
+    Attributes:
+        difference: the score of `one` less that of `other`, each the mean over its seeds; None if there is none.
+        low: of the interval of the difference, as `high`.
+        p: the two-sided probability of a difference at least as far from `null`, if that were the true one.
+        null: 0, or the difference at which `one` is worse by the margin of a claim.
+        seeds: the seeds of `one` and of `other`.
+        clusters: that were resampled.
+        segments: that both runs have under every seed.
+        left_out: segments that only some have.
+        why: the reason for no difference, or for no p.
     """
 
     one: str
     other: str
     metric: str
     profile: str
-    difference: float
-    low: float | None
-    high: float | None
-    p: float
-    segments: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    null: float = 0.0
+    seeds: tuple[int, int] = (0, 0)
+    clusters: int = 0
+    segments: int = 0
+    left_out: int = 0
+    why: str = ""

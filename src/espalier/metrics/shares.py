@@ -1,0 +1,49 @@
+"""An interval for shares of segments, which covers where few segments count and where segments come in clusters.
+
+A percentile interval of a rare share is too narrow: at two per mille of 957 segments it covers 86 %, and of a share of
+0 it is a point. The interval of Korn and Graubard (1998, Survey Methodology 24) is that of Clopper and Pearson (1934)
+at the effective number of segments. With y_g of m_g segments of cluster g, G clusters, n = sum m_g and p = sum y_g / n,
+
+    v  = G / (G - 1) sum_g (y_g - p m_g)^2 / n^2                              the variance of p
+    n' = min(n, p (1 - p) / v (t(.975; n - 1) / t(.975; G - 1))^2)            here for 95 %
+    low, high = B(.025; p n', n' - p n' + 1), B(.975; p n' + 1, n' - p n')    quantiles of the beta distribution
+
+Where p is 0 or 1, v says nothing, and n' is n^2 / sum_g m_g^2: as if all segments of a cluster were alike. With
+clusters of one segment that is n, and the interval is that of Clopper and Pearson. Where clusters differ much in size
+and their segments are alike, v is too small if few clusters have hits: with 219 clusters of three segments, all alike,
+and 300 of one it covers 90 % at a share of one in a hundred.
+"""
+
+from __future__ import annotations
+
+from espalier.metrics.bootstrap import Array
+
+
+def share_interval(successes: Array, segments: Array, confidence: float) -> tuple[float, float] | None:
+    """The interval of a share, from 0 to 1; None where there are fewer than two clusters.
+
+    Args:
+        successes: (clusters,) how many segments of each count.
+        segments: (clusters,) of how many.
+        confidence: of the interval.
+    """
+    from scipy.special import betaincinv, stdtrit
+
+    present = segments > 0
+    successes, segments = successes[present], segments[present]
+    clusters, total = len(segments), float(segments.sum())
+    if clusters < 2:
+        return None
+    share, tail = float(successes.sum()) / total, (1.0 - confidence) / 2.0
+    if 0.0 < share < 1.0:
+        apart = float(((successes - share * segments) ** 2).sum())
+        variance = clusters / (clusters - 1) * apart / total**2
+        student = stdtrit(total - 1, tail) / stdtrit(clusters - 1, tail)
+        # Where each cluster has the same share, the variance is 0.
+        effective = min(total, share * (1.0 - share) / variance * float(student) ** 2) if variance else total
+    else:
+        effective = total**2 / float((segments**2).sum())
+    hits, misses = share * effective, (1.0 - share) * effective
+    low = float(betaincinv(hits, misses + 1.0, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1.0, misses, 1.0 - tail)) if misses else 1.0
+    return low, high

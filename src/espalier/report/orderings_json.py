@@ -1,0 +1,68 @@
+"""A paper's orderings as plain JSON values: every number behind a verdict, in a file that is committed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from espalier.report.build import Report
+from espalier.report.comparisons import RESAMPLES, SEED
+from espalier.report.orderings import Ordering
+from espalier.report.tables import Reading
+from espalier.report.verdicts import SEEDS, SIGNIFICANT, Measure
+
+
+def orderings_json(report: Report) -> dict[str, Any]:
+    """The orderings of a report, with numbers of 6 significant digits and null for those that are not known."""
+    return {
+        "paper": report.paper.key,
+        "significant": SIGNIFICANT,
+        "seeds_needed": SEEDS,
+        "confidence": 0.95,
+        "correction": "holm",
+        "resamples": RESAMPLES,
+        "resampling_seed": SEED,
+        "orderings": [_ordering(ordering) for ordering in report.orderings],
+    }
+
+
+def _ordering(ordering: Ordering) -> dict[str, Any]:
+    return {
+        "claim": ordering.claim,
+        "better": ordering.better,
+        "worse": ordering.worse,
+        "profile": ordering.profile,
+        "margin": ordering.margin,
+        "verdict": ordering.verdict,
+        "why": ordering.why,
+        "p": _rounded(ordering.p),
+        "p_holm": _rounded(ordering.adjusted),
+        "seeds": list(ordering.seeds),
+        "steps": list(ordering.steps),
+        "clusters": ordering.clusters,
+        "segments": ordering.segments,
+        "segments_left_out": ordering.left_out,
+        "measures": [_measure(ordering, measure) for measure in ordering.measures],
+    }
+
+
+def _measure(ordering: Ordering, measure: Measure) -> dict[str, Any]:
+    return {
+        "metric": measure.column.ours[0].metric,
+        "direction": measure.column.better,
+        "printed": _values(measure.printed),
+        "printed_effect": _rounded(measure.printed_gain),
+        "printed_effect_excluded": ordering.excludes(measure),
+        "ours": _values(measure.ours),
+        "effect": _rounded(measure.gain.value),
+        "interval": None if measure.gain.low is None else [_rounded(measure.gain.low), _rounded(measure.gain.high)],
+        "p": _rounded(measure.p),
+        "better_than_both": measure.beaten_by,
+    }
+
+
+def _values(readings: tuple[Reading, Reading]) -> list[float | None]:
+    return [_rounded(reading.value) for reading in readings]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")

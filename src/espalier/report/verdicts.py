@@ -1,0 +1,99 @@
+"""What our numbers say of a claim: one verdict over all its measures, corrected for all claims of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from espalier.metrics.holm import holm
+from espalier.report.printed import Column
+from espalier.report.tables import BLANK, Reading
+
+#: A difference counts where its adjusted p is below this.
+SIGNIFICANT: Final = 0.05
+#: A claim needs this many seeds of either run.
+SEEDS: Final = 3
+
+Verdict = Literal["holds", "reversed", "undecided", "too few seeds", "not interpretable", "not computed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One column of a claim, with the numbers of both runs, (better, worse) as the paper has them.
+
+    Attributes:
+        printed: what the paper prints; no values where it prints none for a run of ours.
+        ours: the runs' scores.
+        gain: how much better the one is in our numbers, in the metric's own unit: below 0 where it is worse.
+        p: of the gain, if the true one were 0, or the margin of the claim below 0.
+        beaten_by: a row without a trained model that is better than both runs, or "".
+    """
+
+    column: Column
+    printed: tuple[Reading, Reading]
+    ours: tuple[Reading, Reading]
+    gain: Reading
+    p: float | None
+    beaten_by: str = ""
+
+    @property
+    def printed_gain(self) -> float | None:
+        """How much better the one is in the paper's numbers."""
+        better, worse = (reading.value for reading in self.printed)
+        if better is None or worse is None:
+            return None
+        return better - worse if self.column.better == "higher" else worse - better
+
+    @property
+    def excluded(self) -> bool:
+        """Whether the interval of our gain excludes the printed one."""
+        printed, low, high = self.printed_gain, self.gain.low, self.gain.high
+        return printed is not None and low is not None and high is not None and not low <= printed <= high
+
+
+def claim_p(measures: Sequence[Measure], margin: float) -> float | None:
+    """The probability behind a claim that needs all its measures: the largest, or 1 where they point two ways.
+
+    None if a measure has none. As all must hold, they need no correction among themselves (Berger 1982).
+    """
+    known = [(measure.gain.value, measure.p) for measure in measures]
+    ways = {value + margin > 0 for value, _ in known if value is not None}
+    probabilities = [p for value, p in known if value is not None and p is not None]
+    if len(probabilities) < len(measures):
+        return None
+    return max(probabilities) if len(ways) == 1 else 1.0
+
+
+def adjusted(probabilities: Sequence[float | None]) -> list[float | None]:
+    """Holm's correction of those that are known."""
+    corrected = iter(holm([p for p in probabilities if p is not None]))
+    return [None if p is None else next(corrected) for p in probabilities]
+
+
+def verdict_of(measures: Sequence[Measure], margin: float, seeds: int, p: float | None) -> Verdict:
+    """The verdict over a claim.
+
+    Args:
+        measures: all of them.
+        margin: by which the one may be worse.
+        seeds: the fewest of both runs.
+        p: adjusted for all claims of the table.
+    """
+    gains = [measure.gain.value for measure in measures if measure.gain.value is not None]
+    if p is None or len(gains) < len(measures):
+        return "not computed"
+    if any(measure.beaten_by for measure in measures):
+        return "not interpretable"
+    if seeds < SEEDS:
+        return "too few seeds"
+    if p >= SIGNIFICANT:
+        return "undecided"
+    return "holds" if gains[0] + margin > 0 else "reversed"
+
+
+def probability(p: float | None) -> str:
+    """A p as it is written: three digits, and never 0."""
+    if p is None:
+        return BLANK
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
