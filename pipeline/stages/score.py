@@ -10,7 +10,7 @@ import pandas as pd
 
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
-from espalier.metrics.metric import Score, details_json, family_scores, headline_json
+from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
@@ -34,7 +34,8 @@ def write_scores(
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()
-        scores |= family_scores(block.families, kind.metrics, seed=outputs.seed, groups=groups)
+        own = family_scores(block.families, kind.metrics, seed=outputs.seed, groups=groups)
+        scores |= confirmed(own, block.library)
     write_table(layout.segments(group, key), _table(blocks))
     table = outputs.table
     counts = {

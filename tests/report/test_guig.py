@@ -39,7 +39,8 @@ def test_guig_has_every_row_of_the_papers_tables(guig: Printed) -> None:
         ("table-2", 6),
         ("table-3", 5),
     ]
-    gaps = [row.label for table in guig.tables[:3] for row in table.rows if len(row.printed) < len(table.columns)]
+    ours = {"length_ratio", "brevity_penalty", "ted_guide_full"}
+    gaps = [row.label for table in guig.tables[:3] for row in table.rows if {*table.columns} - ours - {*row.printed}]
     assert gaps == ["VGVAE"]
 
 

@@ -22,6 +22,8 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis
 from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.metrics import rouge
+from espalier.metrics.metric import Score, confirmed, family_scores
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
@@ -29,7 +31,7 @@ from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 from espalier.tasks.paraphrase import PairDecoder, PairScoring, ParaphraseTask, pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
 SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
@@ -352,6 +354,20 @@ def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
     assert TASK.counts(made) == ({"not parsed": 2} if writes == "text" else {"no tree": 2})
     if writes == "text":
         assert block.families["perplexity"][:3, 0].tolist() == [3.0, 4.0, 5.0]
+
+
+def scores_of(block: Segments) -> dict[str, Score]:
+    return family_scores(block.families, TASK.metrics, seed=1, resamples=0)
+
+
+def test_bleu_and_rouge_are_their_libraries() -> None:
+    (block,) = TASK.statistics(outputs("text"), PairScoring())
+    assert {*block.library} == {"bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS}
+    assert block.library["rouge_1"] > 0
+    found = confirmed(scores_of(block), block.library)
+    assert {key: found[key].value for key in block.library} == dict(block.library)
+    (trees,) = TASK.statistics(outputs("tree"), PairScoring())
+    assert not trees.library
 
 
 @pytest.mark.parametrize("rows", [slice(0, 5), slice(None, None, -1)])

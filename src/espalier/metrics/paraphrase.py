@@ -14,13 +14,12 @@ from typing import Final
 import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics import bleu, defects, ted
+from espalier.metrics import bleu, defects, rouge, ted
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.meteor import meteor_metrics, meteor_statistics
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
-from espalier.metrics.rouge import rouge_metrics, rouge_statistics
 from espalier.metrics.ted import Nodes, cut_nodes, nodes_of, ted_metrics, ted_statistics
 from espalier.syntax.constituency import read_tree
 
@@ -31,7 +30,7 @@ DEPTH: Final = 8
 
 #: The metrics of `paraphrase_statistics`, always all of them, in this order.
 KEYS: Final = (
-    "bleu", "bleu_source", "rouge_1", "rouge_2", "rouge_l", "meteor", *ted.KEYS, "template_kept",
+    "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS, "template_kept",
     "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
 )  # fmt: skip
 
@@ -70,11 +69,11 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
     """
     match family.partition(":")[::2]:
         case "bleu", "":
-            return bleu.METRICS
+            return bleu.bleu_metrics()
         case "bleu_source", "":
-            return bleu.SOURCE_METRICS
+            return bleu.source_metrics()
         case "rouge", "":
-            return rouge_metrics()
+            return rouge.rouge_metrics()
         case "meteor", "" | "wordnet" as synonyms:
             return meteor_metrics(wordnet=bool(synonyms))
         case "ted", "":
@@ -131,11 +130,21 @@ def paraphrase_statistics(
     return {
         "bleu": bleu.bleu_statistics(references, hypotheses),
         "bleu_source": bleu.bleu_statistics(sources, hypotheses),
-        "rouge": rouge_statistics(references, hypotheses),
+        "rouge": rouge.rouge_statistics(references, hypotheses),
         "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
         **_tree_families(count, reference_trees, hypothesis_trees, templates),
         "defects": defects.defect_statistics(sources, references, hypotheses),
         "perplexity": _likelihoods(likelihood, count),
+    }
+
+
+def library_scores(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:
+    """The corpus scores that sacreBLEU and rouge-score give, by metric; nothing for no segments."""
+    copied = bleu.library_bleu([(source,) for source in sources], hypotheses)
+    return {
+        **bleu.library_bleu([(reference,) for reference in references], hypotheses),
+        **({"bleu_source": copied["bleu"]} if copied else {}),
+        **rouge.library_rouge(references, hypotheses),
     }
 
 

@@ -163,25 +163,28 @@ class ParaphraseTask:
 
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         """The similarity of texts to the references, in words and trees; of trees to the references' trees."""
-        from espalier.metrics.paraphrase import expansion_statistics, paraphrase_statistics
+        from espalier.metrics.paraphrase import expansion_statistics, library_scores, paraphrase_statistics
 
         table, parsed = outputs.table, outputs.annotations is not None
-        references = table["reference_tree"].tolist()
-        templates = [template or tree for template, tree in zip(table["template"], references, strict=True)]
+        trees = table["reference_tree"].tolist()
+        templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
+        library: dict[str, float] = {}
         if outputs.facts["writes"] == "tree":
-            families = expansion_statistics(references, table["tree"].tolist(), templates=templates)
+            families = expansion_statistics(trees, table["tree"].tolist(), templates=templates)
         else:
+            sources, references, texts = (table[name].tolist() for name in ("source", "reference", "text"))
+            library = library_scores(sources, references, texts)
             families = paraphrase_statistics(
-                table["source"].tolist(),
-                table["reference"].tolist(),
-                table["text"].tolist(),
-                references if parsed else None,
+                sources,
+                references,
+                texts,
+                trees if parsed else None,
                 _parses(outputs)["target_tree"].tolist() if parsed else None,
                 templates=templates,
                 likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
                 wordnet=outputs.lexicon,
             )
-        return [Segments(table[["id", "cluster", "seed", "sample"]], families)]
+        return [Segments(table[["id", "cluster", "seed", "sample"]], families, library)]
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of paraphrases and of expansions."""

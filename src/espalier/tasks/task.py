@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from espalier.datasets.encoding import Settings
@@ -101,10 +102,13 @@ class Segments(NamedTuple):
     Attributes:
         rows: (segments,) `id`, `cluster`, `seed`, `sample`.
         families: by metric family, (segments, k).
+        library: the values that published libraries give these segments, by metric. They are the ones recorded, and
+            must equal those of the statistics.
     """
 
     rows: pd.DataFrame
     families: dict[str, npt.NDArray[np.float64]]
+    library: Mapping[str, float] = MappingProxyType({})
 
 
 class Task(Protocol):
