@@ -45,7 +45,8 @@ def write_scores(
         "unfit": int(outputs.facts["unfit"]),
         **kind.counts(outputs),
     }
-    details = {**details_json(scores), "counts": counts, "settings": settings}
+    audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
+    details = {**details_json(scores), **audits, "counts": counts, "settings": settings}
     write_metrics(group, key, headline_json(scores, kind.headline(outputs)), details)
 
 

@@ -370,6 +370,20 @@ def test_bleu_and_rouge_are_their_libraries() -> None:
     assert not trees.library
 
 
+@pytest.mark.parametrize(("writes", "pairs"), [("text", 6), ("tree", 4)])
+def test_a_sample_of_distances_is_audited(writes: str, pairs: int) -> None:
+    (block,) = TASK.statistics(outputs(writes), PairScoring())
+    assert block.audits["ted_audit"]["pairs"] == pairs  # of six outputs two are no trees
+
+
+def test_outputs_are_compared_with_their_guides() -> None:
+    made = outputs("text")
+    made.table["guide"] = made.table["source_tree"]  # the parses of the texts are those of the sources
+    (block,) = TASK.statistics(made, PairScoring())
+    found = scores_of(block)
+    assert found["ted_guide_full"].value == 0.0 and (found["ted_full"].value or 0) > 0
+
+
 @pytest.mark.parametrize("rows", [slice(0, 5), slice(None, None, -1)])
 def test_parses_of_other_texts_are_refused(rows: slice) -> None:
     made = outputs("text")
@@ -383,6 +397,7 @@ def test_pairs_without_trees_are_scored_by_their_words_alone() -> None:
     made = replace(outputs("text"), annotations=None)
     (block,) = TASK.statistics(made, PairScoring())
     assert {"bleu", "rouge", "defects", "perplexity"} <= set(block.families) and "ted" not in block.families
+    assert not block.audits
     assert TASK.counts(made) == {}
 
 

@@ -30,8 +30,8 @@ DEPTH: Final = 8
 
 #: The metrics of `paraphrase_statistics`, always all of them, in this order.
 KEYS: Final = (
-    "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS, "template_kept",
-    "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
+    "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS,
+    *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
 )  # fmt: skip
 
 #: The metrics of `expansion_statistics`, always all of them, in this order.
@@ -55,7 +55,7 @@ EXPANSION_HEADLINE: Final = {
 }
 
 _FAMILIES: Final = (
-    "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "template", "defects", "perplexity",
+    "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "ted_guide", "template", "defects", "perplexity",
     "expansion:8",
 )  # fmt: skip
 _EXACT, _PREDICTED, _REFERENCE, _TAGGED, _TREES = range(5)
@@ -78,6 +78,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return meteor_metrics(wordnet=bool(synonyms))
         case "ted", "":
             return ted_metrics()
+        case "ted_guide", "":
+            return ted.guide_metrics()
         case "template", "":
             signature = signature_of("template", levels=TEMPLATE_LEVELS, leaves="tags", unparsed="lost")
             return (Metric("template_kept", ratio(0, 1, scale=100.0), signature, "no trees"),)
@@ -101,6 +103,7 @@ def paraphrase_statistics(
     hypothesis_trees: Sequence[str] | None = None,
     *,
     templates: Sequence[str] | None = None,
+    guides: Sequence[str] | None = None,
     likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
     wordnet: Path | None = None,
 ) -> dict[str, Array]:
@@ -113,6 +116,7 @@ def paraphrase_statistics(
         reference_trees: parses of the references, Penn strings, uncut. Without them no family of trees is computed.
         hypothesis_trees: parses of the hypotheses by the same parser; an empty string could not be parsed.
         templates: the parses, or their tops, that guided each output; the references' where there are none.
+        guides: the tree that guided each output, an empty string for none; None for none at all.
         likelihood: of each reference under the model: summed negative log-likelihood in nats, and tokens. Without it
             the perplexity is undefined.
         wordnet: the folder of WordNet's database files, for METEOR's synonyms.
@@ -132,7 +136,7 @@ def paraphrase_statistics(
         "bleu_source": bleu.bleu_statistics(sources, hypotheses),
         "rouge": rouge.rouge_statistics(references, hypotheses),
         "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
-        **_tree_families(count, reference_trees, hypothesis_trees, templates),
+        **_tree_families(count, reference_trees, hypothesis_trees, templates, guides),
         "defects": defects.defect_statistics(sources, references, hypotheses),
         "perplexity": _likelihoods(likelihood, count),
     }
@@ -153,12 +157,16 @@ def _tree_families(
     reference_trees: Sequence[str] | None,
     hypothesis_trees: Sequence[str] | None,
     templates: Sequence[str] | None,
+    guides: Sequence[str] | None,
 ) -> dict[str, Array]:
     if reference_trees is None or hypothesis_trees is None:
         return {}
     require_lengths("references", count, reference_trees=reference_trees, hypothesis_trees=hypothesis_trees)
+    distances = ted_statistics(reference_trees, hypothesis_trees)
+    given = [""] * count if guides is None else guides
     return {
-        "ted": ted_statistics(reference_trees, hypothesis_trees),
+        "ted": distances,
+        "ted_guide": ted.guide_statistics(given, reference_trees, hypothesis_trees, distances),
         "template": template_statistics(reference_trees if templates is None else templates, hypothesis_trees),
     }
 

@@ -104,11 +104,13 @@ class Segments(NamedTuple):
         families: by metric family, (segments, k).
         library: the values that published libraries give these segments, by metric. They are the ones recorded, and
             must equal those of the statistics.
+        audits: what is recorded in the details of checks of these statistics, by name.
     """
 
     rows: pd.DataFrame
     families: dict[str, npt.NDArray[np.float64]]
     library: Mapping[str, float] = MappingProxyType({})
+    audits: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 class Task(Protocol):
