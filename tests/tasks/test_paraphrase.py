@@ -376,6 +376,14 @@ def test_a_sample_of_distances_is_audited(writes: str, pairs: int) -> None:
     assert block.audits["ted_audit"]["pairs"] == pairs  # of six outputs two are no trees
 
 
+def test_words_are_unknown_that_neither_training_nor_the_source_has() -> None:
+    made = outputs("text")
+    assert scores_of(TASK.statistics(made, PairScoring())[0])["incomprehensible"].value is None
+    made = replace(made, train=lambda: DATA)
+    made.table.loc[0, "text"] = "a lampke"
+    assert scores_of(TASK.statistics(made, PairScoring())[0])["incomprehensible"].value == pytest.approx(100 / 6)
+
+
 def test_outputs_are_compared_with_their_guides() -> None:
     made = outputs("text")
     made.table["guide"] = made.table["source_tree"]  # the parses of the texts are those of the sources

@@ -7,7 +7,7 @@ without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +31,8 @@ DEPTH: Final = 8
 #: The metrics of `paraphrase_statistics`, always all of them, in this order.
 KEYS: Final = (
     "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS,
-    *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
+    *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty",
+    "incomprehensible", "perplexity",
 )  # fmt: skip
 
 #: The metrics of `expansion_statistics`, always all of them, in this order.
@@ -106,6 +107,7 @@ def paraphrase_statistics(
     guides: Sequence[str] | None = None,
     likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
     wordnet: Path | None = None,
+    training_words: Collection[str] | None = None,
 ) -> dict[str, Array]:
     """What every segment contributes, by family: (segments, columns of the family).
 
@@ -120,6 +122,7 @@ def paraphrase_statistics(
         likelihood: of each reference under the model: summed negative log-likelihood in nats, and tokens. Without it
             the perplexity is undefined.
         wordnet: the folder of WordNet's database files, for METEOR's synonyms.
+        training_words: the words of the training texts, in lower case, for `incomprehensible`.
 
     Raises:
         EspalierError: lists of different lengths, an empty reference, a template that has no tree.
@@ -137,7 +140,7 @@ def paraphrase_statistics(
         "rouge": rouge.rouge_statistics(references, hypotheses),
         "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
         **_tree_families(count, reference_trees, hypothesis_trees, templates, guides),
-        "defects": defects.defect_statistics(sources, references, hypotheses),
+        "defects": defects.defect_statistics(sources, references, hypotheses, training_words),
         "perplexity": _likelihoods(likelihood, count),
     }
 

@@ -92,6 +92,7 @@ class DialogueTask:
     encodings = ("dialogue",)
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
+    writes_words = True
     likelihood_columns = ("nll", "words")
     text_view = DialogueView("chain")
 

@@ -68,6 +68,7 @@ class ParaphraseTask:
     encodings = ("pairs",)
     decoder, scoring = PairDecoder, PairScoring
     dev_likelihood = False
+    writes_words = True
     likelihood_columns = ("nll", "tokens")
     text_view = PairView(("source",))
 
@@ -185,6 +186,7 @@ class ParaphraseTask:
             guides=table["guide"].tolist(),
             likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
             wordnet=outputs.lexicon,
+            training_words=outputs.train().words() if outputs.train is not None else None,
         )
         library = library_scores(sources, references, texts)
         audits = _audits(trees, parses, families, outputs.seed) if parses is not None else {}
