@@ -106,6 +106,12 @@ def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
     return extras
 
 
+def read_train(dataset: str, kind: Encoding) -> Any:
+    """The ids of the training split of `data/ready/<dataset>/`."""
+    folder = layout.ready(dataset)
+    return kind.split.load(folder / "train.parquet", kind.vocabulary.load(folder / "vocabulary.json"))
+
+
 def read_texts(paper: str, run: str) -> pd.DataFrame:
     """What a run wrote."""
     return read_table(layout.output(paper, run), required=[*SEGMENT_COLUMNS, "text"])

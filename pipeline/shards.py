@@ -21,7 +21,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.hashing import digest
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
-from espalier.syntax.parsers.parser import Parser, Refused
+from espalier.syntax.parsers.parser import Parser, Refused, Sentence
 from pipeline.layout import ROOT
 from pipeline.progress import progress_bar
 from pipeline.stage_run import ONE_THREAD
@@ -52,13 +52,14 @@ class Parsed(NamedTuple):
     speed: dict[str, float]
 
 
-def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
+def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Parsed:
     """Parse sentences; equal sentences are parsed once.
 
     `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786. Without it, `ESPALIER_WORKERS`
     is the number of processes on this machine; by default as many as pay, at most one per core.
 
     Args:
+        sentences: texts, or tuples of words; not both.
         parser: the folder of a parser, made by `train_parser`.
         scratch: for finished shards; the caller deletes it when the result is written.
 
@@ -66,7 +67,7 @@ def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
         ConfigError: no scheduler answers at that address, or the number of workers is none.
     """
     # By length, so that a shard's sentences fit one batch and the longest shards come first.
-    distinct = sorted(set(sentences), key=lambda text: (-len(text), text))
+    distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
     shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
     files = [scratch / f"{digest(shard)}.parquet" for shard in shards]
     todo = [number for number, file in enumerate(files) if not file.exists()]
@@ -83,10 +84,10 @@ def parse_all(sentences: Sequence[str], parser: Path, scratch: Path) -> Parsed:
         seconds = time.monotonic() - started
     answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
     speed = {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
-    return Parsed([answers[text] for text in sentences], speed)
+    return Parsed([answers[sentence] for sentence in sentences], speed)
 
 
-def parse_shard(parser: str, sentences: Sequence[str]) -> list[Row]:
+def parse_shard(parser: str, sentences: Sequence[Sentence]) -> list[Row]:
     """Parse one shard. The parser is loaded once per process."""
     return [_row(answer) for answer in _loaded(parser).parse(sentences)]
 
@@ -98,13 +99,13 @@ def _loaded(folder: str) -> Parser:
     return load_parser(Path(folder))
 
 
-def _here(parts: Iterator[tuple[int, list[str]]], parser: Path) -> Iterator[tuple[int, list[Row]]]:
+def _here(parts: Iterator[tuple[int, list[Sentence]]], parser: Path) -> Iterator[tuple[int, list[Row]]]:
     for number, sentences in parts:
         yield number, parse_shard(str(parser), sentences)
 
 
 def _by_dask(
-    parts: Iterator[tuple[int, list[str]]], parser: Path, scheduler: str | None, workers: int
+    parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, workers: int
 ) -> Iterator[tuple[int, list[Row]]]:
     """Shards in the order in which they finish. A shard whose worker dies is given to another."""
     from distributed import as_completed

@@ -13,6 +13,7 @@ from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import parser_signature
+from espalier.tasks.registry import task
 from pipeline import layout
 from pipeline.params import load_params
 from pipeline.progress import counted, say
@@ -27,18 +28,23 @@ def run(key: str) -> None:
     parser = layout.parser(annotation.parser)
     signature = parser_signature(parser)
     scratch = layout.scratch("annotate", key, digest(signature))
-    table = annotated(texts, parser, scratch)
+    table = annotated(texts, parser, scratch, words=task(params.runs[annotation.run].task).writes_words)
     write_table(layout.annotation(key), table, {"parser": signature})
     shutil.rmtree(scratch, ignore_errors=True)
     say(counted([("texts", len(table)), ("not parsed", int((table["reason"] != "").sum()))]))
 
 
-def annotated(texts: pd.DataFrame, parser: Path, scratch: Path) -> pd.DataFrame:
+def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) -> pd.DataFrame:
     """The parses of texts, a row for each under its `id`, `seed` and `sample`, with the columns of its grammar.
 
     A text that cannot be parsed has a `reason` and empty columns: hypotheses are scored, never dropped.
+
+    Args:
+        words: whether the texts are words joined by spaces. These are parsed as they stand: a parser that split such a
+            text itself would find other words than those that were written.
     """
-    answers, _ = parse_all(texts["text"].tolist(), parser, scratch)
+    sentences = [tuple(text.split()) if words else text for text in texts["text"]]
+    answers, _ = parse_all(sentences, parser, scratch)
     parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
     columns = pd.DataFrame([columns_of(parse, "target") for parse in parses]).astype("str")
     reasons = [answer.reason if isinstance(answer, Refused) else "" for answer in answers]

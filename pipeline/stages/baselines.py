@@ -17,7 +17,7 @@ from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, RunOptions
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready
+from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train
 from pipeline.params import Baseline, load_params
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, write_outputs
@@ -39,7 +39,7 @@ def run(key: str) -> None:
     form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
     ready = read_ready(baseline.dataset, baseline.split, form)
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
-    train = form.split.load(layout.ready(baseline.dataset) / "train.parquet", ready.data.vocabulary)
+    train = read_train(baseline.dataset, form)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
     options = RunOptions(baseline.samples, baseline.seed)
@@ -63,6 +63,7 @@ def run(key: str) -> None:
             lexicon=lexicon_of(baseline.lexicon),
             judge=judge_of(corpus),
             facts=facts,
+            train=lambda: train,
         )
         settings = {"dataset": baseline.dataset, "task": baseline.task, "split": baseline.split, "row": name}
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
@@ -86,6 +87,6 @@ def _parses(texts: pd.DataFrame, trees: Sequence[str] | None, baseline: Baseline
     if trees is not None:
         return keys.assign(target_tree=list(trees), reason="")
     scratch = layout.scratch("baselines", key, digest(baseline.parser))
-    parses = annotated(texts, layout.parser(baseline.parser), scratch)
+    parses = annotated(texts, layout.parser(baseline.parser), scratch, words=task(baseline.task).writes_words)
     shutil.rmtree(scratch, ignore_errors=True)
     return parses

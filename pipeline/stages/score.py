@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from espalier.datasets.registry import encoding
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
-from espalier.metrics.metric import Score, details_json, family_scores, headline_json
+from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
-from pipeline.artifacts import judge_of, lexicon_of, read_texts, run_settings, write_metrics
+from pipeline.artifacts import judge_of, lexicon_of, read_texts, read_train, run_settings, write_metrics
 from pipeline.params import Params, Run, load_params
 
 
@@ -34,7 +36,8 @@ def write_scores(
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()
-        scores |= family_scores(block.families, kind.metrics, seed=outputs.seed, groups=groups)
+        own = family_scores(block.families, kind.metrics, seed=outputs.seed, groups=groups)
+        scores |= confirmed(own, block.library)
     write_table(layout.segments(group, key), _table(blocks))
     table = outputs.table
     counts = {
@@ -44,7 +47,8 @@ def write_scores(
         "unfit": int(outputs.facts["unfit"]),
         **kind.counts(outputs),
     }
-    details = {**details_json(scores), "counts": counts, "settings": settings}
+    audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
+    details = {**details_json(scores), **audits, "counts": counts, "settings": settings}
     write_metrics(group, key, headline_json(scores, kind.headline(outputs)), details)
 
 
@@ -52,7 +56,8 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
     """What a run wrote, with the parses of its texts where it names some."""
     path = layout.output(run_.paper, key)
     facts = table_metadata(path)
-    corpus = params.corpora[params.datasets.every[run_.dataset].corpus]
+    dataset = params.datasets.every[run_.dataset]
+    corpus = params.corpora[dataset.corpus]
     annotated = run_.annotation != layout.NONE
     return Outputs(
         read_texts(run_.paper, key),
@@ -63,6 +68,7 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         lexicon=lexicon_of(run_.lexicon),
         judge=judge_of(corpus),
         facts=facts,
+        train=partial(read_train, run_.dataset, encoding(dataset.encoding)),
     )
 
 

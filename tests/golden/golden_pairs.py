@@ -222,7 +222,15 @@ def metrics(_: Path) -> Any:
     found = []
     for templates, likelihood in ((None, None), (tops, ([9.5, 4.25, 7.0], [6, 4, 6]))):
         texts = paraphrase_statistics(
-            sources, references, written, trees, parsed, templates=templates, likelihood=likelihood
+            sources,
+            references,
+            written,
+            trees,
+            parsed,
+            templates=templates,
+            guides=templates,
+            likelihood=likelihood,
+            training_words=None if templates is None else {"no", "lamp", "does", "glow", "sings"},
         )
         nodes = expansion_statistics(trees, expanded, templates=templates, depth=4)
         found += [

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import torch
 
 from espalier.metrics.metric import details_json
@@ -19,8 +20,10 @@ from espalier.syntax.parsers.jieba_backend import keywords, load
 from espalier.syntax.parsers.ltp_backend import LtpParser
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.penn_words import penn_words
+from espalier.syntax.parsers.registry import save_parser
 from espalier.syntax.parsers.spacy_backend import load as load_spacy
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
+from pipeline.stages.annotate import annotated
 
 TREES = [
     "(S (NP (DT the) (NN lamp)) (VP (VBZ burns) (ADVP (RB low))) (. .))",
@@ -114,7 +117,16 @@ def parsing(_: Path) -> Any:
     return details_json(parsing_scores(gold, found, resamples=20))
 
 
+def annotation(folder: Path) -> Any:
+    """Texts parsed as words, and as text."""
+    save_parser(folder / "jieba", "jieba", None, {})
+    texts = pd.DataFrame({"id": ["a", "b", "c"], "seed": 1, "sample": [0, 1, 0], "text": ["我 今天天气", "", "灯 灯"]})
+    tables = [annotated(texts, folder / "jieba", folder / "scratch", words=words) for words in (True, False)]
+    return [table.to_dict("list") for table in tables]
+
+
 COMPONENTS = {
+    "annotation": annotation,
     "parsers.benepar": benepar,
     "parsers.jieba": jieba,
     "parsers.ltp": ltp,

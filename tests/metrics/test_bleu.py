@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import numpy as np
 import pytest
 import sacrebleu
@@ -10,16 +12,18 @@ from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bleu import (
-    METRICS,
-    SOURCE_METRICS,
     bleu_metric,
+    bleu_metrics,
     bleu_statistics,
     bleu_statistics_all,
+    library_bleu,
     matches,
     sentence_bleu,
+    source_metrics,
 )
-from espalier.metrics.metric import scores, segment_scores
+from espalier.metrics.metric import confirmed, scores, segment_scores
 
+METRICS = bleu_metrics()
 TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "sat", "mat", ",", "."]), max_size=9).map(" ".join)
 SEVERAL = st.lists(st.tuples(st.lists(TEXTS.filter(bool), min_size=2, max_size=2), TEXTS), min_size=1, max_size=5)
 PAIRS = st.lists(st.tuples(TEXTS.filter(bool), TEXTS), min_size=1, max_size=5)
@@ -80,6 +84,31 @@ def test_several_references_equal_sacrebleu(pairs: list[tuple[list[str], str]]) 
         assert value == pytest.approx(other.score, abs=1e-9)
 
 
+@given(SEVERAL)
+@settings(deadline=None)
+def test_the_library_s_own_values_equal_those_of_the_statistics(pairs: list[tuple[list[str], str]]) -> None:
+    references, hypotheses = [own[: 1 + number % 2] for number, (own, _) in enumerate(pairs)], [one for _, one in pairs]
+    found = library_bleu(references, hypotheses)
+    own = scores(METRICS, bleu_statistics_all(references, hypotheses), seed=0, resamples=0)
+    assert found == pytest.approx({key: score.value for key, score in own.items()}, abs=1e-9)
+    assert confirmed(own, found)["bleu"].value == found["bleu"]
+
+
+def test_the_library_has_no_value_without_segments() -> None:
+    assert library_bleu([], []) == {}
+
+
+def test_length_ratio_and_brevity_penalty_by_hand() -> None:
+    # 2 + 6 words, references of 4 + 6; then longer than the reference; then nothing at all
+    found = [bleu_statistics(*pair) for pair in ((["a b c d", "a b c d e f"], ["a b", "a b c d e f"]),
+                                                 (["a b"], ["a b c"]), (["a b"], [""]))]  # fmt: skip
+    sums = np.array([rows.sum(axis=0) for rows in found])
+    ratio, penalty = (metric.aggregate(sums).tolist() for metric in METRICS[1:])
+    assert ratio == pytest.approx([0.8, 1.5, 0.0])
+    assert penalty == pytest.approx([np.exp(1 - 10 / 8), 1.0, 0.0])
+    assert [metric.name for metric in METRICS] == ["bleu", "length_ratio", "brevity_penalty"]
+
+
 def test_an_ngram_matches_as_often_as_in_the_reference_that_has_it_most_often() -> None:
     # Each reference has "a" twice, one of them "a a" once: nothing adds up. Lengths 2 and 4 are as close to 3, and the
     # shorter counts.
@@ -97,7 +126,7 @@ def test_a_sentence_is_judged_by_the_orders_it_is_long_enough_for() -> None:
 def test_a_key_of_ones_own_says_what_is_its_own() -> None:
     metric = bleu_metric("bleu_all", refs="all", replies="first")
     assert metric.name == "bleu_all" and "|refs:all|" in metric.signature
-    assert metric.signature.endswith("|smooth:exp|replies:first")
+    assert metric.signature.endswith(f"|smooth:exp|sacrebleu:{version('sacrebleu')}|replies:first")
 
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
@@ -106,12 +135,11 @@ def test_matches_are_the_sum_of_lesser_counts(one: list[str], other: list[str]) 
 
 
 def test_copying_has_a_key_of_its_own() -> None:
-    (metric,) = SOURCE_METRICS
+    (metric,) = source_metrics()
     assert metric.name == "bleu_source" and "against:source" in metric.signature
-    assert (
-        METRICS[0].signature
-        == "bleu|order:4|against:reference|refs:1|mean:corpus|case:mixed|eff:no|tok:none|smooth:exp"
-    )
+    # The parts that sacreBLEU's own signature has, under its names.
+    parts = "case:mixed|eff:no|tok:none|smooth:exp|sacrebleu:" + version("sacrebleu")
+    assert METRICS[0].signature == f"bleu|order:4|against:reference|refs:1|mean:corpus|{parts}"
 
 
 def test_lists_of_different_lengths_are_refused() -> None:

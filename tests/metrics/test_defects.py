@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.defects import METRICS, defect_statistics, negations, repeats
+from espalier.metrics.defects import METRICS, defect_statistics, negations, repeats, unknown_words
 from espalier.metrics.metric import scores
 
 
@@ -50,17 +50,43 @@ def test_negations(text: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("reference", "hypothesis", "expected"),
     [
-        ("he does not know", "he knows", [0, 1, 0, 0, 1]),
-        ("he does not know", "he Never knows", [0, 0, 0, 0, 1]),
-        ("he does not know", "he does not know nothing", [0, 0, 1, 0, 1]),
-        ("he never said no", "he said no", [0, 1, 0, 0, 1]),  # of two negations one is lost: the opposite
-        ("he knows", "he does not know", [0, 0, 0, 0, 1]),  # gained, not doubled
-        ("he does not know", " ", [0, 0, 0, 1, 1]),  # empty and nothing else
-        ("he does not know", "no no", [1, 0, 1, 0, 1]),
+        ("he does not know", "he knows", [0, 1, 0, 0]),
+        ("he does not know", "he Never knows", [0, 0, 0, 0]),
+        ("he does not know", "he does not know nothing", [0, 0, 1, 0]),
+        ("he never said no", "he said no", [0, 1, 0, 0]),  # of two negations one is lost: the opposite
+        ("he knows", "he does not know", [0, 0, 0, 0]),  # gained, not doubled
+        ("he does not know", " ", [0, 0, 0, 1]),  # empty and nothing else
+        ("he does not know", "no no", [1, 0, 1, 0]),
     ],
 )
 def test_what_an_output_contributes(reference: str, hypothesis: str, expected: list[float]) -> None:
-    assert defect_statistics(["a source"], [reference], [hypothesis]).tolist() == [expected]
+    assert defect_statistics(["a source"], [reference], [hypothesis]).tolist() == [[*expected, 0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "unknown"),
+    [
+        ("it is brokenke .", ["brokenke"]),
+        ("It is Broken .", []),  # case is ignored
+        ("the xyzzy is broken", []),  # the source has it
+        ("it is 1987 .", []),  # no letter
+        ("qux is qux", ["qux", "qux"]),
+        ("", []),
+    ],
+)
+def test_words_that_neither_training_nor_source_has(hypothesis: str, unknown: list[str]) -> None:
+    training, source = {"it", "is", "broken", "."}, "the Xyzzy"
+    assert unknown_words(hypothesis.lower().split(), source.lower().split(), training) == unknown
+    found = defect_statistics([source], ["it is not"], [hypothesis], training)
+    assert found[0, 4:].tolist() == [float(bool(unknown)), 1, 1]
+
+
+def test_incomprehensible_outputs_are_a_share_where_training_words_are_known() -> None:
+    texts = (["a"] * 4, ["a dog"] * 4, ["a dog", "dogke", "a", "cat"])
+    known = scores(METRICS, defect_statistics(*texts, {"dog"}), seed=0, resamples=0)["incomprehensible"]
+    assert known.value == 50.0 and "against:training+source" in known.signature
+    unknown = scores(METRICS, defect_statistics(*texts), seed=0, resamples=0)["incomprehensible"]
+    assert (unknown.value, unknown.undefined) == (None, "no training words")
 
 
 def test_scores_are_shares_in_percent_and_signatures_list_the_words() -> None:
@@ -71,6 +97,7 @@ def test_scores_are_shares_in_percent_and_signatures_list_the_words() -> None:
         "negation_lost": 25.0,
         "negation_doubled": 25.0,
         "empty": 25.0,
+        "incomprehensible": None,
     }
     assert "words:n't+cannot+neither" in found["negation_lost"].signature
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -94,8 +95,8 @@ def test_rows_of_one_post_are_resampled_together() -> None:
 def test_signatures_tell_what_was_counted() -> None:
     bleu, every, best = (metrics_of(family)[0].signature for family in ("bleu", "bleu_list:5", "bleu_best:5"))
     assert bleu == (
-        "bleu|order:4|against:reference|refs:1|mean:corpus|case:mixed|eff:no|tok:none|smooth:exp|tokens:words"
-        "|replies:first"
+        "bleu|order:4|against:reference|refs:1|mean:corpus|case:mixed|eff:no|tok:none|smooth:exp"
+        f"|sacrebleu:{version('sacrebleu')}|tokens:words|replies:first"
     )
     assert "refs:all" in every and "replies:each-of-5" in every
     assert "refs:all" in best and "replies:oracle-of-5" in best
@@ -203,7 +204,8 @@ def test_a_row_more_of_a_known_post_changes_only_what_is_measured_by_row() -> No
         grammatical=[True] * 2,
     )
     changed = {key for key in KEYS if three[key] != two[key]}
-    assert changed <= {"bleu", "bleu_all", "bleu_list", "bleu_best", "perplexity_per_word"}
+    lengths = {"length_ratio", "brevity_penalty"}
+    assert changed <= {"bleu", "bleu_all", "bleu_list", "bleu_best", "perplexity_per_word"} | lengths
     assert {"bleu", "perplexity_per_word"} <= changed
 
 

@@ -16,6 +16,7 @@ from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums
 from espalier.metrics.metric import (
     Metric,
     Score,
+    confirmed,
     details_json,
     f1,
     f1_of_means,
@@ -156,6 +157,17 @@ def test_families_are_scored_over_the_same_segments_in_the_order_of_the_keys() -
         family_scores(statistics, families.__getitem__, seed=0, keys=["bleu", "mean", "ted"])
     with pytest.raises(EspalierError, match="2 groups for 3 segments"):
         family_scores(statistics, families.__getitem__, seed=0, groups=["a", "b"])
+
+
+def test_a_library_s_value_is_the_one_that_is_recorded_if_it_is_equal() -> None:
+    own = {"a": Score(1.0, 0.5, 1.5, "a|lib:2", 3), "b": Score(2.0, None, None, "b", 3)}
+    found = confirmed(own, {"a": 1.0 + 5e-7})
+    assert found == {"a": Score(1.0 + 5e-7, 0.5, 1.5, "a|lib:2", 3), "b": own["b"]}
+    for value in (1.0 + 2e-6, float("nan")):
+        with pytest.raises(EspalierError, match=r"a is 1.0 by the statistics .* by its library; .*\(a\|lib:2\)"):
+            confirmed(own, {"a": value})
+    with pytest.raises(EspalierError, match="a is None"):
+        confirmed({"a": Score(None, None, None, "a", 0, "no segments")}, {"a": 1.0})
 
 
 def test_lists_of_different_lengths_are_refused() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.bleu import METRICS as BLEU
-from espalier.metrics.bleu import bleu_statistics
+from espalier.metrics.bleu import bleu_metrics, bleu_statistics
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio
 from espalier.metrics.paired import Paired, paired
@@ -25,11 +24,12 @@ def test_it_equals_a_loop_over_resampled_segments() -> None:
     words = np.random.default_rng(7)
     texts = [[" ".join(words.choice(list("abc"), size=8)) for _ in range(12)] for _ in range(3)]
     references, one, other = texts
-    found = paired(BLEU[0], bleu_statistics(references, one), bleu_statistics(references, other), seed=3, resamples=60)
+    metric = bleu_metrics()[0]
+    found = paired(metric, bleu_statistics(references, one), bleu_statistics(references, other), seed=3, resamples=60)
 
     def bleu(hypotheses: list[str], rows: list[int]) -> float:
         picked = bleu_statistics([references[row] for row in rows], [hypotheses[row] for row in rows])
-        return float(BLEU[0].aggregate(picked.sum(axis=0)))
+        return float(metric.aggregate(picked.sum(axis=0)))
 
     observed = bleu(one, list(range(12))) - bleu(other, list(range(12)))
     counts = np.random.default_rng(3).multinomial(12, [1 / 12] * 12, size=60)

@@ -95,6 +95,25 @@ def test_a_template_is_the_top_of_the_guide_or_else_of_the_reference() -> None:
     assert guided["template"].tolist() == [[1, 1], [0, 1]]
 
 
+def test_the_distance_to_the_guide_stands_beside_that_to_the_reference() -> None:
+    guided = statistics(REFERENCES, [FELL, FELL], guides=["(S (NP (PRP)) (VP (VBD) (PP)))", ""])
+    found = scored(guided)
+    assert found["ted_full"].value == 3.0  # to ATE
+    # To the guide of 6 nodes one node; the second output had no guide.
+    assert guided["ted_guide"].tolist() == [[1, 1, 1 / 6, 1 / 6, 1], [0] * 5]
+    assert [found[key].value for key in ted.GUIDE_KEYS] == pytest.approx([1, 1, 1 / 6, 1 / 6])
+    assert found["ted_guide_8"].signature.startswith("ted|levels:8|")
+    assert "|to:guide" in found["n_ted_guide_full"].signature
+
+
+def test_a_guide_that_is_the_reference_gives_the_same_distance() -> None:
+    found = scored(statistics(REFERENCES, [FELL, ""], guides=TREES))
+    for key in ("ted_8", "ted_full", "n_ted_8", "n_ted_full"):
+        assert found[key.replace("ted_", "ted_guide_")].value == found[key].value
+    unguided = scored(statistics(REFERENCES, TREES))["ted_guide_full"]
+    assert unguided.value is None and unguided.undefined == "no guides"
+
+
 def test_samples_of_one_source_are_resampled_together() -> None:
     found = scored(statistics(REFERENCES, TREES), groups=["a", "a"], resamples=5)
     assert all("groups:1" in score.signature for score in found.values())
@@ -114,6 +133,8 @@ def test_meteor_with_synonyms_is_a_family_of_its_own() -> None:
 def test_mistakes_are_named() -> None:
     with pytest.raises(EspalierError, match="1 hypothesis_trees for 2 references"):
         statistics(REFERENCES, [ATE])
+    with pytest.raises(EspalierError, match="1 guides for 2 references"):
+        statistics(REFERENCES, TREES, guides=[ATE])
     with pytest.raises(EspalierError, match="1 likelihood for 2 references"):
         statistics(REFERENCES, TREES, likelihood=([1.0], [1, 1]))
     with pytest.raises(EspalierError, match="scoring, row 1: the reference is empty; filter it out before"):

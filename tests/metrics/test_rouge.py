@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,9 +11,9 @@ from rouge_score import rouge_scorer
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.metric import scores
-from espalier.metrics.rouge import Tokens, longest_common, rouge_metrics, rouge_statistics
+from espalier.metrics.rouge import KEYS, Tokens, library_rouge, longest_common, rouge_metrics, rouge_statistics
 
-WORDS = ["The", "the", "cat", "can't", "U.S.", "3.5", "café", ",", ".", "_"]
+WORDS = ["The", "the", "cat", "Cats", "singing", "sings", "dies", "can't", "U.S.", "3.5", "café", ",", ".", "_"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
 
 
@@ -25,19 +27,25 @@ class Spaces:
 def test_values_worked_out_by_hand() -> None:
     # 3 of 4 and of 5 words, "the cat" of 3 and of 4 pairs, "the cat mat" in order
     found = rouge_statistics(["the cat on a mat"], ["The cat, the mat."])
-    assert found.tolist() == [[pytest.approx(6 / 9), pytest.approx(2 / 7), pytest.approx(6 / 9), 1.0]]
+    assert found.tolist() == [pytest.approx([*[6 / 9, 2 / 7, 6 / 9] * 2, 1.0])]
+
+
+def test_stems_are_of_words_of_more_than_three_letters() -> None:
+    # "singing" and "sings" share a stem; "dos" stays, though "dogs" does not
+    found = rouge_statistics(["she sings dogs dos"], ["she singing dog do"])
+    assert found[0].tolist() == pytest.approx([3 / 4, 2 / 3, 3 / 4, 1 / 4, 0.0, 1 / 4, 1.0])
 
 
 def test_order_counts_for_l_alone() -> None:
-    assert rouge_statistics(["a b c d"], ["d c b a"]).tolist() == [[1.0, 0.0, 0.25, 1.0]]
+    assert rouge_statistics(["a b c d"], ["d c b a"]).tolist() == [[*[1.0, 0.0, 0.25] * 2, 1.0]]
 
 
 def test_spaces_keep_case_and_marks() -> None:
     assert rouge_statistics(["The cat ."], ["the cat ."], tokens="spaces")[0, 0] == pytest.approx(2 / 3)
     assert rouge_statistics(["The cat ."], ["the cat !"])[0, 0] == 1.0
     one, other = rouge_metrics(), rouge_metrics(tokens="spaces")
-    assert "tokens:alphanumeric|stems:no|case:lower" in one[0].signature
-    assert "tokens:spaces|stems:no|case:mixed" in other[0].signature
+    assert f"tokens:alphanumeric|stems:porter|case:lower|rouge-score:{version('rouge-score')}" in one[0].signature
+    assert "type:L" in other[5].signature and "tokens:spaces|stems:no|case:mixed" in other[5].signature
 
 
 @pytest.mark.parametrize("tokens", ["alphanumeric", "spaces"])
@@ -48,7 +56,17 @@ def test_segments_equal_rouge_score(tokens: Tokens, pair: tuple[str, str]) -> No
     scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], tokenizer=tokenizer)
     expected = [each.fmeasure for each in scorer.score(*pair).values()]
     found = rouge_statistics([pair[0]], [pair[1]], tokens=tokens)
-    assert found[0].tolist() == pytest.approx([*expected, 1.0], abs=1e-12)
+    assert found[0, 3:].tolist() == pytest.approx([*expected, 1.0], abs=1e-12)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
+@settings(deadline=None)
+def test_the_library_s_own_values_equal_those_of_the_statistics(pairs: list[tuple[str, str]]) -> None:
+    references, hypotheses = (list(side) for side in zip(*pairs, strict=True))
+    own = scores(rouge_metrics(), rouge_statistics(references, hypotheses), seed=0, resamples=0)
+    found = library_rouge(references, hypotheses)
+    assert found == pytest.approx({key: score.value for key, score in own.items()}, abs=1e-9)
+    assert library_rouge([], []) == {}
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))
@@ -64,9 +82,9 @@ def test_longest_common_subsequence_equals_the_table(one: list[str], other: list
 
 def test_scores_are_means_times_100() -> None:
     found = scores(rouge_metrics(), rouge_statistics(["a b", "a b"], ["a b", ""]), seed=0, resamples=0)
-    assert {key: score.value for key, score in found.items()} == {"rouge_1": 50.0, "rouge_2": 50.0, "rouge_l": 50.0}
+    assert {key: score.value for key, score in found.items()} == dict.fromkeys(KEYS, 50.0)
     none = scores(rouge_metrics(), rouge_statistics([], []), seed=0)
-    assert [score.value for score in none.values()] == [None] * 3
+    assert [score.value for score in none.values()] == [None] * 6
 
 
 def test_mistakes_are_named() -> None:

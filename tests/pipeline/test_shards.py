@@ -48,6 +48,16 @@ def test_each_sentence_has_its_own_answer_in_its_place(parser: Path, tmp_path: P
     assert isinstance(answers[1], Refused) and isinstance(answers[0], Parse) and "".join(answers[0].words) == "我们喝茶"
 
 
+def test_words_are_parsed_as_they_stand(parser: Path, tmp_path: Path) -> None:
+    asked = [("我们喝", "茶"), (), ("花",), ("我们喝", "茶")]
+    answers = shards.parse_all(asked, parser, tmp_path).answers
+    assert answers == shards._loaded(str(parser)).parse(asked)
+    assert isinstance(answers[0], Parse) and answers[0].words == ("我们喝", "茶")
+    assert isinstance(answers[1], Refused)
+    again = shards.parse_all(["我们喝茶"], parser, tmp_path).answers  # no shard of words answers for a text
+    assert isinstance(again[0], Parse) and again[0].words == ("我们", "喝茶")
+
+
 def test_a_killed_run_loses_no_finished_shard(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = sentences(300)
     whole = shards.parse_all(asked, parser, tmp_path / "whole").answers

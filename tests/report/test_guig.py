@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from espalier.metrics.paraphrase import EXPANSION_KEYS, KEYS
+from espalier.metrics.ted import GUIDE_KEYS
 from espalier.report import Printed, build
 
 
@@ -39,7 +40,8 @@ def test_guig_has_every_row_of_the_papers_tables(guig: Printed) -> None:
         ("table-2", 6),
         ("table-3", 5),
     ]
-    gaps = [row.label for table in guig.tables[:3] for row in table.rows if len(row.printed) < len(table.columns)]
+    ours = {"length_ratio", "brevity_penalty", *GUIDE_KEYS}
+    gaps = [row.label for table in guig.tables[:3] for row in table.rows if {*table.columns} - ours - {*row.printed}]
     assert gaps == ["VGVAE"]
 
 

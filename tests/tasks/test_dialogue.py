@@ -19,7 +19,7 @@ from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
 from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import dialogue_statistics
-from espalier.metrics.metric import family_scores
+from espalier.metrics.metric import confirmed, family_scores
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
@@ -423,6 +423,17 @@ def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
     names = {metric.name for family in block.families for metric in TASK.metrics(family)}
     assert {*TASK.headline(made).values()} <= names
     assert TASK.counts(made) == {"posts": 3, "missing": 2, "cut": 2}
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_bleu_is_its_library_s_over_the_rows_of_all_seeds(samples: int) -> None:
+    made = outputs("chain", samples)
+    made.table.loc[made.table["seed"] == 2, "text"] = "石"  # the seeds differ
+    (block,) = TASK.statistics(made, DialogueScoring())
+    assert {*block.library} == {"bleu", "length_ratio", "brevity_penalty", "bleu_all"}
+    own = family_scores(block.families, TASK.metrics, seed=1, resamples=0)
+    assert confirmed(own, block.library)["bleu_all"].value == block.library["bleu_all"]
+    assert 0 < block.library["length_ratio"] < 1
 
 
 def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:

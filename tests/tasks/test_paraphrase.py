@@ -22,6 +22,8 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis
 from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.metrics import rouge
+from espalier.metrics.metric import Score, confirmed, family_scores
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
@@ -29,7 +31,7 @@ from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 from espalier.tasks.paraphrase import PairDecoder, PairScoring, ParaphraseTask, pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
 SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
@@ -354,6 +356,42 @@ def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
         assert block.families["perplexity"][:3, 0].tolist() == [3.0, 4.0, 5.0]
 
 
+def scores_of(block: Segments) -> dict[str, Score]:
+    return family_scores(block.families, TASK.metrics, seed=1, resamples=0)
+
+
+def test_bleu_and_rouge_are_their_libraries() -> None:
+    (block,) = TASK.statistics(outputs("text"), PairScoring())
+    assert {*block.library} == {"bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS}
+    assert block.library["rouge_1"] > 0
+    found = confirmed(scores_of(block), block.library)
+    assert {key: found[key].value for key in block.library} == dict(block.library)
+    (trees,) = TASK.statistics(outputs("tree"), PairScoring())
+    assert not trees.library
+
+
+@pytest.mark.parametrize(("writes", "pairs"), [("text", 6), ("tree", 4)])
+def test_a_sample_of_distances_is_audited(writes: str, pairs: int) -> None:
+    (block,) = TASK.statistics(outputs(writes), PairScoring())
+    assert block.audits["ted_audit"]["pairs"] == pairs  # of six outputs two are no trees
+
+
+def test_words_are_unknown_that_neither_training_nor_the_source_has() -> None:
+    made = outputs("text")
+    assert scores_of(TASK.statistics(made, PairScoring())[0])["incomprehensible"].value is None
+    made = replace(made, train=lambda: DATA)
+    made.table.loc[0, "text"] = "a lampke"
+    assert scores_of(TASK.statistics(made, PairScoring())[0])["incomprehensible"].value == pytest.approx(100 / 6)
+
+
+def test_outputs_are_compared_with_their_guides() -> None:
+    made = outputs("text")
+    made.table["guide"] = made.table["source_tree"]  # the parses of the texts are those of the sources
+    (block,) = TASK.statistics(made, PairScoring())
+    found = scores_of(block)
+    assert found["ted_guide_full"].value == 0.0 and (found["ted_full"].value or 0) > 0
+
+
 @pytest.mark.parametrize("rows", [slice(0, 5), slice(None, None, -1)])
 def test_parses_of_other_texts_are_refused(rows: slice) -> None:
     made = outputs("text")
@@ -367,6 +405,7 @@ def test_pairs_without_trees_are_scored_by_their_words_alone() -> None:
     made = replace(outputs("text"), annotations=None)
     (block,) = TASK.statistics(made, PairScoring())
     assert {"bleu", "rouge", "defects", "perplexity"} <= set(block.families) and "ted" not in block.families
+    assert not block.audits
     assert TASK.counts(made) == {}
 
 

@@ -1,5 +1,8 @@
 """Corpus BLEU-4 (Papineni et al. 2002), as sacreBLEU computes it for texts that are tokens already.
 
+The score of a corpus is sacreBLEU's own (`library_bleu`). The statistics of segments are computed here, for intervals
+and comparisons; the score stage compares both values.
+
 The texts are words joined by single spaces; case and punctuation stay as they are. Smoothing is NIST's (sacreBLEU's
 `exp`): the k-th order without a match counts as one match in 2^k times its n-grams. A corpus without any match, or
 without a 4-gram, has 0, as in sacreBLEU; so does a single segment of less than four words.
@@ -8,19 +11,24 @@ A text may have several references: an n-gram matches as often as it is in the o
 length that counts is that of the reference closest in length, the shorter of two that are equally close.
 
 Against the source instead of the reference the same number tells how much was copied: `bleu_source`, self-BLEU.
+
+`length_ratio` is the words of the outputs over those of the references. `brevity_penalty` is BLEU's factor for outputs
+that are shorter than the references: exp(1 - reference / output), at most 1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import version
+from itertools import zip_longest
 from typing import Final
 
 import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, require_lengths, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 
 #: The longest n-gram.
 ORDER: Final = 4
@@ -99,17 +107,46 @@ def sentence_bleu(statistics: Array) -> Array:
 
 
 def _bleu(sums: Array, effective: bool = False) -> Array:
-    length, reference = sums[..., _LENGTH], sums[..., _REFERENCE]
     correct, total = sums[..., _CORRECT], sums[..., _TOTAL]
     missed, orders = correct == 0, np.count_nonzero(total, axis=-1)
     # A match where there was none: the first such order counts half of one, the next a quarter, and so on.
     smoothed = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), correct)
     with np.errstate(divide="ignore", invalid="ignore"):
-        brevity = np.exp(np.minimum(0.0, 1.0 - reference / length))
         precisions = np.where(total > 0, np.log(smoothed / total), 0.0)
-        value = 100.0 * brevity * np.exp(precisions.sum(axis=-1) / orders)
+        value = 100.0 * _brevity(sums) * np.exp(precisions.sum(axis=-1) / orders)
     value = np.where(correct.any(axis=-1) & (effective | (orders == ORDER)), value, 0.0)
-    return np.where(reference > 0, value, np.nan)
+    return np.where(sums[..., _REFERENCE] > 0, value, np.nan)
+
+
+def _brevity(sums: Array) -> Array:
+    """The brevity penalty: 0 without any word, NaN without references."""
+    length, reference = sums[..., _LENGTH], sums[..., _REFERENCE]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        penalty = np.exp(np.minimum(0.0, 1.0 - reference / length))
+    return np.where(reference > 0, penalty, np.nan)
+
+
+# --- The library -----------------------------------------------------------------------------------------------------
+
+
+def library_bleu(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> dict[str, float]:
+    """sacreBLEU's own `bleu`, `length_ratio` and `brevity_penalty` of a corpus; nothing for no segments.
+
+    Args:
+        references: one or more a segment.
+        hypotheses: one a segment.
+    """
+    if not hypotheses:
+        return {}
+    from sacrebleu.metrics.bleu import BLEU
+
+    # A stream has the n-th reference of every segment, None where there are fewer. `force` accepts texts of tokens.
+    streams = [list(stream) for stream in zip_longest(*references)]
+    score = BLEU(tokenize="none", force=True).corpus_score(hypotheses, streams)
+    return {"bleu": score.score, "length_ratio": score.ratio, "brevity_penalty": score.bp}
+
+
+# --- Metrics ---------------------------------------------------------------------------------------------------------
 
 
 def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **more: object) -> Metric:
@@ -123,12 +160,29 @@ def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **
     """
     signature = signature_of(
         "bleu", order=ORDER, against=against, refs=refs, mean="corpus", case="mixed", eff="no", tok="none",
-        smooth="exp", **more,
+        smooth="exp", sacrebleu=version("sacrebleu"), **more,
     )  # fmt: skip
     return Metric(key, _bleu, signature)
 
 
-#: Over `bleu_statistics(references, hypotheses)`.
-METRICS: Final = (bleu_metric("bleu"),)
-#: Over `bleu_statistics(sources, hypotheses)`.
-SOURCE_METRICS: Final = (bleu_metric("bleu_source", against="source"),)
+def length_metrics(**more: object) -> tuple[Metric, ...]:
+    """The length ratio and the brevity penalty over BLEU's statistics.
+
+    Args:
+        more: what else the signatures have to say.
+    """
+    library = {"sacrebleu": version("sacrebleu")}
+    return (
+        Metric("length_ratio", ratio(_LENGTH, _REFERENCE), signature_of("length", mean="corpus", **library, **more)),
+        Metric("brevity_penalty", _brevity, signature_of("brevity", mean="corpus", **library, **more)),
+    )
+
+
+def bleu_metrics() -> tuple[Metric, ...]:
+    """The metrics over `bleu_statistics(references, hypotheses)`."""
+    return bleu_metric("bleu"), *length_metrics()
+
+
+def source_metrics() -> tuple[Metric, ...]:
+    """The metric over `bleu_statistics(sources, hypotheses)`."""
+    return (bleu_metric("bleu_source", against="source"),)

@@ -1,7 +1,11 @@
-"""Defects of generated paraphrases that a machine can count (GuiG, section 4.3): repeated words and wrong negation.
+"""Defects of generated paraphrases that a machine can count (GuiG, section 4.3): repeated words, wrong negation, words
+that do not exist.
 
 The paper names them and counts none; the counts are ours. They are signs, not proofs: of human paraphrases some show
 them too, so read a share beside that of the references against the sources.
+
+A word that neither the training texts nor the source has, such as "brokenke", is taken for one that does not exist:
+models of word pieces can join pieces to any string. A rare word, or a compound with a hyphen, may be among them.
 
 Words are compared in lower case, and a token without a letter or digit is none: "no , no" repeats nothing in a row.
 """
@@ -9,7 +13,7 @@ Words are compared in lower case, and a token without a letter or digit is none:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -29,28 +33,44 @@ COMMON: Final = (
     "the", "to", "was", "were", "with",
 )  # fmt: skip
 
-_KEYS: Final = ("repeated_words", "negation_lost", "negation_doubled", "empty")
+_KEYS: Final = ("repeated_words", "negation_lost", "negation_doubled", "empty", "incomprehensible")
+#: The columns of counts: of outputs whose training words are known, and of all outputs.
+_KNOWN, _OUTPUTS = len(_KEYS), len(_KEYS) + 1
 _MANY: Final = 3
 
 
-def defect_statistics(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> Array:
-    """What one output contributes, (outputs, 5): whether it repeats words, lost or doubled a negation, is empty; 1.
+def defect_statistics(
+    sources: Sequence[str],
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    training_words: Collection[str] | None = None,
+) -> Array:
+    """What one output contributes, (outputs, 7): 1 for each of its defects; 1 if training words are given; 1.
 
-    An empty output has no other defect.
+    The defects are: it repeats words, lost a negation, doubled one, is empty, has an unknown word. An empty output has
+    no other defect.
+
+    Args:
+        sources: words joined by spaces, as references and hypotheses are.
+        references: as many.
+        hypotheses: as many.
+        training_words: the words of the training texts, in lower case; None if they are not known.
 
     Raises:
         EspalierError: lists of different lengths.
     """
     require_lengths("hypotheses", len(hypotheses), sources=sources, references=references)
-    statistics = np.ones((len(hypotheses), len(_KEYS) + 1))
+    statistics = np.ones((len(hypotheses), _OUTPUTS + 1))
     for row, texts in enumerate(zip(sources, references, hypotheses, strict=True)):
         source, reference, hypothesis = (text.lower().split() for text in texts)
         in_reference, in_hypothesis = negations(reference), negations(hypothesis)
-        statistics[row, :-1] = (
+        statistics[row, :_OUTPUTS] = (
             repeats(hypothesis, source, reference),
             bool(hypothesis) and in_hypothesis < in_reference,
             in_hypothesis >= 2 and in_hypothesis > in_reference,
             not hypothesis,
+            training_words is not None and bool(unknown_words(hypothesis, source, training_words)),
+            training_words is not None,
         )
     return statistics
 
@@ -73,6 +93,13 @@ def repeats(hypothesis: Sequence[str], *others: Sequence[str]) -> bool:
 def negations(words: Sequence[str]) -> int:
     """How many words negate."""
     return sum(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
+
+
+def unknown_words(hypothesis: Sequence[str], source: Sequence[str], training_words: Collection[str]) -> list[str]:
+    """The words with a letter that neither the source nor the training texts have, in order."""
+    return [
+        word for word in hypothesis if word not in training_words and word not in source and any(map(str.isalpha, word))
+    ]
 
 
 _NEGATIONS: Final = frozenset(NEGATIONS)
@@ -98,8 +125,18 @@ def _metrics() -> tuple[Metric, ...]:
         "negation_lost": f"{negation}|fewer:1",
         "negation_doubled": f"{negation}|more:1|least:2",
         "empty": signature_of("defects", counts="empty"),
+        "incomprehensible": signature_of("defects", counts="unknown_words", against="training+source", case="lower"),
     }
-    return tuple(share_of(key, column, len(_KEYS), signatures[key], "no outputs") for column, key in enumerate(_KEYS))
+    return tuple(
+        share_of(
+            key,
+            column,
+            _KNOWN if key == "incomprehensible" else _OUTPUTS,
+            signatures[key],
+            "no training words" if key == "incomprehensible" else "no outputs",
+        )
+        for column, key in enumerate(_KEYS)
+    )
 
 
 #: Shares of outputs in percent, over `defect_statistics`.

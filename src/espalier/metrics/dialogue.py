@@ -17,14 +17,21 @@ p(tree) <= p(sentence), and a tree's value is an upper bound of the perplexity t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, sentence_bleu
+from espalier.metrics.bleu import (
+    bleu_metric,
+    bleu_statistics,
+    bleu_statistics_all,
+    length_metrics,
+    library_bleu,
+    sentence_bleu,
+)
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
@@ -34,9 +41,13 @@ from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 #: What a decoder writes, and so what its likelihoods are of: the words and EOS, or a tree's 3n + 1 decisions.
 Writes = Literal["chain", "tree"]
 
+#: Posts, references, and lists of replies, as for `dialogue_statistics`.
+Texts = tuple[Sequence[str], Sequence[str], Sequence[Sequence[str]]]
+
 #: The metrics of `dialogue_statistics`, always all of them, in this order.
 KEYS: Final = (
-    "bleu", "bleu_all", "bleu_list", "bleu_best", "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
+    "bleu", "length_ratio", "brevity_penalty", "bleu_all", "bleu_list", "bleu_best",
+    "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
     "perplexity_per_word", "tree_whole", "grammatical", "copied", "commonest", "empty", "words",
 )  # fmt: skip
 
@@ -67,7 +78,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
     """
     match family.partition(":")[::2]:
         case "bleu", "":
-            return (bleu_metric("bleu", tokens="words", replies="first"),)
+            first = {"tokens": "words", "replies": "first"}
+            return bleu_metric("bleu", **first), *length_metrics(**first)
         case "bleu_all", "":
             return (_multi_bleu("bleu_all", replies="first"),)
         case "bleu_list", size if size.isdecimal():
@@ -125,11 +137,9 @@ def dialogue_statistics(
             raise EspalierError("the replies are one text", where=where, remedy="give a list of them, best first")
     if whole is not None and writes == "chain":
         raise EspalierError("chains have no trees to be whole", where="scoring", remedy="leave `whole` out")
-    rows: dict[str, list[int]] = {}
-    for row, post in enumerate(posts):
-        rows.setdefault(_letters(post), []).append(row)
-    once = [group[0] for group in rows.values()]
-    texts = [[references[row] for row in group] for group in rows.values()]
+    rows = _rows_of_posts(posts)
+    once = [group[0] for group in rows]
+    texts = [[references[row] for row in group] for group in rows]
     lists = [tuple(replies[row]) or ("",) for row in once]
     first = [families[0] for families in lists]
     every, best = _list_statistics(texts, lists)
@@ -154,13 +164,42 @@ def dialogue_statistics(
     nll, words = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
     require_lengths("posts", count, likelihood=nll, words=words)
     return {
-        "bleu": bleu_statistics(references, [(*group, "")[0] for group in replies]),
+        "bleu": bleu_statistics(references, _first(replies)),
         **families,
         f"perplexity:{writes}": perplexity_statistics(Likelihood(nll, words, [0.0] * count, [0] * count)),
     }
 
 
+def library_scores(seeds: Iterable[Texts]) -> dict[str, float]:
+    """The corpus scores that sacreBLEU gives, by metric, over the rows of all seeds; nothing for no rows.
+
+    Args:
+        seeds: posts, references and lists of replies, for each of the model's seeds.
+    """
+    of_rows, of_posts, first, once = [], [], list[str](), list[str]()
+    for posts, references, replies in seeds:
+        own, groups = _first(replies), _rows_of_posts(posts)
+        of_rows += [(reference,) for reference in references]
+        of_posts += [tuple(references[row] for row in group) for group in groups]
+        first += own
+        once += [own[group[0]] for group in groups]
+    every = library_bleu(of_posts, once)
+    return {**library_bleu(of_rows, first), **({"bleu_all": every["bleu"]} if every else {})}
+
+
 # --- Families --------------------------------------------------------------------------------------------------------
+
+
+def _rows_of_posts(posts: Sequence[str]) -> list[list[int]]:
+    """The rows of each post, in the order of their first."""
+    rows: dict[str, list[int]] = {}
+    for row, post in enumerate(posts):
+        rows.setdefault(_letters(post), []).append(row)
+    return list(rows.values())
+
+
+def _first(replies: Sequence[Sequence[str]]) -> list[str]:
+    return [(*listed, "")[0] for listed in replies]
 
 
 def _multi_bleu(key: str, **more: str) -> Metric:

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from espalier.io.imports import nltk_module
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.stems import stem
 from espalier.metrics.wordnet import WordNet
 
 _ALPHA: Final = 0.9
@@ -77,7 +76,7 @@ def align(
     hypothesis_words, reference_words = _match(list(enumerate(hypothesis)), list(enumerate(reference)), matched)
     if hypothesis_words and reference_words:
         hypothesis_words, reference_words = (
-            [(place, _stem(word)) for place, word in side] for side in (hypothesis_words, reference_words)
+            [(place, stem(word)) for place, word in side] for side in (hypothesis_words, reference_words)
         )
         hypothesis_words, reference_words = _match(hypothesis_words, reference_words, matched)
     if hypothesis_words and reference_words and synonyms is not None:
@@ -108,16 +107,6 @@ def _match(
             unmatched.append((place, word))
     remaining = [pair for pair in reference_words if pair[0] not in matched_places]
     return unmatched[::-1], remaining
-
-
-@cache
-def _stemmer() -> Any:
-    return nltk_module("stem.porter").PorterStemmer()
-
-
-@lru_cache(maxsize=1 << 17)
-def _stem(word: str) -> str:
-    return str(_stemmer().stem(word))
 
 
 def meteor_metrics(*, wordnet: bool) -> tuple[Metric, ...]:

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array, percentile_interval, resampled_sums, sums_by_group
 from espalier.metrics.shares import share_interval
+
+#: The largest difference between a value and the same value by a library.
+TOLERANCE: Final = 1e-6
 
 #: (..., k) summed statistics -> (...) values; NaN where the value is undefined.
 Aggregate = Callable[[Array], Array]
@@ -200,6 +203,29 @@ def family_scores(
     if missing := [key for key in keys if key not in results]:
         raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
     return {key: results[key] for key in keys}
+
+
+def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict[str, Score]:
+    """Scores with the values of published libraries in place of those of the statistics, which must be equal.
+
+    Args:
+        scores: by metric.
+        library: values by metric; other metrics keep theirs.
+
+    Raises:
+        EspalierError: two values differ by more than `TOLERANCE`.
+    """
+    results = dict(scores)
+    for key, value in library.items():
+        own = scores[key].value
+        if own is None or not abs(own - value) <= TOLERANCE:
+            raise EspalierError(
+                f"{key} is {own} by the statistics of its segments, and {value} by its library",
+                where="scoring",
+                remedy=f"hold what is installed ({scores[key].signature}) against constraints.txt",
+            )
+        results[key] = replace(scores[key], value=value)
+    return results
 
 
 def segment_scores(metric: Metric, statistics: Array) -> Array:

@@ -7,20 +7,19 @@ without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics import bleu, defects, ted
+from espalier.metrics import bleu, defects, rouge, ted
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.meteor import meteor_metrics, meteor_statistics
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
-from espalier.metrics.rouge import rouge_metrics, rouge_statistics
 from espalier.metrics.ted import Nodes, cut_nodes, nodes_of, ted_metrics, ted_statistics
 from espalier.syntax.constituency import read_tree
 
@@ -31,8 +30,9 @@ DEPTH: Final = 8
 
 #: The metrics of `paraphrase_statistics`, always all of them, in this order.
 KEYS: Final = (
-    "bleu", "bleu_source", "rouge_1", "rouge_2", "rouge_l", "meteor", *ted.KEYS, "template_kept",
-    "repeated_words", "negation_lost", "negation_doubled", "empty", "perplexity",
+    "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS,
+    *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty",
+    "incomprehensible", "perplexity",
 )  # fmt: skip
 
 #: The metrics of `expansion_statistics`, always all of them, in this order.
@@ -56,7 +56,7 @@ EXPANSION_HEADLINE: Final = {
 }
 
 _FAMILIES: Final = (
-    "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "template", "defects", "perplexity",
+    "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "ted_guide", "template", "defects", "perplexity",
     "expansion:8",
 )  # fmt: skip
 _EXACT, _PREDICTED, _REFERENCE, _TAGGED, _TREES = range(5)
@@ -70,15 +70,17 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
     """
     match family.partition(":")[::2]:
         case "bleu", "":
-            return bleu.METRICS
+            return bleu.bleu_metrics()
         case "bleu_source", "":
-            return bleu.SOURCE_METRICS
+            return bleu.source_metrics()
         case "rouge", "":
-            return rouge_metrics()
+            return rouge.rouge_metrics()
         case "meteor", "" | "wordnet" as synonyms:
             return meteor_metrics(wordnet=bool(synonyms))
         case "ted", "":
             return ted_metrics()
+        case "ted_guide", "":
+            return ted.guide_metrics()
         case "template", "":
             signature = signature_of("template", levels=TEMPLATE_LEVELS, leaves="tags", unparsed="lost")
             return (share_of("template_kept", 0, 1, signature, "no trees"),)
@@ -102,8 +104,10 @@ def paraphrase_statistics(
     hypothesis_trees: Sequence[str] | None = None,
     *,
     templates: Sequence[str] | None = None,
+    guides: Sequence[str] | None = None,
     likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
     wordnet: Path | None = None,
+    training_words: Collection[str] | None = None,
 ) -> dict[str, Array]:
     """What every segment contributes, by family: (segments, columns of the family).
 
@@ -114,9 +118,11 @@ def paraphrase_statistics(
         reference_trees: parses of the references, Penn strings, uncut. Without them no family of trees is computed.
         hypothesis_trees: parses of the hypotheses by the same parser; an empty string could not be parsed.
         templates: the parses, or their tops, that guided each output; the references' where there are none.
+        guides: the tree that guided each output, an empty string for none; None for none at all.
         likelihood: of each reference under the model: summed negative log-likelihood in nats, and tokens. Without it
             the perplexity is undefined.
         wordnet: the folder of WordNet's database files, for METEOR's synonyms.
+        training_words: the words of the training texts, in lower case, for `incomprehensible`.
 
     Raises:
         EspalierError: lists of different lengths, an empty reference, a template that has no tree.
@@ -131,11 +137,21 @@ def paraphrase_statistics(
     return {
         "bleu": bleu.bleu_statistics(references, hypotheses),
         "bleu_source": bleu.bleu_statistics(sources, hypotheses),
-        "rouge": rouge_statistics(references, hypotheses),
+        "rouge": rouge.rouge_statistics(references, hypotheses),
         "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
-        **_tree_families(count, reference_trees, hypothesis_trees, templates),
-        "defects": defects.defect_statistics(sources, references, hypotheses),
+        **_tree_families(count, reference_trees, hypothesis_trees, templates, guides),
+        "defects": defects.defect_statistics(sources, references, hypotheses, training_words),
         "perplexity": _likelihoods(likelihood, count),
+    }
+
+
+def library_scores(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:
+    """The corpus scores that sacreBLEU and rouge-score give, by metric; nothing for no segments."""
+    copied = bleu.library_bleu([(source,) for source in sources], hypotheses)
+    return {
+        **bleu.library_bleu([(reference,) for reference in references], hypotheses),
+        **({"bleu_source": copied["bleu"]} if copied else {}),
+        **rouge.library_rouge(references, hypotheses),
     }
 
 
@@ -144,12 +160,16 @@ def _tree_families(
     reference_trees: Sequence[str] | None,
     hypothesis_trees: Sequence[str] | None,
     templates: Sequence[str] | None,
+    guides: Sequence[str] | None,
 ) -> dict[str, Array]:
     if reference_trees is None or hypothesis_trees is None:
         return {}
     require_lengths("references", count, reference_trees=reference_trees, hypothesis_trees=hypothesis_trees)
+    distances = ted_statistics(reference_trees, hypothesis_trees)
+    given = [""] * count if guides is None else guides
     return {
-        "ted": ted_statistics(reference_trees, hypothesis_trees),
+        "ted": distances,
+        "ted_guide": ted.guide_statistics(given, reference_trees, hypothesis_trees, distances),
         "template": template_statistics(reference_trees if templates is None else templates, hypothesis_trees),
     }
 

@@ -1,43 +1,73 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): mean over segments of the F1 of n-grams and of longest common subsequences.
 
-F1 weighs precision and recall alike, there is no stemming, and a text is one sentence (no ROUGE-Lsum). GuiG's scores
-are py-rouge's, on raw text: like ROUGE-1.5.5 and Google's rouge-score it lowers the case and keeps runs of a-z and 0-9
-alone, so punctuation counts for nothing. That is the default here, `alphanumeric`; `spaces` takes the words as given.
-Whether the paper let py-rouge stem, its default, is not said.
+F1 weighs precision and recall alike, and a text is one sentence (no ROUGE-Lsum). GuiG's scores are py-rouge's, on raw
+text: like ROUGE-1.5.5 and Google's rouge-score it lowers the case and keeps runs of a-z and 0-9 alone, so punctuation
+counts for nothing. That is the default here, `alphanumeric`; `spaces` takes the words as given.
+
+py-rouge compares Porter stems unless told not to, and the paper does not say that it told it. So `rouge_*` compares
+stems, as rouge-score does: of words of more than three letters. `rouge_*_words` compares the words themselves.
+
+The scores of a corpus are rouge-score's own (`library_rouge`). The statistics of segments are computed here, for
+intervals and comparisons; the score stage compares both values.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Final, Literal
 
 import numpy as np
 
 from espalier.io.errors import ConfigError
+from espalier.io.imports import nltk_module
 from espalier.metrics.bleu import matches, ngrams
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.stems import stem
 
 #: What is a token: a run of letters and digits, lower case; or what stands between spaces, as it is.
 Tokens = Literal["alphanumeric", "spaces"]
 
 _RUN = re.compile("[a-z0-9]+")
-_KEYS: Final = ("rouge_1", "rouge_2", "rouge_l")
+_TYPES: Final = ("1", "2", "l")
+#: The metrics of stems, then those of words.
+KEYS: Final = (*(f"rouge_{kind}" for kind in _TYPES), *(f"rouge_{kind}_words" for kind in _TYPES))
+#: rouge-score stems no shorter words.
+_MIN_LETTERS: Final = 4
 
 
 def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str], *, tokens: Tokens = "alphanumeric") -> Array:
-    """What one segment contributes, (segments, 4): its F1 of ROUGE-1, -2, -L, 0 where nothing can match; 1.
+    """What one segment contributes, (segments, 7): its F1 of ROUGE-1, -2, -L by stems, the same by words; 1.
+
+    F1 is 0 where nothing can match.
 
     Raises:
         EspalierError: lists of different lengths, unknown tokens.
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
     rows = [
-        (*_scores(_split(reference, tokens), _split(hypothesis, tokens)), 1.0)
+        _row(_split(reference, tokens), _split(hypothesis, tokens))
         for reference, hypothesis in zip(references, hypotheses, strict=True)
     ]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(_KEYS) + 1)
+    return np.array(rows, dtype=np.float64).reshape(-1, len(KEYS) + 1)
+
+
+def library_rouge(references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:
+    """rouge-score's own values of `KEYS`, times 100; nothing for no segments."""
+    if not hypotheses:
+        return {}
+    nltk_module()  # rouge-score imports it, and with it what makes that slow
+    from rouge_score.rouge_scorer import RougeScorer
+
+    types = ("rouge1", "rouge2", "rougeL")
+    values = list[float]()
+    for stems in (True, False):
+        scorer = RougeScorer(types, use_stemmer=stems)
+        found = [scorer.score(*pair) for pair in zip(references, hypotheses, strict=True)]
+        values += [100.0 * float(np.mean([row[kind].fmeasure for row in found])) for kind in types]
+    return dict(zip(KEYS, values, strict=True))
 
 
 def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -61,13 +91,14 @@ def rouge_metrics(*, tokens: Tokens = "alphanumeric") -> tuple[Metric, ...]:
     return tuple(
         Metric(
             key,
-            ratio(column, len(_KEYS), scale=100.0),
+            ratio(column, len(KEYS), scale=100.0),
             signature_of(
-                "rouge", type=key[-1].upper(), f="1", mean="macro", tokens=tokens, stems="no",
-                case="lower" if tokens == "alphanumeric" else "mixed",
+                "rouge", type=_TYPES[column % len(_TYPES)].upper(), f="1", mean="macro", tokens=tokens,
+                stems="porter" if column < len(_TYPES) else "no",
+                case="lower" if tokens == "alphanumeric" else "mixed", **{"rouge-score": version("rouge-score")},
             ),
         )
-        for column, key in enumerate(_KEYS)
+        for column, key in enumerate(KEYS)
     )  # fmt: skip
 
 
@@ -77,6 +108,11 @@ def _split(text: str, tokens: Tokens) -> list[str]:
     if tokens != "spaces":
         raise ConfigError.unknown("tokens", tokens, ("alphanumeric", "spaces"), where="ROUGE")
     return text.split()
+
+
+def _row(reference: list[str], hypothesis: list[str]) -> tuple[float, ...]:
+    stems = ([stem(word) if len(word) >= _MIN_LETTERS else word for word in side] for side in (reference, hypothesis))
+    return *_scores(*stems), *_scores(reference, hypothesis), 1.0
 
 
 def _scores(reference: list[str], hypothesis: list[str]) -> tuple[float, float, float]:

@@ -7,6 +7,10 @@ speech are leaves and words are no part of a tree, unless asked for.
 N-TED, "TED divided by the number of nodes in a tree", leaves open which tree: `n_ted_*` takes the reference,
 `n_ted_max_*` the larger of the two, both cut as for the distance. Either can exceed 1. All values are means over pairs.
 
+`ted_guide_*` and `n_ted_guide_*` are the same to the tree that guided the output in place of the reference's, where a
+tree did. Against a bare template, or a tree that its writer cut at level 8, the distance in full counts what the guide
+leaves open.
+
 An output that could not be parsed is an empty string. It has no nodes: its distance is that of deleting the whole
 reference, its N-TED 1, and `ted_unparsed` says how many there are.
 """
@@ -40,6 +44,10 @@ _UNPARSED, _PAIRS = 3 * _WIDTH, 3 * _WIDTH + 1
 
 #: The keys of `ted_metrics`, always all of them, in this order.
 KEYS: Final = (*(f"{kind}_{cut}" for kind in ("ted", "n_ted", "n_ted_max") for cut in _CUTS), "ted_unparsed")
+
+#: The keys of `guide_metrics`, and the columns of `ted_statistics` that they are of.
+GUIDE_KEYS: Final = ("ted_guide_8", "ted_guide_full", "n_ted_guide_8", "n_ted_guide_full")
+_GUIDE_COLUMNS: Final = (_WIDTH - 2, _WIDTH - 1, 2 * _WIDTH - 2, 2 * _WIDTH - 1)
 
 
 # --- One pair --------------------------------------------------------------------------------------------------------
@@ -224,9 +232,49 @@ def ted_statistics(
     return np.hstack([distances, distances / nodes, distances / larger, unparsed, np.ones_like(unparsed)])
 
 
+def full_distances(statistics: Array) -> Array:
+    """(pairs, 23) -> (pairs,): the distances of whole trees."""
+    return statistics[:, _WIDTH - 1]
+
+
 def ted_metrics(*, leaves: Leaves = "tags", engine: Engine = "edist") -> tuple[Metric, ...]:
     """The family's metrics over `ted_statistics`, by `KEYS`: nodes, quotients (from 0, not times 100), and percent."""
     return tuple(_metrics(leaves, engine))
+
+
+# --- The guide -------------------------------------------------------------------------------------------------------
+
+
+def guide_statistics(
+    guides: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], statistics: Array
+) -> Array:
+    """What one pair contributes, (pairs, 5): the distances of the output to its guide; 1. Zeros without a guide.
+
+    Columns: the distance at level 8 and in full; the same over the guide's nodes; 1.
+
+    Args:
+        guides: the tree that guided each output, a Penn string; an empty string for none.
+        references: as for `ted_statistics`, as are hypotheses.
+        statistics: what it made of them. They are the guide's as well where it is the reference.
+
+    Raises:
+        TreeError: a guide that is no tree.
+        EspalierError: lists of different lengths.
+    """
+    require_lengths("references", len(references), guides=guides)
+    own = statistics.copy()
+    others = [row for row, guide in enumerate(guides) if guide and guide != references[row]]
+    own[others] = ted_statistics([guides[row] for row in others], [hypotheses[row] for row in others])
+    return own[:, [*_GUIDE_COLUMNS, _PAIRS]] * np.array([[bool(guide)] for guide in guides], float).reshape(-1, 1)
+
+
+def guide_metrics() -> tuple[Metric, ...]:
+    """The metrics over `guide_statistics`."""
+    metrics = ted_metrics()
+    return tuple(
+        Metric(key, ratio(place, len(GUIDE_KEYS)), f"{metrics[column].signature}|to:guide", "no guides")
+        for place, (key, column) in enumerate(zip(GUIDE_KEYS, _GUIDE_COLUMNS, strict=True))
+    )
 
 
 def _metrics(leaves: Leaves, engine: Engine) -> Iterator[Metric]:

@@ -11,8 +11,8 @@ from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.console import render_console
 from espalier.report.html import render_html
 from espalier.report.markdown import render_markdown
-from espalier.report.pages import render_page, with_numbers
 from espalier.report.orderings_json import orderings_json
+from espalier.report.pages import render_page, with_numbers
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
 

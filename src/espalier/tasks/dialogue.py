@@ -92,6 +92,7 @@ class DialogueTask:
     encodings = ("dialogue",)
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
+    writes_words = True
     likelihood_columns = ("nll", "words")
     text_view = DialogueView("chain")
 
@@ -191,11 +192,14 @@ class DialogueTask:
         """A segment is a pair under one of the model's seeds."""
         import numpy as np
 
+        from espalier.metrics.dialogue import library_scores
+
         table = outputs.table
-        seeds = [_statistics(rows, outputs) for _, rows in table.groupby("seed", sort=False)]
+        tables = [rows for _, rows in table.groupby("seed", sort=False)]
+        seeds = [_statistics(rows, outputs) for rows in tables]
         families = {family: np.concatenate([statistics[family] for statistics in seeds]) for family in seeds[0]}
         first = table[table["sample"] == 0].reset_index(drop=True)
-        return [Segments(first[["id", "cluster", "seed", "sample"]], families)]
+        return [Segments(first[["id", "cluster", "seed", "sample"]], families, library_scores(map(_texts, tables)))]
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of replies."""
@@ -301,6 +305,13 @@ def _check_arity(arity: int) -> None:
         )
 
 
+def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
+    """Posts, references, and lists of replies, of one seed's rows: one for each pair."""
+    first = table[table["sample"] == 0]
+    lists = [texts.tolist() for _, texts in table.groupby("id", sort=False)["text"]]
+    return first["source"].tolist(), first["reference"].tolist(), lists
+
+
 def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
     """The statistics of one seed's rows, by family: a row for each pair."""
     from espalier.metrics.dialogue import dialogue_statistics
@@ -309,9 +320,7 @@ def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
     tree = outputs.facts["writes"] == "tree"
     judge = outputs.judge
     return dialogue_statistics(
-        first["source"].tolist(),
-        first["reference"].tolist(),
-        [texts.tolist() for _, texts in table.groupby("id", sort=False)["text"]],
+        *_texts(table),
         writes="tree" if tree else "chain",
         likelihood=(first["nll"].tolist(), first["words"].tolist()),
         whole=((first["heads"] != "") & (first["cut"] == "")).tolist() if tree else None,

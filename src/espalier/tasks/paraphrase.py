@@ -68,6 +68,7 @@ class ParaphraseTask:
     encodings = ("pairs",)
     decoder, scoring = PairDecoder, PairScoring
     dev_likelihood = False
+    writes_words = True
     likelihood_columns = ("nll", "tokens")
     text_view = PairView(("source",))
 
@@ -163,25 +164,33 @@ class ParaphraseTask:
 
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         """The similarity of texts to the references, in words and trees; of trees to the references' trees."""
-        from espalier.metrics.paraphrase import expansion_statistics, paraphrase_statistics
+        from espalier.metrics.paraphrase import expansion_statistics, library_scores, paraphrase_statistics
 
         table, parsed = outputs.table, outputs.annotations is not None
-        references = table["reference_tree"].tolist()
-        templates = [template or tree for template, tree in zip(table["template"], references, strict=True)]
+        trees = table["reference_tree"].tolist()
+        templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
+        rows = table[["id", "cluster", "seed", "sample"]]
         if outputs.facts["writes"] == "tree":
-            families = expansion_statistics(references, table["tree"].tolist(), templates=templates)
-        else:
-            families = paraphrase_statistics(
-                table["source"].tolist(),
-                table["reference"].tolist(),
-                table["text"].tolist(),
-                references if parsed else None,
-                _parses(outputs)["target_tree"].tolist() if parsed else None,
-                templates=templates,
-                likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
-                wordnet=outputs.lexicon,
-            )
-        return [Segments(table[["id", "cluster", "seed", "sample"]], families)]
+            found = table["tree"].tolist()
+            families = expansion_statistics(trees, found, templates=templates)
+            return [Segments(rows, families, audits=_audits(trees, found, families, outputs.seed))]
+        sources, references, texts = (table[name].tolist() for name in ("source", "reference", "text"))
+        parses = _parses(outputs)["target_tree"].tolist() if parsed else None
+        families = paraphrase_statistics(
+            sources,
+            references,
+            texts,
+            trees if parsed else None,
+            parses,
+            templates=templates,
+            guides=table["guide"].tolist(),
+            likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
+            wordnet=outputs.lexicon,
+            training_words=outputs.train().words() if outputs.train is not None else None,
+        )
+        library = library_scores(sources, references, texts)
+        audits = _audits(trees, parses, families, outputs.seed) if parses is not None else {}
+        return [Segments(rows, families, library, audits)]
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of paraphrases and of expansions."""
@@ -325,6 +334,14 @@ def _templates(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], samp
 
 def _tops(records: Sequence[Pair], levels: int) -> list[str]:
     return [template(read_tree(record.target_tree, words=False), levels) for record in records]
+
+
+def _audits(
+    references: Sequence[str], hypotheses: Sequence[str], families: Mapping[str, Any], seed: int
+) -> dict[str, dict[str, Any]]:
+    from espalier.metrics.ted_audit import ted_audit
+
+    return {"ted_audit": ted_audit(references, hypotheses, families["ted"], seed=seed)}
 
 
 def _parses(outputs: Outputs) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from espalier.datasets.encoding import Settings
@@ -83,6 +84,7 @@ class Outputs:
         lexicon: the folder of WordNet's files, or None.
         judge: a function from a text to whether the corpus's grammar derives it, or None for a corpus without grammar.
         facts: the metadata of the table.
+        train: reads the training split of the dataset that was decoded, or None.
     """
 
     table: pd.DataFrame
@@ -93,6 +95,7 @@ class Outputs:
     lexicon: Path | None = None
     judge: Any = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    train: Callable[[], Any] | None = None
 
 
 class Segments(NamedTuple):
@@ -101,10 +104,15 @@ class Segments(NamedTuple):
     Attributes:
         rows: (segments,) `id`, `cluster`, `seed`, `sample`.
         families: by metric family, (segments, k).
+        library: the values that published libraries give these segments, by metric. They are the ones recorded, and
+            must equal those of the statistics.
+        audits: what is recorded in the details of checks of these statistics, by name.
     """
 
     rows: pd.DataFrame
     families: dict[str, npt.NDArray[np.float64]]
+    library: Mapping[str, float] = MappingProxyType({})
+    audits: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 class Task(Protocol):
@@ -138,6 +146,11 @@ class Task(Protocol):
     @property
     def text_view(self) -> Any:
         """The view under which a batch's target is the text alone, for models that read no source."""
+        ...
+
+    @property
+    def writes_words(self) -> bool:
+        """Whether its texts are words joined by single spaces, as they are to be parsed; else the parser finds them."""
         ...
 
     def check(self, decoder: Any, network: Any, dataset: Any, samples: int) -> None:

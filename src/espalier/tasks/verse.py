@@ -69,6 +69,7 @@ class VerseTask:
     encodings = ("verse",)
     decoder, scoring = VerseDecoder, VerseScoring
     dev_likelihood = True
+    writes_words = False
     likelihood_columns = ("nll", "tokens", "word_nll", "words")
     text_view = View()
 

@@ -67,6 +67,17 @@ def test_every_row_is_the_pair_s_own() -> None:
     assert len(batch) == 2 and batch.device == torch.device("cpu")
 
 
+def test_the_words_of_both_sides_are_in_lower_case() -> None:
+    vocabulary = PairVocabulary.build(["A Heron waits", "the lamp"], SYMBOLS, "en", pieces=40, lower=False)
+    columns = {
+        "source": vocabulary.encode_texts(["A Heron", "the lamp"]),
+        "target": vocabulary.encode_texts(["Heron waits", "lamp the"]),
+        "source_tree": PARSES[:2],
+        "target_tree": PARSES[2:],
+    }
+    assert PairData.of(["a", "b"], columns, vocabulary).words() == {"a", "heron", "waits", "the", "lamp"}
+
+
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])
 def test_a_template_is_the_target_s_tree_cut(levels: int) -> None:
     wanted = [SYMBOLS.encode(cut(read_tree(tree, words=False), levels)) for tree in TREES]

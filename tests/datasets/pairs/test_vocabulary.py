@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.syntax.constituency import read_tree
@@ -53,6 +54,11 @@ def test_any_ids_make_words_joined_by_single_spaces(ids: list[int]) -> None:
     text = VOC.decode_text(ids)
     assert text == " ".join(text.split())
     assert VOC.decode_text([each for each in ids if each not in (PAD, BOS, EOS)]) == text
+
+
+@given(st.lists(st.lists(st.integers(0, VOC.text_size - 1), max_size=6), max_size=5))
+def test_the_words_of_encoded_texts_are_those_of_their_decoded_texts(rows: list[list[int]]) -> None:
+    assert VOC.words_of(Ragged.of(rows)) == {word for ids in rows for word in VOC.decode_text(ids).split()}
 
 
 def test_the_sign_that_marks_where_words_begin_does_not_come_back() -> None:

@@ -136,6 +136,12 @@ class PairData(RaggedSplit[PairVocabulary]):
     def _rows(self) -> dict[tuple[str, str, int], Ragged]:
         return {}
 
+    def words(self) -> frozenset[str]:
+        """The different words of both sides, in lower case."""
+        return frozenset(
+            word.lower() for side in ("source", "target") for word in self.vocabulary.words_of(self.columns[side])
+        )
+
     def sizes(self, view: PairView) -> IntArray:
         """(examples,) the tokens that each pair counts for in a batch's budget: the ids of both texts and both trees.
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import SPECIALS, UNK
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
@@ -97,6 +100,24 @@ class PairVocabulary:
             if id_ == UNK or id_ >= len(_SPECIALS)
         ]
         return " ".join(word for word in "".join(tokens).split("▁") if word)
+
+    def words_of(self, texts: Ragged) -> set[str]:
+        """The different words of encoded texts. Each distinct sequence of pieces is decoded once."""
+        begins = self._begins[texts.flat]
+        begins[texts.offsets[:-1][texts.lengths > 0]] = True
+        starts = np.flatnonzero(begins)
+        lengths = np.diff(np.append(starts, len(texts.flat)))
+        words = set[str]()
+        for length in np.unique(lengths):
+            places = starts[lengths == length][:, None] + np.arange(length)
+            for ids in np.unique(texts.flat[places], axis=0).tolist():
+                words.update(self.decode_text(ids).split())
+        return words
+
+    @cached_property
+    def _begins(self) -> npt.NDArray[np.bool_]:
+        """(pieces,) whether a word begins with the piece."""
+        return np.array([str(self._tokenizer.id_to_token(id_)).startswith("▁") for id_ in range(self.text_size)])
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

@@ -1,0 +1,57 @@
+"""A sample of the recorded tree edit distances, computed again by an independent library."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, Final
+
+from espalier.io.errors import EspalierError
+from espalier.metrics.ted import Engine, distance, full_distances, nodes_of
+from espalier.syntax.constituency import read_tree
+
+#: The pairs of a sample.
+PAIRS: Final = 50
+#: Larger trees are not sampled: apted takes seconds for them, and recurses.
+MAX_NODES: Final = 150
+_LIBRARY: Final[Engine] = "apted"
+
+
+def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: Any, *, seed: int) -> dict[str, Any]:
+    """Compare the distances of whole trees with apted's, for at most `PAIRS` pairs.
+
+    Args:
+        references: Penn strings, as for `ted_statistics`.
+        hypotheses: likewise; unparsed ones are not sampled.
+        statistics: what `ted_statistics` made of them.
+        seed: of the sample.
+
+    Returns:
+        `library`, `version`, `pairs` (how many were compared) and `differences`, which is 0.
+
+    Raises:
+        EspalierError: a distance differs.
+    """
+    fit = [
+        row
+        for row, texts in enumerate(zip(references, hypotheses, strict=True))
+        if texts[1] and max(text.count("(") for text in texts) <= MAX_NODES
+    ]
+    sample = sorted(random.Random(seed).sample(fit, min(PAIRS, len(fit))))
+    recorded = full_distances(statistics)
+    differences = list[tuple[int, int]]()
+    for row in sample:
+        sides = (("references", references[row]), ("hypotheses", hypotheses[row]))
+        one, other = (nodes_of(read_tree(text, file=what, row=row + 1, words=False)) for what, text in sides)
+        if (found := distance(one, other, _LIBRARY)) != recorded[row]:
+            differences.append((row, found))
+    if differences:
+        row, found = differences[0]
+        raise EspalierError(
+            f"{len(differences)} of {len(sample)} tree edit distances differ from {_LIBRARY}'s, the first is "
+            f"{recorded[row]:g} and {_LIBRARY}'s {found}",
+            where=f"scoring, row {row + 1}",
+            remedy=f"hold the installed edist and {_LIBRARY} against constraints.txt",
+        )
+    return {"library": _LIBRARY, "version": version(_LIBRARY), "pairs": len(sample), "differences": 0}
