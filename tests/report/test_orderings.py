@@ -149,6 +149,8 @@ def test_the_evidence_names_what_is_odd(pairs: Printed, pair_runs: list[RunResul
         "3 and 1 seeds, 40 texts in 1 cluster, 5 not of both; all segments are one cluster; "
         "trained for 1,000 to 1,250 and 500 steps"
     )
+    untold = [replace(run, metrics={**run.metrics, "settings": {}}) if run.key == "plain" else run for run in trained]
+    assert "trained" not in _found(pairs, untold, odd)[1].evidence
     apart = Comparison(one="guided", other="plain", metric="bleu", profile="nursery", why="the runs share no id")
     assert _found(pairs, pair_runs, apart)[0].evidence == "the runs share no id"
 

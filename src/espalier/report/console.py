@@ -102,7 +102,7 @@ def _print_orderings(report: Report, console: Console) -> None:
     styles = {"holds": "green", "reversed": "red"}
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for ordering in report.orderings:
-        limit = f" No worse by {ordering.margin:g}." if ordering.margin else ""
+        limit = f" Margin {ordering.margin:g}." if ordering.margin else ""
         lines = [f"{ordering.claim}{limit}", f"{ordering.better} : {ordering.worse}"]
         for measure in ordering.measures:
             ours = " : ".join(number(reading.value, measure.column.digits) for reading in measure.ours)

@@ -31,7 +31,7 @@ def _orderings(orderings: Sequence[Ordering]) -> str:
     rows = [headings, [":--", ":--", *("--:",) * 5, ":--", ":--"]]
     for ordering in orderings:
         where = f" ({_plain(ordering.profile)})" if ordering.profile else ""
-        limit = f" No worse by {ordering.margin:g}." if ordering.margin else ""
+        limit = f" Margin {ordering.margin:g}." if ordering.margin else ""
         claim = f"{_plain(ordering.claim)}{limit} {_plain(ordering.better)} : {_plain(ordering.worse)}{where}"
         verdict = [probability(ordering.adjusted), f"**{ordering.verdict}**", _plain(ordering.evidence)]
         for place, measure in enumerate(ordering.measures):

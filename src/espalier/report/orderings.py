@@ -53,7 +53,7 @@ class Ordering:
         texts = f"{number(self.segments, 0)} texts in {_counted(self.clusters, 'cluster')}"
         apart = f", {number(self.left_out, 0)} not of both" if self.left_out else ""
         facts = [f"{seeds} {'seed' if seeds == '1' else 'seeds'}, {texts}{apart}", self.why]
-        if len(set(self.steps)) > 1:
+        if all(self.steps) and self.steps[0] != self.steps[1]:
             facts.append(f"trained for {self.steps[0]} and {self.steps[1]} steps")
         facts += [f"{row} is above both" for row in dict.fromkeys(each.beaten_by for each in self.measures) if row]
         excluded = [each.column.heading for each in self.measures if self.excludes(each)]
