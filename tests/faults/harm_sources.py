@@ -72,7 +72,7 @@ def _archive(kind: str, rng: random.Random) -> bytes:
         return buffer.getvalue()
     with tarfile.open(fileobj=buffer, mode="w:gz" if kind == "tar.gz" else "w") as archive:
         for member in members:
-            info = tarfile.TarInfo(member.replace("\0", "0"))
+            info = tarfile.TarInfo(member.replace("\0", "0").encode(errors="replace").decode())
             info.type = rng.choice([tarfile.REGTYPE] * 4 + [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
             info.linkname, info.size = rng.choice(NAMES[:6]), len(text) if info.isreg() else 0
             archive.addfile(info, io.BytesIO(text) if info.isreg() else None)
