@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Row, records_of, required_columns
 from espalier.datasets.encoding import Encoding
+from espalier.io.errors import DataError
 from espalier.io.files import read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table
@@ -91,6 +92,16 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
         extras={file.stem: read_json(file) for file in folder.glob("*.json") if file.stem not in NO_EXTRAS},
         unfit=len(read_quarantine(folder, f"{split}.quarantine")),
     )
+
+
+def require_rows(data: Any, dataset: str, split: str) -> None:
+    """Refuse an encoded split without rows.
+
+    Raises:
+        DataError: it has none.
+    """
+    if not len(data):
+        raise DataError("no rows", file=layout.ready(dataset) / f"{split}.parquet", remedy="check the split")
 
 
 def read_texts(paper: str, run: str) -> pd.DataFrame:
