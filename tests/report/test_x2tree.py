@@ -246,7 +246,7 @@ def test_the_report_has_the_papers_rows_ours_figure_6_and_the_sheet(
     assert "65.53" in page and "ternary tree</text>" in page and "X2Tree 5" in page and "Verse" not in page
     tables = (layout.report("x2tree") / "tables.md").read_text(encoding="utf-8")
     assert tables.count("*Without a trained model: dialogue\\_zh, 5 records*") == 2
-    assert "| dialogue\\_zh/copy (nursery, baseline) |" in tables
+    assert "| dialogue\\_zh/copy, the post itself (nursery, baseline) |" in tables
     bleu = f"{_score('x2tree', 'bleu'):.2f}"
     assert bleu in next(line for line in tables.splitlines() if line.startswith("| x2tree (nursery, tree beam)"))
     assert "X2Tree" in capsys.readouterr().out

@@ -86,7 +86,7 @@ def _label(line: Line) -> Text:
     if line.kind == "also":
         return Text(f"    {line.label}", style="dim")
     # How it was decoded on one line, how it came to be on lines below.
-    tags = "\n    ".join((" · ".join(line.tags[:2]), *line.tags[2:]))
+    tags = "\n    ".join((" · ".join(line.tags[:2]), *line.tags[2:], *([line.note] if line.kind == "row" else [])))
     return Text.assemble("  ", (line.label, "green" if line.kind == "run" else "dim"), (f"\n    {tags}", "dim"))
 
 

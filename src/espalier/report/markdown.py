@@ -58,7 +58,8 @@ def _label(line: Line) -> str:
         return f"**{_plain(line.label)}**"
     if line.kind == "also":
         return _plain(line.label)
-    return f"{_plain(line.label)} ({', '.join(_plain(tag) for tag in line.tags)})"
+    label = f"{line.label}, {line.note}" if line.kind == "row" and line.note else line.label
+    return f"{_plain(label)} ({', '.join(_plain(tag) for tag in line.tags)})"
 
 
 def _cell(line: Line, index: int, table: Table) -> str:
