@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field, model_validator
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Row, records_of, required_columns
 from espalier.datasets.encoding import Encoding
-from espalier.io.files import read_json, write_json
+from espalier.io.errors import DataError
+from espalier.io.files import Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table
 from espalier.tasks.task import Ready
@@ -112,6 +113,16 @@ def read_train(dataset: str, kind: Encoding) -> Any:
     return kind.split.load(folder / "train.parquet", kind.vocabulary.load(folder / "vocabulary.json"))
 
 
+def require_rows(data: Any, dataset: str, split: str) -> None:
+    """Refuse an encoded split without rows.
+
+    Raises:
+        DataError: it has none.
+    """
+    if not len(data):
+        raise DataError("no rows", file=layout.ready(dataset) / f"{split}.parquet", remedy="check the split")
+
+
 def read_texts(paper: str, run: str) -> pd.DataFrame:
     """What a run wrote."""
     return read_table(layout.output(paper, run), required=[*SEGMENT_COLUMNS, "text"])
@@ -120,6 +131,18 @@ def read_texts(paper: str, run: str) -> pd.DataFrame:
 def read_segments(paper: str, run: str) -> pd.DataFrame:
     """The statistics of what a run wrote."""
     return read_table(layout.segments(paper, run), required=SEGMENT_COLUMNS)
+
+
+def read_ids(paper: str, run: str) -> frozenset[str]:
+    """The ids of the records that a run is scored on."""
+    return frozenset(read_table(layout.segments(paper, run), ["id"])["id"])
+
+
+def read_details(paper: str, run: str) -> dict[str, Any]:
+    """All that is known of a run. Its metrics, which DVC shows, must be numbers too."""
+    read_json(layout.metrics(paper, run), Numbers)
+    details: dict[str, Any] = read_json(layout.details(paper, run), RunDetails)
+    return details
 
 
 def lexicon_of(source: str) -> Path | None:

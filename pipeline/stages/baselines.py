@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from espalier.io.hashing import digest
 from espalier.io.registry import entry
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
-from espalier.tasks.task import Outputs, RunOptions
+from espalier.tasks.task import BaselineRow, Outputs, RunOptions
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train
+from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.params import Baseline, load_params
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, write_outputs
@@ -32,6 +31,9 @@ def run(key: str) -> None:
 
     Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
     the details of the rows stand those of the dataset.
+
+    Raises:
+        DataError: the split or the training split has no rows, or none that can serve as a row of the report.
     """
     params = load_params()
     baseline = entry("baseline", params.baselines, key)
@@ -40,32 +42,39 @@ def run(key: str) -> None:
     ready = read_ready(baseline.dataset, baseline.split, form)
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
     train = read_train(baseline.dataset, form)
+    for split, data in (("train", train), (baseline.split, ready.data), ("dev", dev.data if dev else train)):
+        require_rows(data, baseline.dataset, split)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
     options = RunOptions(baseline.samples, baseline.seed)
     table, surprise = decoded(kind, model, ready, dev, decoder, options, seed=0)
     facts = {"unfit": str(ready.unfit), **kind.facts(model)}
-    rows: dict[str, tuple[pd.DataFrame, pd.DataFrame | None, Sequence[str] | None]] = {"ngram": (table, surprise, None)}
+    written = BaselineRow(f"a model of the training targets' {model.config.order}-grams, which reads no source", {})
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
-    for name, columns in kind.baselines(table).items():
-        trees = columns.get("target_tree")
-        given = {column: values for column, values in columns.items() if column != "target_tree"}
-        rows[name] = table.assign(**unknown, **given), None, trees
-    for name, (texts, likelihoods, trees) in rows.items():
+    for name, row in {"ngram": written, **kind.baselines(table, ready, train, baseline.seed)}.items():
+        texts, likelihoods = (table, surprise) if row is written else (table.assign(**unknown, **row.columns), None)
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
         outputs = Outputs(
             texts,
             corpus.language,
             baseline.seed,
-            annotations=_parses(texts, trees, baseline, key) if baseline.parser != layout.NONE else None,
+            annotations=_parses(texts, row, baseline, key) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
             lexicon=lexicon_of(baseline.lexicon),
             judge=judge_of(corpus),
             facts=facts,
             train=lambda: train,
         )
-        settings = {"dataset": baseline.dataset, "task": baseline.task, "split": baseline.split, "row": name}
+        settings = {
+            "dataset": baseline.dataset,
+            "task": baseline.task,
+            "split": baseline.split,
+            "row": name,
+            "title": row.title,
+            "trivial": row.trivial,
+            "given": list(row.given),
+        }
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.
     write_json(
@@ -81,11 +90,11 @@ def _fitted(train: Any, view: Any) -> NGram:
     return NGram.fit(NGramConfig(view), train.vocabulary, targets, train.vocabulary.text_size)
 
 
-def _parses(texts: pd.DataFrame, trees: Sequence[str] | None, baseline: Baseline, key: str) -> pd.DataFrame:
+def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str) -> pd.DataFrame:
     """The parses that come with the texts, else the parser's."""
     keys = texts[["id", "seed", "sample"]]
-    if trees is not None:
-        return keys.assign(target_tree=list(trees), reason="")
+    if row.trees is not None:
+        return keys.assign(target_tree=list(row.trees), reason="")
     scratch = layout.scratch("baselines", key, digest(baseline.parser))
     parses = annotated(texts, layout.parser(baseline.parser), scratch, words=task(baseline.task).writes_words)
     shutil.rmtree(scratch, ignore_errors=True)

@@ -13,7 +13,7 @@ import torch
 
 from espalier.datasets.batching import length_batches
 from espalier.datasets.registry import encoding
-from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.hashing import seed_from
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
@@ -21,7 +21,7 @@ from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import read_ready, read_texts
+from pipeline.artifacts import read_ready, read_texts, require_rows
 from pipeline.device import device
 from pipeline.params import Params, Run, load_params
 from pipeline.progress import followed, say
@@ -94,8 +94,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
             where=layout.ready(run_.dataset),
             remedy=f"give the dataset vocab_from: {params.models[run_.model].dataset}",
         )
-    if not len(ready.data):
-        raise DataError("no rows", file=layout.ready(run_.dataset) / f"{split}.parquet", remedy="check the split")
+    require_rows(ready.data, run_.dataset, split)
     return ready
 
 

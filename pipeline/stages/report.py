@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.files import Numbers, atomic_folder, read_json, write_json
+from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, RunDetails, read_segments, read_texts
-from pipeline.params import Baseline, Model, Params, Run, load_params
+from pipeline.artifacts import DatasetDetails, read_details, read_ids, read_segments, read_texts
+from pipeline.baseline_rows import read_rows, rows_of_fewer
+from pipeline.params import Model, Params, Run, load_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,12 +52,13 @@ def run(key: str) -> None:
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
     baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
+    results = [_result(params, name, run_, datasets, printed) for name, run_ in runs.items()]
+    for name, baseline in baselines.items():
+        results += read_rows(name, baseline, params.profile, datasets[baseline.dataset]["language"])
+    results += rows_of_fewer(results, baselines)
     report = build(
         printed,
-        [
-            *(_result(params, name, run_, datasets, printed) for name, run_ in runs.items()),
-            *(row for name, entry_ in baselines.items() for row in _baselines(params, name, entry_, datasets)),
-        ],
+        results,
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, _segments(printed, runs), params.profile),
@@ -81,7 +83,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
     )
     decoder = kind.decoder.model_validate(run_.decoder)
     guidance = None if run_.guidance == layout.NONE else run_.guidance
-    details = _details(run_.paper, key)
+    details = read_details(run_.paper, key)
     provenance = details["settings"].get("provenance")
     return RunResult(
         key=key,
@@ -89,41 +91,14 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         profile=params.profile,
         title=run_.title or model.title,
         language=datasets[run_.dataset]["language"],
+        dataset=run_.dataset,
+        ids=read_ids(run_.paper, key),
         settings=kind.settings(decoder, _network(model), run_.samples, guidance),
         metrics=details,
         samples=_samples(table),
         rows=_rows(table) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
     )
-
-
-def _baselines(params: Params, key: str, baseline: Baseline, datasets: Mapping[str, Any]) -> list[RunResult]:
-    """The rows of one `baselines` entry, whose files fill one folder."""
-    from espalier.report import RunResult
-
-    folder = f"baselines/{key}"
-    places = [place(baseline.paper, folder).with_suffix("") for place in (layout.details, layout.metrics)]
-    # Of both folders: a row that one of them lacks is an error, and not a row less.
-    rows = {file.stem for place in places for file in place.glob("*.json")} - {"dataset"}
-    return [
-        RunResult(
-            key=f"{key}/{row}",
-            model="",
-            profile=params.profile,
-            title=f"{row}, without a model that is trained",
-            language=datasets[baseline.dataset]["language"],
-            settings={"protocol": "baseline"},
-            metrics=_details(baseline.paper, f"{folder}/{row}"),
-        )
-        for row in sorted(rows)
-    ]
-
-
-def _details(paper: str, key: str) -> dict[str, Any]:
-    """All that is known of a run. Its metrics, which DVC shows, must be numbers too."""
-    read_json(layout.metrics(paper, key), Numbers)
-    details: dict[str, Any] = read_json(layout.details(paper, key), RunDetails)
-    return details
 
 
 def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:

@@ -14,6 +14,10 @@ from espalier.metrics.metric import scores
 from espalier.report.comparisons import RESAMPLES
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+import golden_dialogue
+import golden_models
+import golden_pairs
 from markdown_page import Page
 
 PAGE = Page("docs/metrics.md")
@@ -36,3 +40,12 @@ def test_the_resamples_are_those_that_the_page_names() -> None:
     default = inspect.signature(scores).parameters["resamples"].default
     assert f"from {default:,} bootstrap resamples" in PAGE.prose
     assert f"in a report with {RESAMPLES:,} resamples" in PAGE.prose
+
+
+def test_the_rows_without_a_trained_model_are_those_of_the_tasks(tmp_path: Path) -> None:
+    told = {(row["task"], row["row"].strip("`")) for row in PAGE.table("task", "row", "text")}
+    every = {name for task, name in told if task == "all"}
+    assert "ngram" in every
+    for task, module in (("verse", golden_models), ("paraphrase", golden_pairs), ("dialogue", golden_dialogue)):
+        own = set(module.baselines(tmp_path))
+        assert own | {"ngram"} == every | {name for kind, name in told if kind == task}

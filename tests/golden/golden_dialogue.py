@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -21,6 +22,8 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.tasks.dialogue import DialogueDecoder, replies
+from espalier.tasks.registry import TASKS
+from espalier.tasks.task import Ready
 
 PAIRS = [
     ("the lamp glows", "it glows low , she says", "2 6 2 2 6 0"),
@@ -198,7 +201,19 @@ def metrics(_: Path) -> Any:
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]
 
 
+def baselines(_: Path) -> Any:
+    train = encoded(vocabulary()).split
+    posts = [(row.id, row.source, row.target) for row in pairs() if row.id in train.ids]
+    table = pd.DataFrame(
+        [{"id": id_, "cluster": id_, "sample": rank, "source": post, "reference": reply}
+         for id_, post, reply in posts for rank in range(3)]
+    )  # fmt: skip
+    rows = TASKS["dialogue"].baselines(table, Ready([], train), train, 1)
+    return {name: [row.columns["text"], row.trivial, list(row.given)] for name, row in rows.items()}
+
+
 COMPONENTS = {
+    "baselines.dialogue": baselines,
     "encodings.dialogue": dialogue,
     "models.x2tree": x2tree,
     "models.rnn_seq2seq": rnn_seq2seq,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -19,6 +21,7 @@ from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
+from espalier.tasks.task import BaselineRow, Ready
 from espalier.tasks.verse import VerseDecoder, text_of
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import train
@@ -162,7 +165,20 @@ def ngram(_: Path) -> Any:
     return made
 
 
+def baselines(_: Path) -> Any:
+    table = pd.DataFrame(
+        [{"id": f"p{n}", "sample": sample, "reference": text, "rhyme": rhyme}
+         for n, (text, rhyme) in enumerate(TEXTS) for sample in range(2)]
+    )  # fmt: skip
+    return rows_of(TASKS["verse"].baselines(table, Ready([], None), data(), 1))
+
+
+def rows_of(rows: Mapping[str, BaselineRow]) -> Any:
+    return {name: [row.columns["text"], row.trivial, list(row.given)] for name, row in rows.items()}
+
+
 COMPONENTS = {
+    "baselines.verse": baselines,
     "models.songnet": songnet,
     "models.ngram": ngram,
     "training": training,

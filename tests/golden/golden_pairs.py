@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -33,6 +34,7 @@ from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
 from espalier.tasks.paraphrase import PairDecoder, tree_text
 from espalier.tasks.registry import TASKS
+from espalier.tasks.task import Ready
 
 ROWS_OF_TEXT = [
     ("The lamp does not glow .", "(S (NP (DT The) (NN lamp)) (VP (VBZ does) (RB not) (VP (VB glow))) (. .))",
@@ -241,7 +243,20 @@ def metrics(_: Path) -> Any:
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]
 
 
+def baselines(_: Path) -> Any:
+    train = data()
+    records = pairs()[: len(train)]
+    columns = ("source", "target", "source_tree", "target_tree")
+    table = pd.DataFrame([{name: getattr(record, name) for name in columns} for record in records])
+    table = table.rename(columns={"target": "reference", "target_tree": "reference_tree"}).assign(
+        sample=0, id=train.ids
+    )
+    rows = TASKS["paraphrase"].baselines(table, Ready(records, train), train, 1)
+    return {name: [row.columns["text"], row.trees, row.trivial, list(row.given)] for name, row in rows.items()}
+
+
 COMPONENTS = {
+    "baselines.paraphrase": baselines,
     "encodings.pairs": paraphrase,
     "models.guig": guig,
     "models.scpn": scpn,

@@ -87,6 +87,26 @@ def test_a_bigram_model_has_the_probabilities_worked_out_by_hand() -> None:
     assert scores[0, EOS].exp().item() == pytest.approx(2 / 3 * unigram[EOS])
 
 
+def test_a_trigram_model_has_the_likelihoods_worked_out_by_hand() -> None:
+    # Trigrams: <<A 2, <AB 1, <AC 1, AB$ 1, AC$ 1: D = 4 / (4 + 2) = 2/3. The five bigrams <A, AB, AC, B$, C$ have one
+    # predecessor each, so that none has two: D = 1/2. Unigrams: A, B and C follow 1 token, $ follows 2: D = 3/5.
+    words = dict.fromkeys((A, B, C), (1 - 3 / 5) / 5 + 3 / 5 * 4 / 5 / 6) | {EOS: (2 - 3 / 5) / 5 + 3 / 5 * 4 / 5 / 6}
+    assert words == pytest.approx({A: 0.16, B: 0.16, C: 0.16, EOS: 0.36})
+    after_start, b_after_a, end_after_b = 0.5 + 0.5 * 0.16, 0.25 + 0.5 * 0.16, 0.5 + 0.5 * 0.36
+    first = (2 - 2 / 3) / 2 + 1 / 3 * after_start  # 0.86
+    second = (1 - 2 / 3) / 2 + 2 / 3 * b_after_a  # 0.38667
+    last = (1 - 2 / 3) / 1 + 2 / 3 * end_after_b  # 0.78667
+    model = fitted([[A, B], [A, C]], order=3)
+    read = model.token_losses(padded([[A, B], [B]]))
+    assert read[0].tolist() == pytest.approx(-np.log([first, second, last]))
+    # No text begins with B, so that it has a third of its share after one start, where it is new too. Of <B the model
+    # knows B alone.
+    assert read[1].tolist() == pytest.approx([-np.log(1 / 3 * 0.5 * 0.16), -np.log(end_after_b), 0])
+    # The end mark counts among the tokens, and padding does not.
+    loss = model.loss(padded([[A, B], [B]]))
+    assert loss.total.item() == pytest.approx(read.sum().item()) and int(loss.targets) == 5
+
+
 rows_of_words = st.lists(st.lists(st.sampled_from([A, B, C]), max_size=5), min_size=1, max_size=6)
 
 

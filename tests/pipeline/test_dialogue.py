@@ -335,7 +335,7 @@ def test_a_corpus_that_no_grammar_grew_is_judged_by_none(restored: Path, monkeyp
 
 
 def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
-    names = {"ngram", "copy", "human"}
+    names = {"ngram", "copy", "human", "commonest", "nearest", "chance"}
     for kind in ("outputs", "segments", "metrics", "details"):
         files = {path.stem for path in (talked / f"{kind}/x2tree/baselines/talk").iterdir()}
         assert files == (names | {"dataset"} if kind == "details" else names)
@@ -346,4 +346,13 @@ def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
     human, copied, ngram = (details(talked, f"baselines/talk/{name}")["scores"] for name in ("human", "copy", "ngram"))
     assert human["bleu"] == pytest.approx(100) and human["grammatical"] == 100 and human["perplexity_per_word"] is None
     assert copied["copied"] == 100 and ngram["perplexity_per_word"] > 1
+    replies = {row.target_words for row in split_of(talked, "train")}
+    for name in ("commonest", "nearest", "chance"):
+        row = outputs(talked, f"baselines/talk/{name}")
+        assert {*row["text"]} <= replies and row["score"].eq(0).all()
+        said = details(talked, f"baselines/talk/{name}")
+        assert said["scores"]["grammatical"] == 100 and "grammatical" in said["settings"]["given"]
+    commonest = outputs(talked, "baselines/talk/commonest")
+    assert commonest.groupby("sample")["text"].nunique().tolist() == [1, 1]
+    assert details(talked, "baselines/talk/human")["settings"]["trivial"] is False
     assert details(talked, "baselines/talk/dataset") == read_json(talked / "details/datasets/talk.json")

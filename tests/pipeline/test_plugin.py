@@ -142,7 +142,7 @@ def registered(project: Path) -> None:
     components = yaml.safe_load(versions.read_text(encoding="utf-8"))
     for kind, name in (
         ("readers", "letters"), ("encodings", "letters"), ("models", "bigram"), ("decoding", "letters"),
-        ("metrics", "letters"),
+        ("baselines", "letters"), ("metrics", "letters"),
     ):  # fmt: skip
         components[kind][name] = 1
     versions.write_text(yaml.safe_dump(components), encoding="utf-8")

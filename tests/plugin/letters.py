@@ -22,7 +22,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,8 +191,8 @@ class LetterTask:
     def facts(self, model: Any) -> dict[str, str]:
         return {}
 
-    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        return {"copy": {"text": table["prompt"].tolist()}}
+    def baselines(self, table: pd.DataFrame, ready: Ready, train: Any, seed: int) -> Mapping[str, BaselineRow]:
+        return {"copy": BaselineRow("the prompt itself", {"text": table["prompt"].tolist()})}
 
     def statistics(self, outputs: Outputs, scoring: LetterScoring) -> list[Segments]:
         table = outputs.table

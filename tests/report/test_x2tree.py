@@ -6,17 +6,20 @@ import csv
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
-from espalier.report import Printed, build, comparisons_of
+from espalier.report import Printed, RunResult, build, comparisons_of
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs
 from pipeline import layout
+from pipeline.baseline_rows import read_rows, rows_of_fewer
 from pipeline.params import load_params
 from pipeline.stages.report import _dataset, _segments
 from pipeline.stages.report import run as report
@@ -102,6 +105,9 @@ PARAMS = SimpleNamespace(
     baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh")},
 )  # fmt: skip
 
+#: What the details of a row without a trained model say of it.
+ROW = {"dataset": "dialogue_zh", "row": "copy", "title": "the post itself", "trivial": True, "given": ["copied"]}
+
 #: Posts with one reference each, but the second, which has two.
 POSTS = {
     "d1": ("d1", "下雨 吗"),
@@ -154,7 +160,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_scores("x2tree", key, task("dialogue"), Outputs(table, "zh", 1, facts=facts), {}, {})
     copies = _outputs("x2tree_nrm").assign(text="我")
     outputs = Outputs(copies, "zh", 1, facts={"unfit": "0", "writes": "chain"})
-    write_scores("x2tree", "baselines/dialogue_zh/copy", task("dialogue"), outputs, {}, {})
+    write_scores("x2tree", "baselines/dialogue_zh/copy", task("dialogue"), outputs, {}, ROW)
     return tmp_path
 
 
@@ -186,6 +192,37 @@ def _score(run: str, metric: str) -> float:
     return float(read_json(layout.details("x2tree", run))["scores"][metric])
 
 
+def test_rows_of_fewer_records_have_the_scores_of_these_records(made: Path) -> None:
+    kind, facts = task("dialogue"), {"unfit": "0", "writes": "chain"}
+    fewer = {"d1", "d2", "d3"}
+    table = _outputs("x2tree_att")
+    table = table[table["id"].isin(fewer)].reset_index(drop=True)
+    write_scores("x2tree", "few", kind, Outputs(table.assign(text="我 去"), "zh", 1, facts=facts), {}, ROW)
+    rows = _outputs("x2tree_att").assign(text="我 去")
+    write_scores("x2tree", "baselines/dialogue_zh/copy", kind, Outputs(rows, "zh", 1, facts=facts), {}, ROW)
+    baselines: Any = {"dialogue_zh": SimpleNamespace(paper="x2tree", task="dialogue", seed=1)}
+    read = read_rows("dialogue_zh", baselines["dialogue_zh"], "nursery", "zh")
+    assert [(row.key, row.ids) for row in read] == [("dialogue_zh/copy", frozenset(POSTS))]
+    few, all_ = (RunResult(key="few", model="m", profile="nursery", dataset="dialogue_zh", ids=frozenset(ids))
+                 for ids in (fewer, POSTS))  # fmt: skip
+    assert rows_of_fewer([*read, all_], baselines) == []
+    (found,) = rows_of_fewer([*read, all_, few, few], baselines)
+    assert (found.key, found.ids, found.given) == ("dialogue_zh/copy, 3 records", frozenset(fewer), {"copied"})
+    wanted = read_json(layout.details("x2tree", "few"))
+    whole = {"distinct_1", "distinct_2"}  # no sum over segments
+    assert set(wanted["scores"]) - set(found.scores) == whole
+    for part in ("scores", "intervals", "signatures"):
+        assert found.metrics[part] == {key: value for key, value in wanted[part].items() if key not in whole}
+
+
+def test_a_row_of_an_earlier_version_is_refused(made: Path) -> None:
+    path = layout.details("x2tree", "baselines/dialogue_zh/copy")
+    details = read_json(path)
+    write_json(path, details | {"settings": {"dataset": "dialogue_zh"}})
+    with pytest.raises(ArtifactError, match=r"copy\.json: no given in the settings; run baselines@dialogue_zh again$"):
+        report("x2tree")
+
+
 def test_files_of_runs_that_params_yaml_does_not_name_change_no_byte(made: Path) -> None:
     report("x2tree")
     before = _files(layout.report("x2tree"))
@@ -205,9 +242,11 @@ def test_the_report_has_the_papers_rows_ours_figure_6_and_the_sheet(
     report("x2tree")
     page = (layout.report("x2tree") / "index.html").read_text(encoding="utf-8")
     assert all(f"<code>{key}</code>" in page for key in (*RUNS, "dialogue_zh/copy"))
-    assert "Other runs" in page and "<i>context</i> nrm" in page and page.count("<i>local</i> 6") == 1
+    assert "Other runs" not in page and "<i>context</i> nrm" in page and page.count("<i>local</i> 6") == 1
     assert "65.53" in page and "ternary tree</text>" in page and "X2Tree 5" in page and "Verse" not in page
     tables = (layout.report("x2tree") / "tables.md").read_text(encoding="utf-8")
+    assert tables.count("*Without a trained model: dialogue\\_zh, 5 records*") == 2
+    assert "| dialogue\\_zh/copy, the post itself (nursery, baseline) |" in tables
     bleu = f"{_score('x2tree', 'bleu'):.2f}"
     assert bleu in next(line for line in tables.splitlines() if line.startswith("| x2tree (nursery, tree beam)"))
     assert "X2Tree" in capsys.readouterr().out

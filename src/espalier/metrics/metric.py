@@ -74,6 +74,11 @@ def signature_of(family: str, **parts: object) -> str:
     return "|".join([family, *(f"{key}:{value}" for key, value in parts.items())])
 
 
+def protocol_of(signature: str) -> str:
+    """The part of a score's signature that is the metric's own, without the counts of segments and resamples."""
+    return signature.partition("|n:")[0]
+
+
 # --- Aggregates ------------------------------------------------------------------------------------------------------
 
 

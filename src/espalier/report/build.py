@@ -14,6 +14,9 @@ from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
 
+#: What a report says of the rows without a trained model.
+BASELINE = "no model is trained: what the training texts, the source or the reference answer by themselves"
+
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
@@ -119,7 +122,7 @@ def build(
         profiles=_explained(
             printed.profiles, [*(run.profile for run in runs), *(corpus.profile for corpus in corpora)]
         ),
-        protocols=_explained(printed.protocols, _protocols(runs, tables)),
+        protocols=_explained({"baseline": BASELINE, **printed.protocols}, _protocols(runs, tables)),
         tables=tables,
         orderings=orderings_of(printed, runs, comparisons),
         studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from espalier.report.build import Report
-from espalier.report.tables import Line, Reading, Table, arrow, margin, number
+from espalier.report.tables import Line, Reading, Table, arrow, margin, number, value_of
 from espalier.report.verdicts import probability
 
 #: A column of figures with its interval ("98.12–99.20") and the space around it.
@@ -19,7 +19,7 @@ _COLUMN = 13
 #: A label wider than this is folded.
 _LABEL = 34
 #: The lines that open a block.
-_OPENING = ("paper", "title")
+_OPENING = ("paper", "title", "rule")
 
 
 def render_console(report: Report, console: Console) -> None:
@@ -30,6 +30,8 @@ def render_console(report: Report, console: Console) -> None:
         console.print(Text.assemble((table.title, "bold"), f"  {table.caption}"), highlight=False)
         for start, end in _panels(table, console.width):
             console.print(_grid(table, start, end))
+        if table.legend:
+            console.print(Text(table.legend, style="dim"), highlight=False)
     _print_orderings(report, console)
     _print_words(report, console)
 
@@ -75,20 +77,26 @@ def _says(line: Line, start: int, end: int) -> bool:
 
 
 def _label(line: Line) -> Text:
+    if line.kind == "rule":
+        return Text.assemble(
+            ("─" * 12, "dim"), (f"\n{line.label}", "bold"), (f"\n{line.note}" if line.note else "", "dim")
+        )
     if line.kind in _OPENING:
         return Text.assemble((line.label, "bold"), (f"\n{line.note}" if line.note else "", "dim"))
     if line.kind == "also":
         return Text(f"    {line.label}", style="dim")
     # How it was decoded on one line, how it came to be on lines below.
-    tags = "\n    ".join((" · ".join(line.tags[:2]), *line.tags[2:]))
+    tags = "\n    ".join((" · ".join(line.tags[:2]), *line.tags[2:], *([line.note] if line.kind == "row" else [])))
     return Text.assemble("  ", (line.label, "green" if line.kind == "run" else "dim"), (f"\n    {tags}", "dim"))
 
 
 def _cell(line: Line, reading: Reading, digits: int) -> Text:
+    if line.kind == "rule":
+        return Text("─" * (_COLUMN - 2), style="dim")
     if line.kind == "title" or (line.kind == "also" and reading.value is None):
         return Text("")
     style = {"paper": "bold", "run": "green"}.get(line.kind, "dim")
-    text = Text(number(reading.value, digits), style=style)
+    text = Text(value_of(reading, digits), style="red" if reading.below else style)
     if around := margin(reading, digits):
         text.append(f"\n{around}", style="dim not bold")
     return text

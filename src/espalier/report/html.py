@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
-from espalier.report.tables import BLANK, arrow, margin, number
+from espalier.report.tables import BLANK, arrow, margin, number, value_of
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, probability
 
 #: Rhyme letters beyond these share their colours.
@@ -33,7 +33,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(number=number, margin=margin, arrow=arrow, hue=_hue, share=_share, blank=BLANK)
+    environment.globals.update(
+        number=number, value_of=value_of, margin=margin, arrow=arrow, hue=_hue, share=_share, blank=BLANK
+    )
     environment.globals.update(probability=probability, significant=SIGNIFICANT, needed=SEEDS)
     return environment
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from espalier.report.build import Report
 from espalier.report.orderings import Ordering
-from espalier.report.tables import Line, Table, arrow, margin, number
+from espalier.report.tables import Line, Table, arrow, margin, number, value_of
 from espalier.report.verdicts import Measure, probability
 
 
@@ -22,7 +22,7 @@ def _table(table: Table) -> str:
     for line in table.lines:
         rows.append([_label(line), *(_cell(line, index, table) for index in range(len(headings)))])
     grid = _grid(rows)
-    note = f"\n{table.note}\n" if table.note else ""
+    note = "".join(f"\n{text}\n" for text in (table.note, table.legend) if text)
     return f"**{table.title}.** {table.caption}\n\n{grid}\n{note}"
 
 
@@ -55,18 +55,21 @@ def _grid(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _label(line: Line) -> str:
+    if line.kind == "rule":
+        return f"*{_plain(': '.join(filter(None, (line.label, line.note))))}*"
     if line.kind in ("paper", "title"):
         return f"**{_plain(line.label)}**"
     if line.kind == "also":
         return _plain(line.label)
-    return f"{_plain(line.label)} ({', '.join(_plain(tag) for tag in line.tags)})"
+    label = f"{line.label}, {line.note}" if line.kind == "row" and line.note else line.label
+    return f"{_plain(label)} ({', '.join(_plain(tag) for tag in line.tags)})"
 
 
 def _cell(line: Line, index: int, table: Table) -> str:
-    if line.kind == "title":
+    if line.kind in ("title", "rule"):
         return ""
     reading, digits = line.cells[index], table.columns[index].digits
-    value, around = number(reading.value, digits), margin(reading, digits)
+    value, around = value_of(reading, digits), margin(reading, digits)
     if line.kind == "paper":
         return f"**{value}** {around}".strip()
     return f"{value} ({around})" if around else value

@@ -171,7 +171,7 @@ def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult])
     for row in runs:
         value = reading_of(metric, row).value
         same = row.metrics.get("settings", {}).get("dataset") in datasets
-        if row.trivial and same and value is not None and sign * value > best:
+        if row.trivial and metric not in row.given and same and value is not None and sign * value > best:
             return row.key
     return ""
 

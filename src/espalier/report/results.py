@@ -55,9 +55,14 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """One run of one profile, with its scores.
+    """One run of one profile, or one row without a trained model, with its scores.
 
     Attributes:
+        dataset: the dataset whose texts are scored.
+        ids: of the records that are scored.
+        row: the name of a row without a trained model, such as "copy"; "" for a run.
+        trivial: whether a run should be better than this row. References are not trivial.
+        given: the metrics whose value follows from how the row is made.
         settings: of the decoding, in the order of display (`protocol`, `decoder`, `k`, ...).
         metrics: the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None}, `signatures`
             {key: text}, `undefined` {key: reason}; parts may be missing.
@@ -70,6 +75,11 @@ class RunResult:
     profile: str
     title: str = ""
     language: Language = "zh"
+    dataset: str = ""
+    ids: frozenset[str] = frozenset()
+    row: str = ""
+    trivial: bool = False
+    given: frozenset[str] = frozenset()
     settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     samples: Sequence[Sample] = ()
@@ -95,11 +105,6 @@ class RunResult:
     def signatures(self) -> Mapping[str, str]:
         """How each score was computed, by metric key."""
         return self.metrics.get("signatures") or {}
-
-    @property
-    def trivial(self) -> bool:
-        """Whether it is a row that no trained model wrote. The references of people are none."""
-        return self.settings.get("protocol") == "baseline" and self.key.rpartition("/")[2] != "human"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from espalier.report import printed as given
 from espalier.report.results import CorpusResult, Curve, RunResult
+from espalier.report.trivial import MARK, groups_of, is_below, rows_of
 
 #: In this order the profiles stand; others follow as they come.
 PROFILES = ("nursery", "small", "paper")
 BLANK = "—"
 
-Kind = Literal["paper", "title", "run", "also", "absent"]
+Kind = Literal["paper", "title", "run", "also", "absent", "rule", "row"]
 Profiled = TypeVar("Profiled", bound=RunResult | CorpusResult | Curve)
 
 
@@ -22,7 +23,7 @@ Profiled = TypeVar("Profiled", bound=RunResult | CorpusResult | Curve)
 class Reading:
     """One number of a cell: with its interval if it is ours, with its spread if the paper prints one.
 
-    Where there is none, `why` may say why.
+    Where there is none, `why` may say why. `below`: it is worse than the best row without a trained model.
     """
 
     value: float | None
@@ -30,6 +31,7 @@ class Reading:
     high: float | None = None
     spread: float | None = None
     why: str = ""
+    below: bool = False
 
 
 _NOTHING = Reading(None)
@@ -41,7 +43,7 @@ class Line:
 
     Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
     ours (or a corpus), by the metrics nearest to it. "also": the same run by other metrics, whose name is the label.
-    "absent": a run that was not made.
+    "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these rows.
     """
 
     kind: Kind
@@ -53,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, ready to be written down."""
+    """A table, ready to be written down. `legend` says what its rule and its marks mean; "" without them."""
 
     id: str
     title: str
@@ -61,6 +63,7 @@ class Table:
     note: str
     columns: tuple[given.Column, ...]
     lines: tuple[Line, ...]
+    legend: str = ""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -84,6 +87,7 @@ def table_of(
     columns = tuple(printed.columns[name] for name in table.columns)
     entries: Sequence[RunResult | CorpusResult] = runs if table.about == "runs" else corpora
     lines: list[Line] = []
+    shown: list[RunResult | CorpusResult] = []
     for row in table.rows:
         values = (row.printed.get(name) for name in table.columns)
         cells = tuple(Reading(v.value, spread=v.spread) if v else _NOTHING for v in values)
@@ -91,20 +95,25 @@ def table_of(
         notes = {ref.run: ref.note for ref in row.runs}
         ours = [entry for key in notes for entry in entries if entry.key == key]
         for entry in by_profile(ours):
-            lines += _lines(entry, columns, notes[entry.key])
+            lines += _lines(entry, columns, notes[entry.key], runs)
+        shown += ours
         present = {entry.key for entry in ours}
         lines += [
             Line("absent", key, ("not run",), note, (_NOTHING,) * len(columns))
             for key, note in notes.items()
             if key not in present
         ]
-    return Table(table.id, table.title, table.caption, table.note, columns, tuple(lines))
+    return _ruled(Table(table.id, table.title, table.caption, table.note, columns, tuple(lines)), shown, runs)
 
 
 def other_runs(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:
-    """The runs that no table of the paper's names, by the metrics of its tables; None if there are none."""
+    """The runs that no table of the paper's names, by the metrics of its tables; None if there are none.
+
+    Rows without a trained model are among them only if there is no run on their texts.
+    """
     named = {ref.run for table in printed.tables if table.about == "runs" for row in table.rows for ref in row.runs}
-    others = [run for run in runs if run.key not in named]
+    used = {row.key for run in runs if not run.row for row in rows_of(run, runs)}
+    others = [run for run in runs if run.key not in named | used]
     columns = tuple(
         column
         for column in printed.columns.values()
@@ -112,8 +121,9 @@ def other_runs(printed: given.Printed, runs: Sequence[RunResult]) -> Table | Non
     )
     if not columns:
         return None
-    lines = tuple(line for run in others for line in _lines(run, columns, run.title))
-    return Table("other-runs", "Other runs", "Runs that no table above names", "", columns, lines)
+    lines = tuple(line for run in others for line in _lines(run, columns, run.title, runs))
+    table = Table("other-runs", "Other runs", "Runs that no table above names", "", columns, lines)
+    return _ruled(table, others, runs)
 
 
 def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:
@@ -122,7 +132,8 @@ def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | 
     columns |= {name for figure in printed.figures for name in figure.panels}
     named = {ours.metric for name in columns for ours in printed.columns[name].ours}
     named |= {metric for figure in printed.figures for points in figure.points for metric in points.metrics.values()}
-    values = ((run, metric, reading_of(metric, run).value) for run in runs for metric in run.scores)
+    models = [run for run in runs if not run.row]
+    values = ((run, metric, reading_of(metric, run).value) for run in models for metric in run.scores)
     others = [(run.key, metric) for run, metric, value in values if metric not in named and value is not None]
     if not others:
         return None
@@ -131,8 +142,10 @@ def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | 
         given.Column(group="", name=metric, digits=3, ours=(given.Reading(metric=metric),))
         for metric in dict.fromkeys(metric for _, metric in others)
     )
-    lines = tuple(line for run in runs if run.key in keys for line in _lines(run, shown, ""))
-    return Table("other-metrics", "Other metrics", "Metrics that no table above names", "", shown, lines)
+    others_of = [run for run in models if run.key in keys]
+    lines = tuple(line for run in others_of for line in _lines(run, shown, "", runs))
+    table = Table("other-metrics", "Other metrics", "Metrics that no table above names", "", shown, lines)
+    return _ruled(table, others_of, runs)
 
 
 def reading_of(metric: str, entry: RunResult | CorpusResult) -> Reading:
@@ -170,6 +183,11 @@ def number(value: float | None, digits: int) -> str:
     return BLANK if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
+def value_of(reading: Reading, digits: int) -> str:
+    """A reading's number, behind `MARK` if it is below the rows without a trained model."""
+    return f"{MARK if reading.below else ''}{number(reading.value, digits)}"
+
+
 def margin(reading: Reading, digits: int) -> str:
     """What stands behind or under a number: "± 0.10" as printed, or our interval "98.12–99.20"; "" for neither.
 
@@ -188,11 +206,52 @@ def arrow(better: str | None) -> str:
     return {"higher": "↑", "lower": "↓"}.get(better or "", "")
 
 
-def _lines(entry: RunResult | CorpusResult, columns: Sequence[given.Column], note: str) -> Iterable[Line]:
-    nearest = tuple(reading_of(column.ours[0].metric, entry) if column.ours else _NOTHING for column in columns)
-    yield Line("run", entry.key, tags_of(entry), note, nearest)
+def _lines(
+    entry: RunResult | CorpusResult, columns: Sequence[given.Column], note: str, runs: Sequence[RunResult] = ()
+) -> Iterable[Line]:
+    """The lines of a run, a row without a model or a corpus; what lies below the rows of `runs` is marked."""
+    rows = rows_of(entry, runs) if isinstance(entry, RunResult) and not entry.row else ()
+
+    def cell(column: given.Column, metric: str | None) -> Reading:
+        if metric is None:
+            return _NOTHING
+        reading = reading_of(metric, entry)
+        below = isinstance(entry, RunResult) and is_below(metric, column.better, entry, rows)
+        return replace(reading, below=below)
+
+    nearest = tuple(cell(column, column.ours[0].metric if column.ours else None) for column in columns)
+    kind: Kind = "row" if isinstance(entry, RunResult) and entry.row else "run"
+    yield Line(kind, entry.key, tags_of(entry), note, nearest)
     for name in dict.fromkeys(reading.name for column in columns for reading in column.ours[1:]):
         metrics = [next((r.metric for r in column.ours[1:] if r.name == name), None) for column in columns]
-        cells = tuple(reading_of(metric, entry) if metric else _NOTHING for metric in metrics)
-        if any(cell.value is not None for cell in cells):
+        cells = tuple(cell(column, metric) for column, metric in zip(columns, metrics, strict=True))
+        if any(reading.value is not None for reading in cells):
             yield Line("also", name, (), "", cells)
+
+
+def _ruled(table: Table, shown: Sequence[RunResult | CorpusResult], runs: Sequence[RunResult]) -> Table:
+    """The table with the rows without a trained model at its foot, under a rule, and a legend."""
+    groups, alone = groups_of([entry for entry in shown if isinstance(entry, RunResult)], runs)
+    above = {entry.key for entry in shown}
+    lines = list(table.lines)
+    for members, rows in groups:
+        one = members[0]
+        texts = f"{one.dataset}, {number(len(one.ids), 0)} records" if one.ids else one.dataset
+        names = ", ".join(dict.fromkeys(run.key for run in members))
+        of = texts if len(groups) == 1 and not alone else f"{texts}: those of {names}"
+        lines.append(Line("rule", "Without a trained model", tags_of(one)[:1], of, (_NOTHING,) * len(table.columns)))
+        for row in rows:
+            if row.key not in above:
+                lines += _lines(row, table.columns, row.title)
+    parts = []
+    if groups:
+        parts.append("Below the rule: rows without a trained model, on the same records as the runs.")
+    if any(reading.below for line in lines for reading in line.cells):
+        parts.append(
+            f"{MARK} worse than the best of these rows in its column. References do not count here, nor do values that "
+            "follow from how a row is made."
+        )
+    if alone:
+        names = ", ".join(dict.fromkeys(run.key for run in alone))
+        parts.append(f"Without such rows, for none is scored on the same records: {names}.")
+    return replace(table, lines=tuple(lines), legend=" ".join(parts))

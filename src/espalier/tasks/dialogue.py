@@ -14,13 +14,14 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LOCAL
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.training_replies import reply_columns, training_replies
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.dialogue.data import DialogueBatch
+    from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
     from espalier.datasets.vocabulary import WordVocabulary
     from espalier.decoding.tree_hypotheses import TreeHypothesis
     from espalier.metrics.metric import Metric
@@ -175,15 +176,14 @@ class DialogueTask:
         view = model.config.view
         return {"writes": "tree" if view.shape == "tree" and view.arity > 1 else "chain"}
 
-    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The posts, and the responses of the corpus, each as the best reply."""
-        import numpy as np
-
-        score = np.where(table["sample"] == 0, 0.0, np.nan)
-        blank: dict[str, Any] = {"heads": [""] * len(table), "cut": [""] * len(table), "score": score}
+    def baselines(self, table: pd.DataFrame, ready: Ready, train: DialogueData, seed: int) -> Mapping[str, BaselineRow]:
+        """The posts and the responses of the corpus, each as the best reply, and lists of training replies."""
+        best = table["sample"] == 0
+        copied, human = (reply_columns(table[name].where(best, "").tolist()) for name in ("source", "reference"))
         return {
-            "copy": {**blank, "text": table["source"].where(table["sample"] == 0, "").tolist()},
-            "human": {**blank, "text": table["reference"].where(table["sample"] == 0, "").tolist()},
+            "copy": BaselineRow("the post itself", copied, given=("copied", "empty")),
+            "human": BaselineRow("the reference", human, trivial=False),
+            **training_replies(table, ready.data, train, seed),
         }
 
     # --- Scoring -----------------------------------------------------------------------------------------------------

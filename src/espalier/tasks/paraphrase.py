@@ -16,14 +16,17 @@ from espalier.decoding.bounds import MAX_BEAM
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.exemplars import exemplars
+from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.pairs.data import PairBatch
+    from espalier.datasets.pairs.data import PairBatch, PairData
     from espalier.datasets.pairs.vocabulary import PairVocabulary
+    from espalier.datasets.ragged import IntArray
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.metrics.metric import Metric
@@ -153,12 +156,34 @@ class ParaphraseTask:
         """Whether the model writes texts or trees."""
         return {"writes": model.config.view.writes}
 
-    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The sources and the references, with their parses."""
-        return {
-            "copy": {"text": table["source"].tolist(), "target_tree": table["source_tree"].tolist()},
-            "human": {"text": table["reference"].tolist(), "target_tree": table["reference_tree"].tolist()},
+    def baselines(self, table: pd.DataFrame, ready: Ready, train: PairData, seed: int) -> Mapping[str, BaselineRow]:
+        """The sources and the references with their parses, and training targets: exemplars, and random ones."""
+        train = train.select(known_rows(train.columns["target"]))
+        seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+        drawn = [own % len(train) for own in seeds]
+        rows = {
+            "copy": BaselineRow(
+                "the source itself",
+                {"text": table["source"].tolist()},
+                table["source_tree"].tolist(),
+                given=("repeated_words", "empty", "ted_unparsed"),
+            ),
+            "human": BaselineRow(
+                "the reference", {"text": table["reference"].tolist()}, table["reference_tree"].tolist(), trivial=False
+            ),
+            "chance": BaselineRow(
+                "a training target drawn at random", {"text": _targets(train, drawn)}, given=("empty", "ted_unparsed")
+            ),
         }
+        if train.vocabulary.symbols is not None:
+            place_of = {id_: place for place, id_ in enumerate(ready.data.ids)}
+            wanted = ready.data.columns["target_tree"].select(table["id"].map(place_of).to_numpy())
+            rows["exemplar"] = BaselineRow(
+                "the training target nearest in size under the reference's template",
+                {"text": _targets(train, exemplars(wanted, train, self.text_view.template))},
+                given=("template_kept", "empty", "ted_unparsed"),
+            )
+        return rows
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
@@ -281,6 +306,13 @@ def tree_text(ids: Sequence[int], view: PairView, vocabulary: PairVocabulary) ->
         return write_tree(symbols.decode(ids) if view.form == "levels" else symbols.decode_bracketed(ids))
     except (TreeError, IndexError):
         return ""
+
+
+def _targets(data: PairData, places: Sequence[int] | IntArray) -> list[str]:
+    """The targets at these places, as text."""
+    targets = data.columns["target"]
+    bounds = targets.offsets
+    return [data.vocabulary.decode_text(targets.flat[bounds[n] : bounds[n + 1]].tolist()) for n in places]
 
 
 def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:

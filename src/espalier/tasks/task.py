@@ -115,6 +115,25 @@ class Segments(NamedTuple):
     audits: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
+@dataclass(frozen=True)
+class BaselineRow:
+    """One row of a report without a trained model, such as the references.
+
+    Attributes:
+        title: what is written, in a few words.
+        columns: the columns that replace those of the output table: `text`, and others of the task.
+        trees: the parses of the texts, if they are known.
+        trivial: whether anybody could write this without a model, so that a model should do better. References are not.
+        given: the metrics whose value follows from how the row is made. A model need not do better in these.
+    """
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+    trees: Sequence[str] | None = None
+    trivial: bool = True
+    given: tuple[str, ...] = ()
+
+
 class Task(Protocol):
     """How outputs are decoded and scored. Register it in `TASKS`. Importing it must not import torch."""
 
@@ -193,12 +212,20 @@ class Task(Protocol):
         """Facts of the model that scoring needs; they are kept in the metadata of the outputs."""
         ...
 
-    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    def baselines(self, table: pd.DataFrame, ready: Ready, train: Any, seed: int) -> Mapping[str, BaselineRow]:
         """Rows of a report that need no model, such as the references.
 
+        Args:
+            table: the output table whose texts they replace.
+            ready: the split that the table was made from.
+            train: the encoded rows of the training split, at least one.
+            seed: of random draws, which depend on the record's id as well.
+
         Returns:
-            For each row's name the columns that replace those of the output table; a column `target_tree` has the
-            parses of the texts, if they are known.
+            The rows by name.
+
+        Raises:
+            DataError: the training split has no row that can serve.
         """
         ...
 

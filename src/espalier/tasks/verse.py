@@ -17,16 +17,18 @@ from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.baseline_rows import chance_seed
+from espalier.tasks.random_words import RandomWords
+from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
-from espalier.verse.format import BLANK, RHYME, Format, format_of
+from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
 from espalier.verse.text import join_units
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.verse.data import VerseBatch
+    from espalier.datasets.verse.data import VerseBatch, VerseData
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
@@ -161,9 +163,24 @@ class VerseTask:
         """Nothing."""
         return {}
 
-    def baselines(self, table: pd.DataFrame) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The reference poems."""
-        return {"human": {"text": table["reference"].tolist()}}
+    def baselines(self, table: pd.DataFrame, ready: Ready, train: VerseData, seed: int) -> Mapping[str, BaselineRow]:
+        """The reference poems, and training words drawn at random into their formats."""
+        from espalier.metrics.verse import KEYS
+
+        language = train.vocabulary.language
+        poems = zip(table["reference"], table["rhyme"], strict=True)
+        formats = [format_of(reference, language, rhyme) for reference, rhyme in poems]
+        seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+        words = RandomWords(train)
+        texts = [fill(each, words.draw(each.blanks, own)) for each, own in zip(formats, seeds, strict=True)]
+        return {
+            "human": BaselineRow("the reference", {"text": table["reference"].tolist()}, trivial=False),
+            "chance": BaselineRow(
+                "training words drawn at random into the reference's format",
+                {"text": texts},
+                given=tuple(key for key in KEYS if key.startswith("format_")),
+            ),
+        }
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 

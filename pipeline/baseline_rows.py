@@ -1,0 +1,104 @@
+"""The rows without a trained model, as a report reads them: over all records of a split, or over those of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from espalier.io.errors import ArtifactError
+from espalier.metrics.metric import Score, details_json
+from espalier.metrics.metric import scores as scores_of
+from espalier.tasks.registry import task
+from pipeline import layout
+from pipeline.artifacts import SEGMENT_COLUMNS, read_details, read_ids, read_segments
+from pipeline.params import Baseline
+
+if TYPE_CHECKING:
+    from espalier.report import RunResult
+    from espalier.text.language import Language
+
+
+def read_rows(key: str, baseline: Baseline, profile: str, language: Language) -> list[RunResult]:
+    """The rows of one `baselines` entry, whose files fill one folder.
+
+    Raises:
+        ArtifactError: a row's details were written before rows said what they are.
+    """
+    from espalier.report import RunResult
+
+    folder = f"baselines/{key}"
+    places = [place(baseline.paper, folder).with_suffix("") for place in (layout.details, layout.metrics)]
+    # Of both folders: a row that one of them lacks is an error, and not a row less.
+    names = {file.stem for place in places for file in place.glob("*.json")} - {"dataset"}
+    rows = []
+    for name in sorted(names):
+        details = read_details(baseline.paper, f"{folder}/{name}")
+        settings = details["settings"]
+        if lacking := {"dataset", "row", "title", "trivial", "given"} - {*settings}:
+            raise ArtifactError(
+                f"no {min(lacking)} in the settings",
+                where=layout.details(baseline.paper, f"{folder}/{name}"),
+                remedy=f"run baselines@{key} again",
+            )
+        rows.append(
+            RunResult(
+                key=f"{key}/{name}",
+                model="",
+                profile=profile,
+                title=settings["title"],
+                language=language,
+                dataset=settings["dataset"],
+                ids=read_ids(baseline.paper, f"{folder}/{name}"),
+                row=name,
+                trivial=settings["trivial"],
+                given=frozenset(settings["given"]),
+                settings={"protocol": "baseline"},
+                metrics=details,
+            )
+        )
+    return rows
+
+
+def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline]) -> list[RunResult]:
+    """The rows of runs that are scored on fewer records than any `baselines` entry.
+
+    The first entry that has all records of such a run is scored anew, on these records alone.
+
+    Args:
+        results: the runs, and the rows of the entries.
+    """
+    rows = [result for result in results if result.row]
+    whole = {(row.dataset, row.ids) for row in rows}
+    wanted = dict.fromkeys((run.dataset, run.ids) for run in results if not run.row)
+    found = []
+    for dataset, ids in wanted:
+        if (dataset, ids) in whole:
+            continue
+        wider = [row for row in rows if row.dataset == dataset and row.ids > ids]
+        entries = [row.key.rpartition("/")[0] for row in wider]
+        for row, entry in zip(wider, entries, strict=True):
+            if entry == entries[0]:
+                scores = _scores(ids, baselines[entry], f"baselines/{row.key}")
+                key = f"{row.key}, {len(ids):,} records"
+                found.append(replace(row, key=key, ids=ids, metrics=details_json(scores)))
+    return found
+
+
+def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Score]:
+    """The scores of some records, from the statistics of their segments.
+
+    A metric of the whole corpus, such as pooled Distinct, has none: it is no sum over segments.
+    """
+    table, kind = read_segments(baseline.paper, place), task(baseline.task)
+    table = table[table["id"].isin(ids)]
+    families: dict[str, list[str]] = {}
+    for name in table.columns.drop(list(SEGMENT_COLUMNS)):
+        families.setdefault(name.rpartition(".")[0], []).append(name)
+    scores: dict[str, Score] = {}
+    for family, columns in families.items():
+        rows = table.dropna(how="all", subset=columns)
+        metrics = [metric for metric in kind.metrics(family) if not metric.corpus_level]
+        statistics = rows[columns].to_numpy(dtype="float64")
+        scores |= scores_of(metrics, statistics, seed=baseline.seed, groups=rows["cluster"].tolist())
+    return scores

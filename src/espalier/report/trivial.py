@@ -1,0 +1,64 @@
+"""The rows without a trained model: which belong under a run, and which values of the run are worse than theirs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from espalier.metrics.metric import protocol_of
+from espalier.report.results import RunResult
+
+#: Stands before a value that is worse than the best trivial row.
+MARK: Final = "▾"
+
+
+def rows_of(run: RunResult, results: Iterable[RunResult]) -> tuple[RunResult, ...]:
+    """The rows without a model that are scored on the texts of a run: of its profile, its dataset and its ids."""
+    return tuple(row for row in results if row.row and _texts(row) == _texts(run))
+
+
+def groups_of(
+    runs: Sequence[RunResult], results: Sequence[RunResult]
+) -> tuple[list[tuple[list[RunResult], tuple[RunResult, ...]]], list[RunResult]]:
+    """Runs with the rows that belong under them.
+
+    Returns:
+        Groups of runs that are scored on the same texts, each with its rows; and the runs that have no such rows.
+    """
+    groups: dict[object, tuple[list[RunResult], tuple[RunResult, ...]]] = {}
+    alone: list[RunResult] = []
+    for run in runs:
+        if run.row:
+            continue
+        if _texts(run) not in groups:
+            groups[_texts(run)] = ([], rows_of(run, results))
+        members, rows = groups[_texts(run)]
+        (members if rows else alone).append(run)
+    return [group for group in groups.values() if group[0]], alone
+
+
+def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunResult, rows: Iterable[RunResult]) -> bool:
+    """Whether a run's value is worse than the best of the trivial rows.
+
+    References are no trivial rows. A row counts if its value is computed in the same way, and is not given by how the
+    row is made. The values alone are compared, without their intervals.
+    """
+    value = run.scores.get(metric)
+    if run.row or better is None or value is None or not math.isfinite(value):
+        return False
+    sign = 1 if better == "higher" else -1
+    return any(
+        sign * other > sign * value
+        for row in rows
+        if row.trivial and metric not in row.given and _protocol(row, metric) == _protocol(run, metric)
+        if (other := row.scores.get(metric)) is not None
+    )
+
+
+def _texts(entry: RunResult) -> tuple[str, str, frozenset[str]]:
+    return entry.profile, entry.dataset, entry.ids
+
+
+def _protocol(entry: RunResult, metric: str) -> str:
+    return protocol_of(entry.signatures.get(metric, ""))

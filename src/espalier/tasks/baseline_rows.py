@@ -1,0 +1,29 @@
+"""What the rows without a trained model take from the training split."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from espalier.datasets.ragged import IntArray, Ragged
+from espalier.datasets.vocabulary import UNK
+from espalier.io.errors import DataError
+from espalier.io.hashing import seed_from
+
+
+def known_rows(targets: Ragged) -> IntArray:
+    """The places of the targets without unknown words. No model could write the others.
+
+    Raises:
+        DataError: there are none.
+    """
+    rows = np.repeat(np.arange(len(targets.lengths)), targets.lengths)
+    known = np.ones(len(targets.lengths), dtype=bool)
+    known[rows[targets.flat == UNK]] = False
+    if not known.any():
+        raise DataError("no target without unknown words", file="the training split", remedy="raise the vocabulary")
+    return np.flatnonzero(known)
+
+
+def chance_seed(seed: int, id_: str, sample: int) -> int:
+    """The seed of what is drawn for one output row: the same whatever the other rows are."""
+    return seed_from("chance", seed, id_, int(sample))
