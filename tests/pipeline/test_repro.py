@@ -96,6 +96,17 @@ def test_every_run_has_the_same_keys_and_no_number_that_is_none(built: Path) -> 
     assert details[1]["scores"]["format_macro_f1"] == 100.0  # in frame, marks copied
 
 
+def test_scores_name_their_libraries_and_their_audit(built: Path) -> None:
+    written, expanded = (json_of(built / f"details/guig/{run}.json") for run in ("written", "expanded"))
+    assert "|sacrebleu:" in written["signatures"]["bleu"] and "|rouge-score:" in written["signatures"]["rouge_1"]
+    assert written["scores"]["incomprehensible"] is not None and written["scores"]["length_ratio"] > 0
+    audit = expanded["ted_audit"]
+    assert audit["library"] == "apted" and audit["pairs"] > 0 and audit["differences"] == 0
+    human = json_of(built / "details/guig/baselines/said/human.json")
+    assert human["scores"]["bleu"] == human["scores"]["rouge_1"] == 100.0
+    assert human["scores"]["length_ratio"] == human["scores"]["brevity_penalty"] == 1.0
+
+
 def test_the_report_names_each_run(built: Path) -> None:
     page = (built / "reports/songnet/index.html").read_text(encoding="utf-8")
     assert "songnet_free" in page and "songnet_no_s" in page
@@ -183,6 +194,7 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("versions.decoding.paraphrase", 9, {"decode@expanded", "decode@written", "baselines@said"}),
     ("versions.encodings.verse", 9, {"linearize@tiny"}),
     ("versions.encodings.pairs", 9, {"linearize@said"}),
+    ("versions.annotation", 9, {"annotate@again", "annotate@reread", "baselines@tiny", "baselines@said"}),
     ("versions.metrics.paraphrase", 9, {"score@expanded", "score@written", "baselines@said"}),
     ("datasets.canonicalize.talk.words", 249, {"canonicalize@talk"}),
     ("models.grower.network", {"arity": 1}, {"train@grower"}),
