@@ -64,7 +64,7 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "verify"}
+OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "rehearse", "verify"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -289,6 +289,26 @@ def repro(
 
     _enter(profile.value if profile else None)
     run(targets or [], jobs or min(4, len(os.sched_getaffinity(0))))
+
+
+@app.command()
+def rehearse(
+    profile: Annotated[Profile, typer.Argument(help="Whose stages are run.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="An empty folder to work in, which is kept; else a temporary one.")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Fetch nothing from the network: what the mirror lacks is made up.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Stages at once; else one a core, or one on a GPU."),
+    ] = None,
+) -> None:
+    """Run all of a profile on 64 rows, three steps and two decoded records; say what the whole would take."""
+    from pipeline.commands.rehearse import rehearse as run
+
+    run(profile.value, folder=folder, offline=offline, jobs=jobs)
 
 
 @app.command()

@@ -23,6 +23,7 @@ from espalier.tasks.task import Inputs, Ready, RunOptions, Task
 from pipeline import layout
 from pipeline.artifacts import read_ready, read_texts
 from pipeline.device import device
+from pipeline.measured import Clock
 from pipeline.params import Params, Run, load_params
 from pipeline.progress import followed, say
 
@@ -39,7 +40,7 @@ def run(key: str) -> None:
     many records of the split the dataset has quarantined, under "dev", as JSON, the likelihoods of the dev split's
     references where the task asks for them, and the task's facts.
     """
-    params = load_params()
+    clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
     kind = task(run_.task)
     decoder = kind.decoder.model_validate(run_.decoder)
@@ -55,6 +56,7 @@ def run(key: str) -> None:
         dev.append(own)
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     write_outputs(layout.output(run_.paper, key), tables, dev, facts)
+    clock.write("decode", key, {"records": int(tables[0]["id"].nunique()), "texts": sum(map(len, tables))})
     say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
 
 

@@ -26,6 +26,8 @@ from espalier.io.registry import entry
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.artifacts import read_versions
+from pipeline.device import device
+from pipeline.measured import Clock
 from pipeline.params import Model, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.systems import describe
@@ -60,6 +62,7 @@ class Trained:
     vocabulary: Any
     progress: Progress
     scratch: Path
+    precision: str
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -76,6 +79,17 @@ class Trained:
             "history": self.progress.history,
         }
 
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What differs each time."""
+        return {
+            "steps": self.progress.step,
+            "tokens": self.progress.tokens,
+            "seconds": round(self.progress.seconds, 2),
+            "tokens_per_second": round(self.progress.tokens_per_second, 1),
+            "precision": self.precision,
+        }
+
 
 def run(key: str) -> None:
     """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
@@ -88,6 +102,7 @@ def run(key: str) -> None:
 
     params = load_params()
     model = entry("model", params.models, key)
+    clock = Clock()
     results = [_train_seed(key, model, seed) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
@@ -97,6 +112,7 @@ def run(key: str) -> None:
         describe(folder, key, params)
         write_json(folder / "training.json", {f"seed{result.seed}": result.summary for result in results})
     _write_curve(layout.curve(model.paper, key), results)
+    clock.write("train", key, {"seeds": {f"seed{result.seed}": result.measured for result in results}})
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)
         say(
@@ -113,6 +129,7 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     from espalier.models.registry import architecture
     from espalier.models.serialization import load_weights, weights_of
     from espalier.training.loop import train
+    from espalier.training.optimization import precision_of
 
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
     kind = architecture(model.arch, where=f"models.{key}.arch")
@@ -133,7 +150,8 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
             width=network.width, seed=seed, scratch=scratch, watch=_watcher(bar, key, seed, config.steps),
             cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
         )  # fmt: skip
-    return Trained(seed, built, vocabulary, progress, scratch)
+    precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
+    return Trained(seed, built, vocabulary, progress, scratch, precision)
 
 
 def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:
