@@ -17,7 +17,7 @@ from espalier.io.files import Numbers, atomic_folder, read_json
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, RunDetails, read_segments, read_texts
+from pipeline.artifacts import DatasetDetails, RunDetails, read_measurement, read_segments, read_texts
 from pipeline.params import Baseline, Model, Params, Run, load_params
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         samples=_samples(table),
         rows=_rows(table) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
+        measured=str(read_measurement(run_.model) or ""),
     )
 
 

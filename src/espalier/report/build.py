@@ -25,6 +25,7 @@ class RunLine:
     profile: str
     settings: tuple[tuple[str, str], ...]
     provenance: Provenance | None
+    measured: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
 
 def _run_line(run: RunResult) -> RunLine:
     settings = tuple((name, _worded(value)) for name, value in run.settings.items() if value not in (None, "", [], ()))
-    return RunLine(run.key, run.title, run.model, run.profile, settings, run.provenance)
+    return RunLine(run.key, run.title, run.model, run.profile, settings, run.provenance, run.measured)
 
 
 def _worded(value: object) -> str:
