@@ -34,7 +34,15 @@ def run(key: str) -> None:
     """Make one paper's report in `reports/<paper>/`, and print its tables."""
     from rich.console import Console
 
-    from espalier.report import build, comparisons_of, load_printed, render_console, render_html, render_markdown
+    from espalier.report import (
+        build,
+        comparisons_of,
+        hyperparameters_of,
+        load_printed,
+        render_console,
+        render_html,
+        render_markdown,
+    )
 
     params = load_params()
     if key not in params.reports:
@@ -52,6 +60,7 @@ def run(key: str) -> None:
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, _segments(printed, runs), params.profile),
+        hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
     )
     with atomic_folder(layout.report(key)) as folder:
         (folder / "index.html").write_text(render_html(report), encoding="utf-8")
@@ -87,6 +96,26 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         provenance=Provenance(**provenance) if provenance else None,
         measured=str(read_measurement(run_.model) or ""),
     )
+
+
+def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]]:
+    """All settings, defaults too, of each model of the profile whose hyperparameters the paper's stand beside."""
+    from espalier.training.config import TrainingConfig
+
+    named = {key: run for system in printed.hyperparameters for key, run in system.models.items()}
+    settings = {}
+    for key, run in named.items():
+        if key not in params.models:
+            continue
+        model, run_ = params.models[key], params.runs.get(run)
+        decoder = task(run_.task).decoder.model_validate(run_.decoder).model_dump() if run_ else {}
+        settings[key] = {
+            "network": _network(model).model_dump(),
+            "training": TrainingConfig.model_validate(model.training).model_dump(),
+            "dataset": params.datasets.every[model.dataset].settings.model_dump(),
+            "decoder": {**decoder, "samples": run_.samples} if run_ else {},
+        }
+    return settings
 
 
 def _baselines(params: Params, key: str, baseline: Baseline, datasets: Mapping[str, Any]) -> list[RunResult]:

@@ -9,6 +9,7 @@ from espalier.report.build import Report, build
 from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.console import render_console
 from espalier.report.html import render_html
+from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.markdown import render_markdown
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
@@ -25,6 +26,7 @@ __all__ = [
     "Sample",
     "build",
     "comparisons_of",
+    "hyperparameters_of",
     "load_printed",
     "render_console",
     "render_html",
