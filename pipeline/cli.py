@@ -64,7 +64,7 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "rehearse", "verify"}
+OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "repro", "rehearse", "verify"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -289,6 +289,20 @@ def repro(
 
     _enter(profile.value if profile else None)
     run(targets or [], jobs or min(4, len(os.sched_getaffinity(0))))
+
+
+@app.command()
+def adopt(
+    key: Annotated[str, typer.Argument(help="The model's key in params.yaml.")],
+    folder: Annotated[Path, typer.Option("--from", help="The profile's folder as it came back from there.")],
+    profile: ProfileOption = None,
+) -> None:
+    """Take over a model that was trained on another machine, and what was decoded with it there."""
+    from pipeline.commands.adopt import adopt as run
+
+    came = folder.resolve()  # a path in this folder
+    _enter(profile.value if profile else None)
+    run(key, came)
 
 
 @app.command()

@@ -21,7 +21,7 @@ from espalier.datasets.encoding import Encoding, Split
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
-from espalier.io.hashing import digest, file_sha256
+from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.training.config import TrainingConfig
 from pipeline import layout
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from torch import nn
 
     from espalier.training.loop import Progress
+
+
+#: The components that every training depends on, besides those of its model.
+_SHARED = ("training", "batching")
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,9 @@ def run(key: str) -> None:
         describe(folder, key, params)
         write_json(folder / "training.json", {f"seed{result.seed}": result.summary for result in results})
     _write_curve(layout.curve(model.paper, key), results)
-    clock.write("train", key, {"seeds": {f"seed{result.seed}": result.measured for result in results}})
+    measured = {f"seed{result.seed}": result.measured for result in results}
+    clock.write("train", key, {"seeds": measured, "made_of": made_of(model)})
+    layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)
         say(
@@ -210,8 +216,22 @@ def _identity(key: str, model: Model, seed: int) -> str:
         inputs += sorted(layout.model(model.init).iterdir())
     settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
     versions = read_versions()
-    used = {"models": versions["models"][model.arch], **{name: versions[name] for name in ("training", "batching")}}
+    used = {"models": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}}
     return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
+
+
+def made_of(model: Model) -> dict[str, Any]:
+    """What a training depends on, so that one machine can tell what another has trained.
+
+    `data` and `init` are hashes of folders, `settings` and `versions` are as in params.yaml and versions.yaml.
+    """
+    versions = read_versions()
+    return {
+        "data": files_sha256(layout.ready(model.dataset)),
+        "init": None if model.init == layout.NONE else files_sha256(layout.model(model.init)),
+        "settings": model.model_dump(mode="json", include={"arch", "dataset", "init", "seeds", "network", "training"}),
+        "versions": {"model": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}},
+    }
 
 
 def _write_curve(path: Path, results: list[Trained]) -> None:
