@@ -52,6 +52,8 @@ def adopt(key: str, folder: Path) -> None:
     place = folder / layout.measured("train", key)
     there: dict[str, Any] = read_json(place, _Training)
     _same(made_of(model), there["made_of"], place)
+    if not (folder / layout.model(key)).is_dir():
+        raise ArtifactError("no such folder", where=folder / layout.model(key), remedy="bring it back too")
     files = [layout.curve(model.paper, key), layout.measured("train", key)]
     runs = _decoded_there(key, folder, params)
     for run in runs:
@@ -107,9 +109,7 @@ def _leaves(value: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _copy(folder: Path, model: Path, files: Sequence[Path]) -> None:
-    """Copy a model's folder and files, if all of them are there."""
-    if not (folder / model).is_dir():
-        raise ArtifactError("no such folder", where=folder / model, remedy="bring it back too")
+    """Copy a model's folder, and files if all of them are there."""
     for path in files:
         if not (folder / path).is_file():
             raise ArtifactError("no such file", where=folder / path, remedy="bring it back too")

@@ -200,7 +200,7 @@ def _reason(outcome: Outcome) -> str:
     if outcome.asked is None:
         return str(outcome.failure)
     what = "batches of {:,} tokens" if outcome.stage[0] == "train" else "a beam of {:,}"
-    fits = f"{outcome.fits:,} fits" if outcome.fits else "nothing smaller fits"
+    fits = f"the largest that fits is {outcome.fits:,}" if outcome.fits else "no smaller one that was tried fits"
     return f"not enough memory for {what.format(outcome.asked)}; {fits}"
 
 

@@ -94,6 +94,12 @@ def replace_parser(cut: Raw, key: str) -> str | None:
     return other
 
 
+def limit_of(task_name: str) -> str | None:
+    """The setting of a task's decoder that says how many records are decoded; None if it has none."""
+    fields = task(task_name).decoder.model_fields
+    return next((name for name in ("rows", "posts") if name in fields), None)
+
+
 def _cut_corpus(corpus: Raw) -> None:
     filters, options = corpus["filters"], corpus["options"]
     if entry("reader", READERS, corpus["reader"]).reads_sources:
@@ -117,8 +123,7 @@ def _cut_corpus(corpus: Raw) -> None:
 
 def _cut_run(run: Raw) -> None:
     """Few records where the task can be told how many; else one sample of what is held out."""
-    fields = _fields(run)
-    limit = next((name for name in ("rows", "posts") if name in fields), None)
+    fields, limit = _fields(run), limit_of(run["task"])
     if limit is None:
         run["samples"] = 1
     else:

@@ -13,7 +13,7 @@ from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.layout import NONE
 from pipeline.params import Params, Run
-from pipeline.rehearsal.cut import ROWS
+from pipeline.rehearsal.cut import ROWS, limit_of
 from pipeline.rehearsal.readers import counts_file
 
 #: Numbers of 4 bytes that a training keeps for each parameter: its value, its gradient, two moments, the best so far.
@@ -88,7 +88,7 @@ def _decoding(key: str, params: Params, measured: Mapping[str, Any], folder: Pat
     rate = done / measured["seconds"]
     asked = _records(run, params, folder)
     # The rehearsal draws one sample where the records of a task cannot be limited.
-    samples = 1 if _limit(run) is not None else run.samples
+    samples = run.samples if limit_of(run.task) is None else 1
     seeds = len(params.models[run.model].seeds)
     hours = None if asked is None else seeds * asked * samples / rate / HOUR
     return Estimate(("decode", key), rate, "records/s", hours, measured["peak_gpu_memory"] or measured["peak_memory"])
@@ -114,12 +114,8 @@ def _parser_training(key: str, params: Params, measured: Mapping[str, Any], fold
 
 def _records(run: Run, params: Params, folder: Path) -> int | None:
     """How many records the whole run decodes; None if the split is published, and not counted."""
-    if (limit := _limit(run)) is not None:
-        return limit
+    if limit := run.decoder.get(limit_of(run.task) or ""):
+        return int(limit)
     split: Any = params.corpora[params.datasets.every[run.dataset].corpus].split
     size = getattr(split, run.split, None) if split.kind != "published" else None
     return getattr(split, f"{run.split}_size", None) if size is None else int(size)
-
-
-def _limit(run: Run) -> int | None:
-    return next((run.decoder[name] for name in ("rows", "posts") if run.decoder.get(name)), None)

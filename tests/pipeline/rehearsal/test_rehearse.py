@@ -68,6 +68,6 @@ def test_of_a_training_that_memory_does_not_suffice_for_the_largest_batch_that_f
     from pipeline.rehearsal.stages import NO_MEMORY, Outcome
 
     failed = Outcome(("train", "songnet"), NO_MEMORY, asked=1024, fits=256)
-    assert _reason(failed) == "not enough memory for batches of 1,024 tokens; 256 fits"
+    assert _reason(failed) == "not enough memory for batches of 1,024 tokens; the largest that fits is 256"
     failed = Outcome(("decode", "x2tree_nrm"), NO_MEMORY, asked=200, fits=0)
-    assert _reason(failed) == "not enough memory for a beam of 200; nothing smaller fits"
+    assert _reason(failed) == "not enough memory for a beam of 200; no smaller one that was tried fits"
