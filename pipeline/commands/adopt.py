@@ -50,6 +50,8 @@ def adopt(key: str, folder: Path) -> None:
     params = load_params()
     model = entry("model", params.models, key)
     place = folder / layout.measured("train", key)
+    if not place.is_file():
+        raise ArtifactError("no such file", where=place, remedy="name the profile's folder as it came back")
     there: dict[str, Any] = read_json(place, _Training)
     _same(made_of(model), there["made_of"], place)
     if not (folder / layout.model(key)).is_dir():

@@ -95,6 +95,9 @@ def test_the_page_s_commands_train_elsewhere_and_bring_it_back(
     shutil.rmtree(back / "models/songnet")
     place.write_text(json.dumps(value), encoding="utf-8")
     assert "no such folder" in refused_line(committed, "adopt", "songnet", "--from", str(back))
+    assert "name the profile's folder as it came back" in refused_line(
+        committed, "adopt", "songnet", "--from", "back/x"
+    )
 
 
 def test_fewer_steps_are_adopted_and_said(committed: Path, tmp_path: Path, cli: Cli, run: Run, edit: Any) -> None:
