@@ -14,9 +14,12 @@ from espalier.corpora.records import Quarantined, Row, records_of, required_colu
 from espalier.datasets.encoding import Encoding
 from espalier.io.errors import DataError
 from espalier.io.files import Numbers, read_json, write_json
+from espalier.io.hashing import files_sha256
 from espalier.io.registry import imported
 from espalier.io.tables import read_table
+from espalier.tasks.registry import task
 from espalier.tasks.task import Ready
+from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params import Corpus, Params, read_yaml
 
@@ -70,11 +73,43 @@ class ParsingDetails(BaseModel):
     quarantined: dict[str, int]
 
 
+class Evaluation(BaseModel):
+    """The losses at one step of a training, in nats per token."""
+
+    step: int
+    train_loss: Finite
+    dev_loss: Finite
+
+
+class SeedMeasurement(BaseModel):
+    """What was measured of the training with one seed."""
+
+    seconds: Finite
+    tokens_per_second: Finite
+    precision: str
+
+
+class Measurement(BaseModel):
+    """What is read of `measured/train/<model>.json`."""
+
+    hardware: str
+    threads: int
+    seeds: Annotated[dict[str, SeedMeasurement], Field(min_length=1)]
+
+    def __str__(self) -> str:
+        """One line: hardware, threads, hours, speed, precision; the last two of the first seed."""
+        first = next(iter(self.seeds.values()))
+        hours = sum(seed.seconds for seed in self.seeds.values()) / 3600
+        threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
+        return f"{self.hardware}, {threads}, {hours:.2f} h, {first.tokens_per_second:,.0f} tokens/s, {first.precision}"
+
+
 class TrainingSummary(BaseModel):
     """What is read of each seed in `models/<model>/training.json`."""
 
     parameters: int
     steps: int
+    history: list[Evaluation] = []
 
 
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
@@ -160,22 +195,42 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
     """What a run's details say of how it was made."""
     run = params.runs[key]
     model = params.models[run.model]
+    decoder = task(run.task).decoder.model_validate(run.decoder)
     training = read_json(layout.model(run.model) / "training.json", dict[str, TrainingSummary])
-    elsewhere = layout.provenance(run.model)
+    elsewhere, ready = layout.provenance(run.model), layout.ready(run.dataset)
     return {
         "task": run.task,
         "model": run.model,
         "dataset": run.dataset,
+        # Of the ready dataset's files; unknown where only outputs are at hand.
+        "data": files_sha256(ready) if ready.is_dir() else None,
         "split": run.split,
-        "decoder": run.decoder,
+        # With its defaults: the beam and the rule of lengths stand here for every run.
+        "decoder": decoder.model_dump(mode="json"),
         "scoring": run.scoring,
         "samples": run.samples,
         "seed": run.seed,
         "seeds": list(model.seeds),
         "parameters": next(iter(training.values()))["parameters"],
+        "precision": TrainingConfig.model_validate(model.training).precision,
         "steps": {seed: values["steps"] for seed, values in training.items()},
+        "training": {seed: _learned(values) for seed, values in training.items()},
         **({"provenance": read_json(elsewhere)} if elsewhere.exists() else {}),
     }
+
+
+def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """How one training went, as far as it is the same each time; `measured/` has the rest."""
+    facts = {name: summary.get(name) for name in ("threads", "tokens", "best_step", "best_dev_loss")}
+    history = summary.get("history", [])
+    curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
+    return {**facts, "curve": curve}
+
+
+def read_measurement(model: str) -> Measurement | None:
+    """What the training of a model took where it was made; None if that is not known here."""
+    path = layout.measured("train", model)
+    return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 
 
 def read_versions() -> dict[str, Any]:

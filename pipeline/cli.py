@@ -64,7 +64,7 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"generate", "polish", "paraphrase", "reply", "chat", "repro", "verify", "pages"}
+OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "repro", "rehearse", "verify", "pages"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -299,6 +299,40 @@ def pages(
     from pipeline.commands.pages import pages as write
 
     write(check)
+
+
+@app.command()
+def adopt(
+    key: Annotated[str, typer.Argument(help="The model's key in params.yaml.")],
+    folder: Annotated[Path, typer.Option("--from", help="The profile's folder as it came back from there.")],
+    profile: ProfileOption = None,
+) -> None:
+    """Take over a model that was trained on another machine, and what was decoded with it there."""
+    from pipeline.commands.adopt import adopt as run
+
+    came = folder.resolve()  # a path in this folder
+    _enter(profile.value if profile else None)
+    run(key, came)
+
+
+@app.command()
+def rehearse(
+    profile: Annotated[Profile, typer.Argument(help="Whose stages are run.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="An empty folder to work in, which is kept; else a temporary one.")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Fetch nothing from the network: what the mirror lacks is made up.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Stages at once; else one a core, or one on a GPU."),
+    ] = None,
+) -> None:
+    """Run all of a profile on 64 rows, three steps and two decoded records; say what the whole would take."""
+    from pipeline.commands.rehearse import rehearse as run
+
+    run(profile.value, folder=folder, offline=offline, jobs=jobs)
 
 
 @app.command()

@@ -89,6 +89,11 @@ def provenance(name: str) -> Path:
     return Path("provenance") / f"{name}.json"
 
 
+def measured(stage: str, key: str) -> Path:
+    """How long a training or a decoding took, on which hardware; no artifact, for it differs each time."""
+    return Path("measured") / stage / f"{key}.json"
+
+
 def scratch(*parts: str) -> Path:
     """Undeclared and ignored by git: checkpoints, partial downloads, locks."""
     return Path(".scratch").joinpath(*parts)

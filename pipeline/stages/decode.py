@@ -14,15 +14,16 @@ import torch
 from espalier.datasets.batching import length_batches
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.hashing import seed_from
+from espalier.io.hashing import file_sha256, files_sha256, seed_from
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import read_ready, read_texts, require_rows
+from pipeline.artifacts import read_ready, read_texts, read_versions, require_rows
 from pipeline.device import device
+from pipeline.measured import Clock
 from pipeline.params import Params, Run, load_params
 from pipeline.progress import followed, say
 
@@ -39,7 +40,7 @@ def run(key: str) -> None:
     many records of the split the dataset has quarantined, under "dev", as JSON, the likelihoods of the dev split's
     references where the task asks for them, and the task's facts.
     """
-    params = load_params()
+    clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
     kind = task(run_.task)
     decoder = kind.decoder.model_validate(run_.decoder)
@@ -55,7 +56,25 @@ def run(key: str) -> None:
         dev.append(own)
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     write_outputs(layout.output(run_.paper, key), tables, dev, facts)
+    counts = {"records": int(tables[0]["id"].nunique()), "texts": sum(map(len, tables))}
+    clock.write("decode", key, {**counts, "made_of": made_of(run_)})
     say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
+
+
+def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
+    """What the outputs of a run depend on, as `pipeline.stages.train.made_of` says it of a model.
+
+    Args:
+        folder: in which the model lies.
+    """
+    guide = None if run_.guidance == layout.NONE else file_sha256(layout.output(*run_.guidance.split("/")))
+    return {
+        "model": files_sha256(folder / layout.model(run_.model)),
+        "data": files_sha256(layout.ready(run_.dataset)),
+        "guidance": guide,
+        "settings": run_.model_dump(mode="json", include={"task", "split", "decoder", "samples", "seed"}),
+        "versions": read_versions()["decoding"][run_.task],
+    }
 
 
 def decoded(

@@ -17,7 +17,7 @@ from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, read_details, read_ids, read_segments, read_texts
+from pipeline.artifacts import DatasetDetails, read_details, read_ids, read_measurement, read_segments, read_texts
 from pipeline.baseline_rows import read_rows, rows_of_fewer
 from pipeline.params import Model, Params, Run, load_params
 
@@ -38,6 +38,7 @@ def run(key: str) -> None:
     from espalier.report import (
         build,
         comparisons_of,
+        hyperparameters_of,
         load_printed,
         orderings_json,
         render_console,
@@ -62,6 +63,7 @@ def run(key: str) -> None:
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, _segments(printed, runs), params.profile),
+        hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
     )
     with atomic_folder(layout.report(key)) as folder:
         (folder / "index.html").write_text(render_html(report), encoding="utf-8")
@@ -98,7 +100,28 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         samples=_samples(table),
         rows=_rows(table) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
+        measured=str(read_measurement(run_.model) or ""),
     )
+
+
+def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]]:
+    """All settings, defaults too, of each model of the profile whose hyperparameters the paper's stand beside."""
+    from espalier.training.config import TrainingConfig
+
+    named = {key: run for system in printed.hyperparameters for key, run in system.models.items()}
+    settings = {}
+    for key, run in named.items():
+        if key not in params.models:
+            continue
+        model, run_ = params.models[key], params.runs.get(run)
+        decoder = task(run_.task).decoder.model_validate(run_.decoder).model_dump() if run_ else {}
+        settings[key] = {
+            "network": _network(model).model_dump(),
+            "training": TrainingConfig.model_validate(model.training).model_dump(),
+            "dataset": params.datasets.every[model.dataset].settings.model_dump(),
+            "decoder": {**decoder, "samples": run_.samples} if run_ else {},
+        }
+    return settings
 
 
 def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:

@@ -21,11 +21,13 @@ from espalier.datasets.encoding import Encoding, Split
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
-from espalier.io.hashing import digest, file_sha256
+from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.artifacts import read_versions
+from pipeline.device import device
+from pipeline.measured import Clock
 from pipeline.params import Model, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.systems import describe
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
     from torch import nn
 
     from espalier.training.loop import Progress
+
+
+#: The components that every training depends on, besides those of its model.
+_SHARED = ("training", "batching")
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ class Trained:
     vocabulary: Any
     progress: Progress
     scratch: Path
+    precision: str
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -76,6 +83,17 @@ class Trained:
             "history": self.progress.history,
         }
 
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What differs each time."""
+        return {
+            "steps": self.progress.step,
+            "tokens": self.progress.tokens,
+            "seconds": round(self.progress.seconds, 2),
+            "tokens_per_second": round(self.progress.tokens_per_second, 1),
+            "precision": self.precision,
+        }
+
 
 def run(key: str) -> None:
     """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
@@ -88,6 +106,7 @@ def run(key: str) -> None:
 
     params = load_params()
     model = entry("model", params.models, key)
+    clock = Clock()
     results = [_train_seed(key, model, seed) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
@@ -97,6 +116,9 @@ def run(key: str) -> None:
         describe(folder, key, params)
         write_json(folder / "training.json", {f"seed{result.seed}": result.summary for result in results})
     _write_curve(layout.curve(model.paper, key), results)
+    measured = {f"seed{result.seed}": result.measured for result in results}
+    clock.write("train", key, {"seeds": measured, "made_of": made_of(model)})
+    layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)
         say(
@@ -113,6 +135,7 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     from espalier.models.registry import architecture
     from espalier.models.serialization import load_weights, weights_of
     from espalier.training.loop import train
+    from espalier.training.optimization import precision_of
 
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
     kind = architecture(model.arch, where=f"models.{key}.arch")
@@ -133,7 +156,8 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
             width=network.width, seed=seed, scratch=scratch, watch=_watcher(bar, key, seed, config.steps),
             cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
         )  # fmt: skip
-    return Trained(seed, built, vocabulary, progress, scratch)
+    precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
+    return Trained(seed, built, vocabulary, progress, scratch, precision)
 
 
 def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:
@@ -192,8 +216,22 @@ def _identity(key: str, model: Model, seed: int) -> str:
         inputs += sorted(layout.model(model.init).iterdir())
     settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
     versions = read_versions()
-    used = {"models": versions["models"][model.arch], **{name: versions[name] for name in ("training", "batching")}}
+    used = {"models": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}}
     return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
+
+
+def made_of(model: Model) -> dict[str, Any]:
+    """What a training depends on, so that one machine can tell what another has trained.
+
+    `data` and `init` are hashes of folders, `settings` and `versions` are as in params.yaml and versions.yaml.
+    """
+    versions = read_versions()
+    return {
+        "data": files_sha256(layout.ready(model.dataset)),
+        "init": None if model.init == layout.NONE else files_sha256(layout.model(model.init)),
+        "settings": model.model_dump(mode="json", include={"arch", "dataset", "init", "seeds", "network", "training"}),
+        "versions": {"model": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}},
+    }
 
 
 def _write_curve(path: Path, results: list[Trained]) -> None:

@@ -19,6 +19,7 @@ from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
 from pipeline.artifacts import read_versions, write_metrics
+from pipeline.measured import Clock
 from pipeline.params import ParserEntry, load_params
 from pipeline.progress import progress_bar, say
 from pipeline.validation import validated
@@ -39,7 +40,9 @@ def run(key: str) -> None:
     details: dict[str, Any] = {}
     with atomic_folder(layout.parser(key)) as folder:
         if trained:
+            clock = Clock()
             _train(key, parser_entry, folder / MODEL, scratch)
+            clock.write("train_parser", key, {})
         model = parser_entry.model if parser_entry.model != layout.NONE else None
         parser = save_parser(folder, parser_entry.backend, model, parser_entry.options)
         if trained:

@@ -10,6 +10,7 @@ from espalier.report.build import Report, build
 from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.console import render_console
 from espalier.report.html import render_html
+from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.markdown import render_markdown
 from espalier.report.orderings_json import orderings_json
 from espalier.report.pages import render_page, with_numbers
@@ -28,6 +29,7 @@ __all__ = [
     "Sample",
     "build",
     "comparisons_of",
+    "hyperparameters_of",
     "load_printed",
     "orderings_json",
     "render_console",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from espalier.report.examples import Examples, examples_of
+from espalier.report.hyperparameters import Hyperparameters
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
@@ -28,6 +29,7 @@ class RunLine:
     profile: str
     settings: tuple[tuple[str, str], ...]
     provenance: Provenance | None
+    measured: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Report:
     corpora: tuple[CorpusLine, ...]
     computations: tuple[Computation, ...]
     missing: tuple[str, ...]
+    hyperparameters: tuple[Hyperparameters, ...] = ()
 
 
 def build(
@@ -94,6 +97,7 @@ def build(
     corpora: Sequence[CorpusResult] = (),
     comparisons: Sequence[Comparison] = (),
     *,
+    hyperparameters: Sequence[Hyperparameters] = (),
     poems_per_run: int = 3,
 ) -> Report:
     """Put runs beside a paper's printed numbers.
@@ -105,6 +109,7 @@ def build(
         curves: the losses of their models.
         corpora: the counts of corpora, for tables about corpora.
         comparisons: of the runs that the paper's orderings name.
+        hyperparameters: of their models, beside the paper's.
         poems_per_run: the number of samples of each run that are shown.
     """
     runs = by_profile(results)
@@ -134,6 +139,7 @@ def build(
         corpora=tuple(_corpus_line(corpus) for corpus in by_profile(corpora)),
         computations=_computations(runs),
         missing=_missing(printed, runs),
+        hyperparameters=tuple(hyperparameters),
     )
 
 
@@ -151,7 +157,7 @@ def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
 
 def _run_line(run: RunResult) -> RunLine:
     settings = tuple((name, _worded(value)) for name, value in run.settings.items() if value not in (None, "", [], ()))
-    return RunLine(run.key, run.title, run.model, run.profile, settings, run.provenance)
+    return RunLine(run.key, run.title, run.model, run.profile, settings, run.provenance, run.measured)
 
 
 def _worded(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from espalier.report.build import Report
+from espalier.report.hyperparameters import Hyperparameters
 from espalier.report.orderings import Ordering
 from espalier.report.tables import Line, Table, arrow, margin, number, value_of
 from espalier.report.verdicts import Measure, probability
@@ -13,7 +14,8 @@ from espalier.report.verdicts import Measure, probability
 def render_markdown(report: Report) -> str:
     """The tables, the paper's lines in bold, ours below them with intervals, profile and protocol; then its claims."""
     parts = [_table(table) for table in report.tables]
-    return "\n".join([*parts, _orderings(report.orderings)] if report.orderings else parts)
+    parts += [_orderings(report.orderings)] if report.orderings else []
+    return "\n".join([*parts, *map(_hyperparameters, report.hyperparameters)])
 
 
 def _table(table: Table) -> str:
@@ -48,6 +50,14 @@ def _measure(measure: Measure) -> list[str]:
     gain, around = number(measure.gain.value, digits), margin(measure.gain, digits)
     better_by = f"{gain} ({around})" if around else gain
     return [measure.column.heading, printed, ours, better_by, probability(measure.p)]
+
+
+def _hyperparameters(table: Hyperparameters) -> str:
+    rows = [["", "Paper", "Found in", *(f"{model} ({table.profile})" for model in table.models), "Note"]]
+    rows += [[":--"] * len(rows[0])]
+    rows += [[line.name, line.paper or "not stated", line.source, *line.ours, line.note] for line in table.lines]
+    grid = _grid([[_plain(cell) for cell in row] for row in rows])
+    return f"**Hyperparameters.** {_plain(table.system)}\n\n{grid}\n"
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:

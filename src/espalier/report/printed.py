@@ -192,6 +192,34 @@ class PrintedOrdering(_Strict):
         return self
 
 
+class Hyperparameter(_Strict):
+    """A number of the paper's, and where ours stands.
+
+    `source` says where the paper's was found: in its text, or in its released code; null with a value of null says that
+    neither states it. `ours` is a path such as `network.layers`, `training.rate`, `dataset.pieces` or `decoder.beam`.
+    """
+
+    name: str
+    paper: bool | int | float | str | tuple[float, ...] | None
+    source: Literal["text", "code"] | None = None
+    ours: str = ""
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _found_somewhere(self) -> Hyperparameter:
+        if (self.paper is None) != (self.source is None):
+            raise ValueError(f"{self.name}: a value has a source, and null has none")
+        return self
+
+
+class PrintedHyperparameters(_Strict):
+    """The hyperparameters of one system: our models of it, each with a run that decodes it, and the paper's values."""
+
+    system: str
+    models: dict[str, str] = Field(min_length=1)
+    values: tuple[Hyperparameter, ...] = Field(min_length=1)
+
+
 class Paper(_Strict):
     """What the report is about."""
 
@@ -212,6 +240,7 @@ class Printed(_Strict):
     figures: tuple[PrintedFigure, ...] = ()
     examples: tuple[PrintedExamples, ...] = ()
     sheet: PrintedSheet | None = None
+    hyperparameters: tuple[PrintedHyperparameters, ...] = ()
     profiles: dict[str, str] = {}
     protocols: dict[str, str] = {}
 

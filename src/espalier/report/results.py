@@ -68,6 +68,7 @@ class RunResult:
             {key: text}, `undefined` {key: reason}; parts may be missing.
         samples: generated verses.
         rows: outputs as text by column, such as `id`, `text` and `source`, for the examples of a paper.
+        measured: what the training of its model took here, in one line.
     """
 
     key: str
@@ -85,6 +86,7 @@ class RunResult:
     samples: Sequence[Sample] = ()
     rows: Sequence[Mapping[str, str]] = ()
     provenance: Provenance | None = None
+    measured: str = ""
 
     @property
     def scores(self) -> Mapping[str, float | None]:

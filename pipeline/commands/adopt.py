@@ -1,0 +1,130 @@
+"""adopt: a model that was trained on another machine, and what was decoded with it there, with their provenance."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from espalier.io.errors import ArtifactError
+from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
+from espalier.io.registry import entry
+from pipeline import layout
+from pipeline.artifacts import SeedMeasurement
+from pipeline.params import Params, load_params
+from pipeline.progress import say
+
+#: The file in which the commit of the code that was carried is written.
+COMMIT = "COMMIT"
+
+
+class _Seed(SeedMeasurement):
+    steps: int
+
+
+class _Training(BaseModel):
+    hardware: str
+    torch: str
+    seeds: dict[str, _Seed]
+    made_of: dict[str, Any]
+
+
+class _Decoding(BaseModel):
+    made_of: dict[str, Any]
+
+
+def adopt(key: str, folder: Path) -> None:
+    """Copy a model, its curve and the outputs of its runs out of a profile's folder, if they were made of the same.
+
+    Writes `provenance/<key>.json`, which details and reports show. A training with fewer steps than asked for here is
+    adopted too; the provenance says how many of how many.
+
+    Raises:
+        ArtifactError: something is not there, or was made of other data, settings or component versions.
+    """
+    from pipeline.stages.train import made_of
+
+    params = load_params()
+    model = entry("model", params.models, key)
+    place = folder / layout.measured("train", key)
+    if not place.is_file():
+        raise ArtifactError("no such file", where=place, remedy="name the profile's folder as it came back")
+    there: dict[str, Any] = read_json(place, _Training)
+    _same(made_of(model), there["made_of"], place)
+    if not (folder / layout.model(key)).is_dir():
+        raise ArtifactError("no such folder", where=folder / layout.model(key), remedy="bring it back too")
+    files = [layout.curve(model.paper, key), layout.measured("train", key)]
+    runs = _decoded_there(key, folder, params)
+    for run in runs:
+        files += [layout.output(params.runs[run].paper, run), layout.measured("decode", run)]
+    _copy(folder, layout.model(key), files)
+    seeds = list(there["seeds"].values())
+    steps, asked = min(seed["steps"] for seed in seeds), model.training["steps"]
+    provenance = {
+        "hardware": f"{there['hardware']}, torch {there['torch']}",
+        "hours": round(sum(seed["seconds"] for seed in seeds) / 3600, 3),
+        "steps": steps,
+        "steps_asked": asked,
+        "commit": _commit(folder),
+    }
+    write_json(layout.provenance(key), provenance)
+    say(f"{key}: {steps:,} of {asked:,} steps, {provenance['hours']} h on {provenance['hardware']}")
+    say(f"make DVC know it: dvc commit -f train@{key}{''.join(f' decode@{run}' for run in runs)}")
+
+
+def _decoded_there(key: str, folder: Path, params: Params) -> list[str]:
+    """The model's runs whose outputs came back, made by this very model of what is here."""
+    from pipeline.stages.decode import made_of
+
+    found = []
+    for name, run in params.runs.items():
+        if run.model == key and (folder / layout.output(run.paper, name)).exists():
+            place = folder / layout.measured("decode", name)
+            _same(made_of(run, folder), read_json(place, _Decoding)["made_of"], place)
+            found.append(name)
+    return found
+
+
+def _same(here: Mapping[str, Any], there: Mapping[str, Any], place: Path) -> None:
+    """Raise an error that names the first thing that differs. Fewer steps are no difference."""
+    for path, own in _leaves(here):
+        other: Any = there
+        for name in path:
+            other = other.get(name) if isinstance(other, Mapping) else None
+        if own != other and not (path[-1] == "steps" and isinstance(other, int) and other < own):
+            raise ArtifactError(
+                f"{'.'.join(path)} is not what it is here",
+                where=place,
+                remedy="carry this commit, its params.yaml and its data there, and make it again",
+            )
+
+
+def _leaves(value: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, part in value.items():
+        if isinstance(part, Mapping) and part:
+            yield from _leaves(part, (*path, name))
+        else:
+            yield (*path, name), part
+
+
+def _copy(folder: Path, model: Path, files: Sequence[Path]) -> None:
+    """Copy a model's folder, and files if all of them are there."""
+    for path in files:
+        if not (folder / path).is_file():
+            raise ArtifactError("no such file", where=folder / path, remedy="bring it back too")
+    with atomic_folder(model) as part:
+        shutil.copytree(folder / model, part, dirs_exist_ok=True)
+    for path in files:
+        with atomic_file(path) as part:
+            shutil.copyfile(folder / path, part)
+
+
+def _commit(folder: Path) -> str:
+    """The commit that was carried; empty if that was not written down. Profiles lie two folders below it."""
+    for place in (folder, *folder.parents[:2]):
+        if (place / COMMIT).is_file():
+            return (place / COMMIT).read_text(encoding="utf-8").strip()
+    return ""

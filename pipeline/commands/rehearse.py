@@ -1,0 +1,242 @@
+"""rehearse: every stage of a profile on few rows and few steps, and what the whole of it would take."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import yaml
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.files import atomic_file
+from espalier.nursery.synthetic_sources import write_synthetic
+from pipeline import layout
+from pipeline.layout import NONE, PROFILES, ROOT
+from pipeline.params import Params, load_params, read_yaml
+from pipeline.progress import say
+from pipeline.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
+from pipeline.rehearsal.estimate import Estimate, estimates
+from pipeline.rehearsal.stages import Outcome, Stage, graph_of, run_all, run_stage, shrink
+
+#: The smallest batch that is tried, in tokens.
+LEAST_TOKENS = 32
+GIGABYTE = 2**30
+
+
+@dataclass
+class Rehearsal:
+    """A profile's project, cut, in a folder of its own.
+
+    Attributes:
+        folder: of the profile in there.
+        raw: the content of its params.yaml.
+        environment: variables of its stages.
+        synthetic: sources out of reach, whose files are synthetic.
+        replaced: parsers out of reach, each with the one that does their work.
+    """
+
+    folder: Path
+    raw: Raw
+    environment: dict[str, str]
+    synthetic: list[str] = field(default_factory=list)
+    replaced: dict[str, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def write(self) -> None:
+        """Write params.yaml."""
+        with atomic_file(self.folder / layout.PARAMS) as part:
+            part.write_text(yaml.safe_dump(self.raw, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+    def params(self) -> Params:
+        """Its params.yaml, checked."""
+        return load_params(self.folder / layout.PARAMS)
+
+    def is_elsewhere(self, stage: Stage) -> bool:
+        """Whether a stage only fetches something: a source, or a parser off the shelf."""
+        name, key = stage
+        return name in ("download", "copy") or (name == "train_parser" and self.raw["parsers"][key]["treebank"] == NONE)
+
+    def without_parser(self, outcome: Outcome) -> Outcome:
+        """If a parser off the shelf is out of reach, let a trained one do its work, where there is one."""
+        name, key = outcome.stage
+        if name != "train_parser" or outcome.failure is None:
+            return outcome
+        other = replace_parser(self.raw, key)
+        if other is None:
+            return outcome
+        self.replaced[key] = other
+        self.write()
+        return replace(outcome, failure=None, note=f"replaced by {other}: {outcome.failure}")
+
+    def run(self, stage: Stage) -> Outcome:
+        """Run a stage; one that runs out of memory with smaller and smaller shapes."""
+        name, key = stage
+        if name == "download":
+            return self._download(stage)
+
+        def set_shape(shape: int) -> None:
+            with self.lock:
+                with_shape(self.raw, name, key, shape)
+                self.write()
+
+        least = LEAST_TOKENS if name == "train" else 1
+        return shrink(
+            lambda: run_stage(stage, self.folder, self.environment),
+            shape_of(self.raw, name, key),
+            set_shape,
+            least=least,
+        )
+
+    def _download(self, stage: Stage) -> Outcome:
+        """Fetch a source, or write synthetic rows in its format."""
+        key = stage[1]
+        outcome = run_stage(stage, self.folder, self.environment)
+        shelf = self.raw["sources"]["published"][key]["shelf"]
+        if outcome.failure is None or not write_synthetic(key, self.folder / layout.raw(shelf) / key):
+            return outcome
+        self.synthetic.append(key)
+        return replace(outcome, failure=None, note="synthetic, for it is out of reach")
+
+
+def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | None) -> None:
+    """Rehearse a profile: each of its stages on 64 rows, three steps and two decoded records.
+
+    Prints a line for each stage, then what the whole profile would take on this machine.
+
+    Args:
+        folder: the rehearsal's, which is kept; None for a temporary one.
+        offline: take sources from the mirror alone, and parsers from the hub's cache alone.
+        jobs: stages at once; None for one a core on a CPU, and one on a GPU.
+
+    Raises:
+        EspalierError: a stage failed.
+    """
+    params = load_params(PROFILES[profile] / layout.PARAMS)
+    gpu = _has_gpu()
+    count = jobs or (1 if gpu else min(4, len(os.sched_getaffinity(0))))
+    outcomes: list[Outcome] = []
+    with _folder(folder) as place:
+        rehearsal = _prepared(profile, params, place, offline=offline, max_tokens=None if gpu else CPU_TOKENS)
+        elsewhere = {stage: set[Stage]() for stage in graph_of(rehearsal.params()) if rehearsal.is_elsewhere(stage)}
+        for outcome in run_all(elsewhere, rehearsal.run, count):
+            outcomes.append(rehearsal.without_parser(outcome))
+            say(_line(outcomes[-1]))
+        graph = graph_of(rehearsal.params())
+        failed = {outcome.stage for outcome in outcomes if outcome.failure is not None}
+        done = {outcome.stage for outcome in outcomes} - failed
+        rest = {stage: needs - done for stage, needs in graph.items() if stage not in done | failed}
+        for number, outcome in enumerate(run_all(rest, rehearsal.run, count, failed), 1):
+            outcomes.append(outcome)
+            say(f"[{number}/{len(rest)}] {_line(outcome)}")
+        made = {outcome.stage: outcome for outcome in outcomes if outcome.failure is None or outcome.fits}
+        _print_table(profile, list(estimates(params, rehearsal.folder, made)), made, rehearsal)
+    _fail_if_any(profile, outcomes)
+
+
+def _prepared(profile: str, params: Params, place: Path, *, offline: bool, max_tokens: int | None) -> Rehearsal:
+    """The project of a rehearsal: params.yaml, cut, the catalogue and the versions."""
+    folder = place / PROFILES[profile].relative_to(ROOT)
+    folder.mkdir(parents=True, exist_ok=True)
+    raw = cut_params(read_yaml(PROFILES[profile] / layout.PARAMS), params, max_tokens=max_tokens)
+    for local in raw["sources"]["local"].values():
+        local["file"] = str((PROFILES[profile] / local["file"]).resolve())
+    catalogue = read_yaml(ROOT / "sources.yaml")
+    for source in catalogue["sources"].values() if offline else ():
+        for file in source.get("files", ()):
+            file["urls"] = []
+        if "git" in source:
+            source["git"]["url"] = "file:///offline"
+    (place / "sources.yaml").write_text(yaml.safe_dump(catalogue, allow_unicode=True), encoding="utf-8")
+    shutil.copyfile(ROOT / "versions.yaml", place / "versions.yaml")
+    environment = {"ESPALIER_WORKERS": "1", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
+    if (mirror := layout.mirror()) is not None:
+        environment["ESPALIER_MIRROR"] = str(mirror.resolve())
+    if offline:
+        environment["HF_HUB_OFFLINE"] = "1"
+    rehearsal = Rehearsal(folder, raw, environment)
+    rehearsal.write()
+    return rehearsal
+
+
+@contextmanager
+def _folder(given: Path | None) -> Iterator[Path]:
+    """The folder that is given, or a temporary one."""
+    if given is None:
+        with tempfile.TemporaryDirectory(prefix="espalier-rehearsal-") as folder:
+            yield Path(folder)
+        return
+    if given.exists() and any(given.iterdir()):
+        raise ConfigError("is not empty", where=given, remedy="name a new folder")
+    given.mkdir(parents=True, exist_ok=True)
+    yield given.resolve()
+
+
+def _has_gpu() -> bool:
+    """Whether stages will compute on a GPU. Another process looks: torch would count to the memory of all of them."""
+    if os.environ.get("ESPALIER_DEVICE") == "cpu":
+        return False
+    look = "import sys, torch; sys.exit(0 if torch.cuda.is_available() else 1)"
+    return subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
+
+
+def _line(outcome: Outcome) -> str:
+    """What is said when a stage ends."""
+    name, numbers = " ".join(outcome.stage), f"{outcome.seconds:.0f} s, {outcome.memory / GIGABYTE:.1f} GB"
+    if outcome.failure is None:
+        return f"{name}: {numbers}" + (f" ({outcome.note})" if outcome.note else "")
+    return f"{name}: FAILED: {_reason(outcome)}"
+
+
+def _reason(outcome: Outcome) -> str:
+    """Why a stage failed. Of one that ran out of memory, the largest shape that fits."""
+    if outcome.asked is None:
+        return str(outcome.failure)
+    what = "batches of {:,} tokens" if outcome.stage[0] == "train" else "a beam of {:,}"
+    fits = f"the largest that fits is {outcome.fits:,}" if outcome.fits else "no smaller one that was tried fits"
+    return f"not enough memory for {what.format(outcome.asked)}; {fits}"
+
+
+def _print_table(profile: str, rows: list[Estimate], outcomes: Mapping[Stage, Outcome], rehearsal: Rehearsal) -> None:
+    """What each long stage of the whole profile takes, and what was replaced."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{profile}: the whole, as expected on this machine")
+    table.add_column("stage")
+    for name in ("rehearsed, s", "GB", "speed", "whole, GB", "whole, hours"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        outcome = outcomes[row.stage]
+        table.add_row(
+            " ".join(row.stage),
+            f"{outcome.seconds:.0f}",
+            f"{outcome.memory / GIGABYTE:.1f}",
+            f"{row.rate:,.1f} {row.unit}",
+            "" if row.memory is None else f"{row.memory / GIGABYTE:.1f}",
+            "?" if row.hours is None else f"{row.hours:,.1f}",
+        )
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    console.print(table)
+    total = sum(row.hours or 0.0 for row in rows)
+    console.print(f"{total:,.0f} hours in all, one stage after another; a stage that may stop early counts in full.")
+    if rehearsal.synthetic:
+        console.print(f"Out of reach, so synthetic rows in their formats: {', '.join(sorted(rehearsal.synthetic))}.")
+    for parser, other in rehearsal.replaced.items():
+        console.print(f"Out of reach: parser {parser}; {other} did its work.")
+
+
+def _fail_if_any(profile: str, outcomes: list[Outcome]) -> None:
+    failures = [outcome for outcome in outcomes if outcome.failure is not None]
+    if failures:
+        named = "; ".join(f"{' '.join(outcome.stage)}: {_reason(outcome)}" for outcome in failures if not outcome.unrun)
+        unrun = sum(outcome.unrun for outcome in failures)
+        after = f"; {unrun} more stages that need them were not run" if unrun else ""
+        raise EspalierError(f"{named}{after}", where=f"rehearse {profile}")

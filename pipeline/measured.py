@@ -1,0 +1,65 @@
+"""What was measured of a training or a decoding: seconds, memory, hardware.
+
+It differs from machine to machine and from day to day. So it stands in a file of its own, which no stage reads and DVC
+does not track (`measured/<stage>/<key>.json`): a clean clone that runs again gets the same artifacts and details.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from espalier.io.files import write_json
+from pipeline import layout
+
+
+def peak_memory() -> int:
+    """The largest resident memory of this process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+@dataclass
+class Clock:
+    """Begins when it is made."""
+
+    started: float = field(default_factory=time.monotonic)
+    memory_before: int = field(default_factory=peak_memory)
+
+    def write(self, stage: str, key: str, facts: Mapping[str, Any]) -> None:
+        """Write the facts, the seconds since the beginning, the memory and the hardware."""
+        import torch
+
+        from pipeline.device import device
+
+        gpu = device().type == "cuda"
+        value = {
+            "seconds": round(time.monotonic() - self.started, 2),
+            "hardware": torch.cuda.get_device_name() if gpu else _processor(),
+            "threads": torch.get_num_threads(),
+            "memory_before": self.memory_before,
+            "peak_memory": peak_memory(),
+            "peak_gpu_memory": torch.cuda.max_memory_allocated() if gpu else None,
+            "torch": str(torch.__version__),
+            **facts,
+        }
+        write_json(layout.measured(stage, key), value)
+
+
+def _processor() -> str:
+    """The processor's name, and how many of its cores this process may use."""
+    import os
+    import platform
+    from pathlib import Path
+
+    name = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+        name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{name}, {cores} cores"

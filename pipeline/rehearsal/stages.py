@@ -1,0 +1,187 @@
+"""The stages of a profile in their order, without DVC; each is run in a process of its own and measured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from pipeline.layout import NONE, ROOT
+from pipeline.params import Params
+
+#: A stage's name and the key of its entry.
+Stage = tuple[str, str]
+#: How an out-of-memory error ends: with this line, or by the kernel's SIGKILL.
+NO_MEMORY, KILLED = "not enough memory", -9
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a stage ended.
+
+    Attributes:
+        failure: its one line; None if it succeeded.
+        memory: the peak of its process, in bytes.
+        asked: the shape that did not fit in memory, if that is why it failed.
+        fits: the largest shape that fits then; 0 if none does.
+        note: what else is to be said.
+        unrun: it was not run, for a stage that it needs failed.
+    """
+
+    stage: Stage
+    failure: str | None
+    seconds: float = 0.0
+    memory: int = 0
+    asked: int | None = None
+    fits: int | None = None
+    note: str = ""
+    unrun: bool = False
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether it failed because memory ran out."""
+        return self.failure is not None and NO_MEMORY in self.failure
+
+
+def graph_of(params: Params) -> dict[Stage, set[Stage]]:
+    """Every stage of a profile, with the stages that it needs; as dvc.yaml has them."""
+    graph: dict[Stage, set[Stage]] = {("download", key): set() for key in params.sources.published}
+    graph |= {("copy", key): set() for key in params.sources.local}
+    sources = {key: ("copy" if key in params.sources.local else "download", key) for key in params.sources.every}
+    lexicons = {f"{source.shelf}/{key}": sources[key] for key, source in params.sources.every.items()}
+    ready = {key: ("linearize", key) for key in params.datasets.linearize}
+    ready |= {key: ("canonicalize", key) for key in params.datasets.canonicalize}
+
+    def named(stage: str, key: str) -> set[Stage]:
+        return set() if key == NONE else {(stage, key)}
+
+    for key, parser in params.parsers.items():
+        graph["train_parser", key] = named("filter", parser.treebank)
+    for key, corpus in params.corpora.items():
+        raw = {sources[source] for shelf in corpus.shelves for source in params.sources.folders(shelf)}
+        others = {("filter", name) for name in corpus.corpora}
+        graph["parse", key] = raw | others | named("train_parser", corpus.parser)
+        graph["filter", key] = {("parse", key)}
+    for key, dataset in params.datasets.every.items():
+        shared = set() if dataset.vocab_from == NONE else {ready[dataset.vocab_from]}
+        graph[ready[key]] = {("filter", dataset.corpus)} | shared
+    for key, model in params.models.items():
+        graph["train", key] = {ready[model.dataset]} | named("train", model.init)
+    for key, run in params.runs.items():
+        models = {("train", run.model)} | named("train", run.lm)
+        guidance = named("decode", run.guidance.rpartition("/")[2])
+        graph["decode", key] = {ready[run.dataset]} | models | guidance
+        graph["score", key] = {("decode", key)} | named("annotate", run.annotation) | _lexicon(run.lexicon, lexicons)
+    for key, annotation in params.annotations.items():
+        graph["annotate", key] = {("decode", annotation.run), ("train_parser", annotation.parser)}
+    for key, baseline in params.baselines.items():
+        needs = named("train_parser", baseline.parser) | _lexicon(baseline.lexicon, lexicons)
+        graph["baselines", key] = {ready[baseline.dataset]} | needs
+    for paper in params.reports:
+        scored = {("score", key) for key, run in params.runs.items() if run.paper == paper}
+        graph["report", paper] = scored | {
+            ("baselines", key) for key, row in params.baselines.items() if row.paper == paper
+        }
+    return graph
+
+
+def _lexicon(name: str, lexicons: Mapping[str, Stage]) -> set[Stage]:
+    return set() if name == NONE else {lexicons[name]}
+
+
+def run_stage(stage: Stage, folder: Path, environment: Mapping[str, str]) -> Outcome:
+    """Run one stage in a profile's folder, in its own process."""
+    command = [sys.executable, str(ROOT / "pipeline"), *stage]
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            command, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=said,
+        )  # fmt: skip
+        _, status, usage = os.wait4(process.pid, 0)  # of this child alone, where getrusage mixes all of them
+        code = process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        lines = said.read().decode(errors="replace").strip().splitlines()
+    memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Outcome(stage, _failure(code, lines), time.monotonic() - started, memory)
+
+
+def _failure(code: int, lines: list[str]) -> str | None:
+    if code == 0:
+        return None
+    if code == KILLED:
+        return f"{NO_MEMORY}: the system ended it"
+    last = lines[-1].removeprefix("espalier: ") if lines else "nothing was said"
+    return last if code == 1 else f"ended with status {code}: {last}"
+
+
+def shrink(
+    run: Callable[[], Outcome], shape: int | None, set_shape: Callable[[int], None], *, least: int = 1
+) -> Outcome:
+    """Run a stage; if memory runs out, halve its shape until it fits.
+
+    Args:
+        run: runs the stage as it is set now.
+        shape: a batch or a beam; None if the stage has none.
+        set_shape: changes it.
+        least: the smallest shape that is tried.
+
+    Returns:
+        The first outcome. If memory ran out, `fits` is the largest shape that fits, of those tried.
+    """
+    first = outcome = run()
+    if not first.out_of_memory or shape is None:
+        return first
+    fits = shape
+    while outcome.out_of_memory and fits // 2 >= least:
+        fits //= 2
+        set_shape(fits)
+        outcome = run()
+    return Outcome(
+        first.stage, first.failure, first.seconds, first.memory, asked=shape, fits=0 if outcome.failure else fits
+    )
+
+
+def run_all(
+    graph: Mapping[Stage, set[Stage]], run: Callable[[Stage], Outcome], jobs: int, failed: Iterable[Stage] = ()
+) -> Iterator[Outcome]:
+    """Run stages, several at once; outcomes as they end. What needs a stage that failed is not run, and fails too.
+
+    Args:
+        failed: stages that others need, and that have failed already.
+    """
+    sorter, running, missing = TopologicalSorter(graph), set[Future[Outcome]](), {stage: stage for stage in failed}
+    sorter.prepare()
+    ready: list[Stage] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        while sorter.is_active():
+            ready += sorter.get_ready()
+            while ready and len(running) < jobs:
+                stage = ready.pop(0)
+                if stage in missing:
+                    sorter.done(stage)
+                    ready += sorter.get_ready()
+                    continue
+                lacking = next((missing[need] for need in sorted(graph.get(stage, ())) if need in missing), None)
+                if lacking is not None:
+                    missing[stage] = lacking
+                    sorter.done(stage)
+                    yield Outcome(stage, f"not run, for {' '.join(lacking)} failed", unrun=True)
+                    ready += sorter.get_ready()
+                else:
+                    running.add(pool.submit(run, stage))
+            if not running:
+                continue
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for outcome in (future.result() for future in done):
+                if outcome.failure is not None and not outcome.fits:
+                    missing[outcome.stage] = outcome.stage
+                sorter.done(outcome.stage)
+                yield outcome

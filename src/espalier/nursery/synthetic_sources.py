@@ -1,0 +1,264 @@
+"""Synthetic sources: files in the formats of published sources, with rows that the nursery's grammars grow.
+
+They stand in for sources that are out of reach when a profile is rehearsed. Each function writes the files of one
+source into a folder, as its reader expects them. To add one: `SYNTHETIC["mine"] = write`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from espalier.corpora.records import Pair
+from espalier.io.hashing import seed_from
+from espalier.nursery import dialogue_zh, paraphrase_en, verse_en, verse_zh
+from espalier.syntax.conllu import Annotated, write_conllu
+from espalier.syntax.dependency import Dependencies
+from espalier.verse.text import units_of
+
+#: Rows of each source.
+ROWS: Final = 120
+
+Texts = list[tuple[str, str]]
+#: Writes the files of a source; the seed tells the rows of one source from those of another.
+Writer = Callable[[Path, int], None]
+
+#: Universal tags of the first letters of the Penn treebank's.
+_UPOS: Final = {
+    "CC": "CCONJ", "CD": "NUM", "D": "DET", "I": "ADP", "J": "ADJ", "MD": "AUX", "NNP": "PROPN", "N": "NOUN",
+    "PR": "PRON", "R": "ADV", "T": "PART", "U": "INTJ", "V": "VERB", "WP": "PRON", "W": "ADV",
+}  # fmt: skip
+
+
+def write_synthetic(source: str, folder: Path) -> bool:
+    """Write the files of a source into a folder; False if nothing is known of its format."""
+    if source not in SYNTHETIC:
+        return False
+    SYNTHETIC[source](folder, seed_from("synthetic", source))
+    return True
+
+
+def _penn(folder: Path, seed: int) -> None:
+    trees = [pair.target_tree for pair in paraphrase_en.grow(ROWS, seed)]
+    _write(folder / "treebank/combined/wsj_0001.mrg", (f"( {tree} )" for tree in trees))
+
+
+def _conllu_en(folder: Path, seed: int, *, files: Sequence[str]) -> None:
+    """Every word depends on the word before it: the grammar of English has no dependencies."""
+    sentences = []
+    for pair in paraphrase_en.grow(ROWS, seed):
+        words, tags = pair.target_words.split(), pair.target_tags.split()
+        upos = tuple(next((_UPOS[key] for key in _UPOS if tag.startswith(key)), "PUNCT") for tag in tags)
+        labels = ("root", *("punct" if tag == "PUNCT" else "dep" for tag in upos[1:]))
+        tree = Dependencies(tuple(words), upos, tuple(range(len(words))), labels)
+        sentences.append(Annotated("", pair.target, tree))
+    _conllu(folder, files, sentences)
+
+
+def _conllu_zh(folder: Path, seed: int, *, files: Sequence[str]) -> None:
+    sentences = []
+    for pair in dialogue_zh.grow(ROWS, seed):
+        heads = tuple(int(head) for head in pair.target_heads.split())
+        columns = (tuple(column.split()) for column in (pair.target_words, pair.target_tags, pair.target_labels))
+        words, tags, labels = columns
+        sentences.append(Annotated("", pair.target, Dependencies(words, tags, heads, labels)))
+    _conllu(folder, files, sentences)
+
+
+def _conllu(folder: Path, files: Sequence[str], sentences: Sequence[Annotated]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, name in enumerate(files):
+        write_conllu(folder / name, sentences[place :: len(files)])
+
+
+def _qcpg(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("validation", "test"), _halves(_pairs(seed)), strict=True):
+        folder.mkdir(parents=True, exist_ok=True)
+        with gzip.open(folder / f"{split}.csv.gz", "wt", encoding="utf-8", newline="") as file:
+            # Every pair stands there in both directions.
+            both = chain.from_iterable((pair, pair[::-1]) for pair in pairs)
+            csv.writer(file).writerows([("source", "target"), *both])
+
+
+def _parasci(folder: Path, seed: int) -> None:
+    pairs = _pairs(seed)
+    for place, name in enumerate(("train", "val", "test")):
+        _aligned(folder / name / f"{name}.src", folder / name / f"{name}.tgt", pairs[place::3])
+
+
+def _mrpc(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("train", "test"), _halves(_pairs(seed)), strict=True):
+        rows = (f"1\t{2 * n}\t{2 * n + 1}\t{source}\t{target}" for n, (source, target) in enumerate(pairs))
+        _write(folder / f"msr_paraphrase_{split}.txt", ("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *rows))
+
+
+def _pos50k(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("train", "test"), _halves(_pairs(seed)), strict=True):
+        _aligned(folder / f"{split}.src.txt", folder / f"{split}.tgt.txt", pairs)
+
+
+def _bimpm(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("dev", "test"), _halves(_pairs(seed)), strict=True):
+        _write(folder / f"{split}.tsv", (f"1\t{source}\t{target}\t{n}" for n, (source, target) in enumerate(pairs)))
+
+
+def _diffuseq(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("valid", "test"), _halves(_pairs(seed)), strict=True):
+        _write(folder / f"{split}.jsonl", (json.dumps({"src": source, "trg": target}) for source, target in pairs))
+
+
+def _bert_vocabulary(folder: Path, seed: int) -> None:
+    _write(folder / "bert-base-uncased-vocab.txt", _pieces())
+
+
+def _pieces() -> list[str]:
+    """Five special pieces, the letters and the marks: every text can be said in them."""
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    return [*special, *letters, *(f"##{letter}" for letter in letters), *",.;:!?'\"-()"]
+
+
+def _cdnpg(folder: Path, seed: int) -> None:
+    parts = [_pairs(seed)[place::4] for place in range(4)]
+    names = ("quora/valid.h5", "quora/test.h5", "quora1/valid.h5", "quora1/test.h5")
+    for name, pairs in zip(names, parts, strict=True):
+        _hdf5(folder / name, pairs)
+
+
+def _hdf5(file: Path, pairs: Texts) -> None:
+    """As C-DNPG's code does: all ids in one row, and one row of a table a pair."""
+    import tables
+    from tokenizers import BertWordPieceTokenizer
+
+    tokenizer = BertWordPieceTokenizer({piece: number for number, piece in enumerate(_pieces())}, lowercase=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    ids: list[int] = []
+    rows: list[tuple[int, int, int]] = []
+    for pair in pairs:
+        left, right = (encoding.ids for encoding in tokenizer.encode_batch(list(pair)))
+        rows.append((len(ids), len(left), len(right)))
+        ids += [*left, *right]
+    columns = {name: tables.Int32Col(pos=place) for place, name in enumerate(("pos", "src_len", "tgt_len"))}
+    with tables.open_file(str(file), "w") as opened:
+        opened.create_array("/", "sentences", np.array(ids, np.int32))
+        opened.create_table("/", "indices", columns).append(rows)
+
+
+def _lccc(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("valid", "test"), _halves(_dialogues(seed)), strict=True):
+        dialogues = [[" ".join(text) for text in pair] for pair in pairs]
+        _write(folder / f"LCCC-base_{split}.json", [json.dumps(dialogues, ensure_ascii=False)])
+
+
+def _cdial(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("train", "valid"), _halves(_dialogues(seed)), strict=True):
+        _write(folder / f"toy_{split}.txt", ("\t".join(" ".join(text) for text in pair) for pair in pairs))
+
+
+def _xdailydialog(folder: Path, seed: int) -> None:
+    names = ("dialogues_text_Zh.txt", "zh_dev_human.txt", "zh_test_human.txt")
+    for place, name in enumerate(names):
+        _write(folder / name, (f"{post} __eou__ {answer} __eou__" for post, answer in _dialogues(seed)[place::3]))
+
+
+def _songci(folder: Path, seed: int) -> None:
+    poems = [
+        {"rhythmic": poem.tune, "author": "nobody", "paragraphs": units_of(poem.target)}
+        for poem in verse_zh.grow(ROWS, seed)
+    ]
+    _write(folder / "ci.song.0.json", [json.dumps(poems, ensure_ascii=False)])
+
+
+def _friedman(folder: Path, seed: int) -> None:
+    """Half of them by Shakespeare, by whose name corpora are told apart."""
+    poems = [["Untitled", poem.target] for poem in verse_en.grow(2 * ROWS, seed)]
+    authors = {"Shakespeare, William": poems[::2], "Nobody, Anon": poems[1::2]}
+    _write(folder / "sonnets.json", [json.dumps(authors)])
+
+
+def _deepspeare(folder: Path, seed: int) -> None:
+    poems = [" <eos> ".join(units_of(poem.target)) for poem in verse_en.grow(ROWS, seed)]
+    for place, split in enumerate(("train", "valid", "test")):
+        _write(folder / f"sonnet_{split}.txt", poems[place::3])
+
+
+def _brown(folder: Path, seed: int) -> None:
+    """One document for each fourteen sentences, of which the reader makes one row."""
+    sentences = [
+        " ".join(f"{word}/{tag}" for word, tag in zip(pair.target_words.split(), pair.target_tags.split(), strict=True))
+        for pair in paraphrase_en.grow(14 * ROWS, seed)
+    ]
+    names = [f"c{group}{number:02d}" for group in "abcdefg" for number in range(1, 21)][:ROWS]
+    for place, name in enumerate(names):
+        _write(folder / "brown" / name, sentences[place :: len(names)])
+    _write(folder / "brown/cats.txt", (f"{name} news" for name in names))
+
+
+def _wordnet(folder: Path, seed: int) -> None:
+    """One synset of nouns; the other parts of speech are empty."""
+    for part in ("noun", "verb", "adj", "adv"):
+        noun = part == "noun"
+        _write(folder / "wordnet" / f"{part}.exc", [])
+        _write(folder / "wordnet" / f"index.{part}", ["film n 1 0 1 0 00000000"] if noun else [])
+        synset = "00000000 10 n 02 film 0 movie 0 000 | moving pictures"
+        _write(folder / "wordnet" / f"data.{part}", [synset] if noun else [])
+
+
+def _pairs(seed: int) -> Texts:
+    return _texts(paraphrase_en.grow(ROWS, seed))
+
+
+def _dialogues(seed: int) -> Texts:
+    return _texts(dialogue_zh.grow(ROWS, seed))
+
+
+def _texts(pairs: Iterable[Pair]) -> Texts:
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+def _halves(pairs: Texts) -> tuple[Texts, Texts]:
+    return pairs[::2], pairs[1::2]
+
+
+def _aligned(left: Path, right: Path, pairs: Texts) -> None:
+    _write(left, (source for source, _ in pairs))
+    _write(right, (target for _, target in pairs))
+
+
+def _write(file: Path, lines: Iterable[str]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+SYNTHETIC: Final[dict[str, Writer]] = {
+    "penn": _penn,
+    "ud_english_ewt": partial(_conllu_en, files=[f"en_ewt-ud-{split}.conllu" for split in ("train", "dev", "test")]),
+    "ud_chinese_gsd_v1": partial(_conllu_zh, files=["zh-ud-train.conllu"]),
+    "ud_chinese_gsd": partial(_conllu_zh, files=[f"zh_gsd-ud-{split}.conllu" for split in ("dev", "test")]),
+    "ud_chinese_gsdsimp": partial(_conllu_zh, files=[f"zh_gsdsimp-ud-{split}.conllu" for split in ("dev", "test")]),
+    "qcpg_parabank2": _qcpg,
+    "qcpg_mscoco": _qcpg,
+    "parasci_acl": _parasci,
+    "mrpc": _mrpc,
+    "quora_pos50k": _pos50k,
+    "quora_bimpm": _bimpm,
+    "quora_diffuseq": _diffuseq,
+    "quora_cdnpg": _cdnpg,
+    "bert_vocab": _bert_vocabulary,
+    "weibo_lccc": _lccc,
+    "weibo_cdial": _cdial,
+    "xdailydialog": _xdailydialog,
+    "songci": _songci,
+    "sonnets_friedman": _friedman,
+    "sonnets_deepspeare": _deepspeare,
+    "brown": _brown,
+    "wordnet": _wordnet,
+}

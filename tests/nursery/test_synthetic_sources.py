@@ -1,0 +1,47 @@
+"""Synthetic sources: the readers of each profile read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS, Record
+from espalier.metrics.wordnet import WordNet
+from espalier.nursery.synthetic_sources import write_synthetic
+from pipeline.layout import PROFILES
+from pipeline.params import load_params
+
+PARAMS = {name: load_params(PROFILES[name] / "params.yaml") for name in ("small", "paper")}
+CORPORA = [
+    (profile, key)
+    for profile, params in PARAMS.items()
+    for key, corpus in params.corpora.items()
+    if corpus.shelves and not corpus.corpora
+]
+
+
+@pytest.mark.parametrize(("profile", "key"), CORPORA)
+def test_the_readers_of_a_profile_read_64_rows_of_every_corpus(tmp_path: Path, profile: str, key: str) -> None:
+    params = PARAMS[profile]
+    corpus = params.corpora[key]
+    folders = {}
+    for shelf in corpus.shelves:
+        for source in params.sources.folders(shelf):
+            folders[source] = tmp_path / source
+            assert write_synthetic(source, folders[source]), f"nothing is known of {source}"
+    kind = RECORDS[corpus.records]
+    options = {name: value for name, value in corpus.options.items() if name not in ("count", "shares")}
+    rows = reader(corpus.reader, kind, where=key).rows(folders, options, language=corpus.language, where=key)
+    assert sum(isinstance(row, Record) for row in rows) >= 64
+
+
+def test_wordnet_has_a_synset(tmp_path: Path) -> None:
+    write_synthetic("wordnet", tmp_path)
+    assert WordNet(tmp_path).synonyms("film") == {"film", "movie"}
+
+
+def test_an_unknown_source_is_not_written(tmp_path: Path) -> None:
+    assert not write_synthetic("nothing", tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,137 @@
+"""docs/gpu.md: its commands from top to bottom on a small project, on a machine that has only what the page says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs/gpu.md").read_text(encoding="utf-8")
+Run = Callable[..., Any]
+Cli = Callable[..., Any]
+
+#: Refuses what the page does not install.
+REFUSING = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {refused!r}:
+            raise ModuleNotFoundError(f"{{name}} is not on this machine", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def block(heading: str) -> list[str]:
+    """The commands below a heading, without those that use the network or begin again."""
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = "".join(re.findall(r"```sh\n(.*?)```", section, re.S)).splitlines()
+    return [line for line in lines if not line.startswith(("pip ", "profile="))]
+
+
+def refused() -> set[str]:
+    """The packages of this project that the page does not install."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    wanted = set(re.findall(r'^    "([\w.-]+?)[>=<].*"', project, re.M))
+    (installed,) = re.findall(r"^pip install .* carried/wheels (.*)$", TEXT, re.M)
+    return wanted - {*installed.split(), "numpy", "torch"} - {"urllib3", "requests"}
+
+
+@pytest.fixture
+def committed(project: Path, run: Run) -> Path:
+    """The built project, of which one model was never trained here."""
+    for command in ("git config user.name t", "git config user.email t@example.org", "git add -A", "git commit -qm b"):
+        assert run(project, *command.split()).status == 0
+    shutil.rmtree(project / "measured")
+    return project
+
+
+def walk(folder: Path, run: Run, lines: list[str], **more: str) -> None:
+    script = "profile=. dataset=tiny model=songnet run=songnet_free paper=songnet\n" + "\n".join(lines)
+    answer = run(folder, "bash", "-euo", "pipefail", "-c", script, **more)
+    assert answer.status == 0, f"{script}\n{answer.out}{answer.err}"
+
+
+def test_the_page_s_commands_train_elsewhere_and_bring_it_back(
+    committed: Path, tmp_path: Path, run: Run, refused_line: Callable[..., str]
+) -> None:
+    assert {"dvc", "matplotlib", "spacy", "benepar"} <= refused()
+    walk(committed, run, block("What to carry"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move(committed / "carried.tar", elsewhere)
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare/sitecustomize.py").write_text(REFUSING.format(refused=refused()), encoding="utf-8")
+    walk(elsewhere, run, block("There"), PYTHONPATH=str(tmp_path / "bare"))
+    (elsewhere / "carried/data/ready/tiny/train.parquet").unlink()  # nothing is read from there any more
+    shutil.move(elsewhere / "back.tar", committed)
+    before = (committed / "models/songnet/seed1.safetensors").read_bytes()
+    shutil.rmtree(committed / "models/songnet")
+    walk(committed, run, block("Back"))
+
+    provenance = json.loads((committed / "provenance/songnet.json").read_text(encoding="utf-8"))
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=committed, text=True).strip()
+    assert (provenance["steps"], provenance["steps_asked"], provenance["commit"]) == (20, 20, head)
+    assert "torch 2" in provenance["hardware"]
+    assert (committed / "models/songnet/seed1.safetensors").read_bytes() == before
+    details = json.loads((committed / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))
+    assert details["scores"]
+    assert "up to date" in run(committed, "dvc", "status", "train@songnet", "decode@songnet_free").out
+
+    # What was made of other data, or of other outputs, is refused, and nothing is copied.
+    back = committed / "back"
+    place = back / "measured/train/songnet.json"
+    value = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps(value | {"made_of": value["made_of"] | {"data": "other"}}), encoding="utf-8")
+    shutil.rmtree(committed / "models/songnet")
+    assert "data is not what it is here" in refused_line(committed, "adopt", "songnet", "--from", str(back))
+    assert not (committed / "models/songnet").exists()
+    shutil.rmtree(back / "models/songnet")
+    place.write_text(json.dumps(value), encoding="utf-8")
+    assert "no such folder" in refused_line(committed, "adopt", "songnet", "--from", str(back))
+    assert "name the profile's folder as it came back" in refused_line(
+        committed, "adopt", "songnet", "--from", "back/x"
+    )
+
+
+def test_fewer_steps_are_adopted_and_said(committed: Path, tmp_path: Path, cli: Cli, run: Run, edit: Any) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(committed, there, symlinks=True)
+    edit(there / "params.yaml", "models.songnet.training", {"steps": 8})
+    assert cli(there, "train", "songnet").status == 0
+    # Outputs that came along are of another model.
+    before = (committed / "models/songnet/seed1.safetensors").read_bytes()
+    place = there / "measured/decode/songnet_free.json"
+    place.parent.mkdir(parents=True)
+    place.write_text('{"made_of": {}}', encoding="utf-8")
+    answer = cli(committed, "adopt", "songnet", "--from", str(there))
+    assert answer.status == 1 and "songnet_free.json: model is not what it is here" in answer.err
+    assert (committed / "models/songnet/seed1.safetensors").read_bytes() == before
+    shutil.rmtree(there / "outputs")
+    answer = cli(committed, "adopt", "songnet", "--from", str(there))
+    assert answer.status == 0, answer.err
+    assert (committed / "models/songnet/seed1.safetensors").read_bytes() != before
+    assert "8 of 20 steps" in answer.err
+    assert cli(committed, "score", "songnet_free").status == 0
+    details = json.loads((committed / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))
+    assert (details["settings"]["provenance"]["steps"], details["settings"]["provenance"]["steps_asked"]) == (8, 20)
+    assert cli(committed, "train", "songnet").status == 0
+    assert not (committed / "provenance/songnet.json").exists()  # it is trained here now
+
+
+@pytest.fixture
+def refused_line(run: Run) -> Callable[..., str]:
+    """The one line of a command that must fail."""
+
+    def line(folder: Path, *command: str) -> str:
+        answer = run(folder, "python", "pipeline", *command)
+        assert answer.status == 1 and answer.err.count("\n") == 1, answer.err
+        return str(answer.err)
+
+    return line
