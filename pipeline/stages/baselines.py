@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from espalier.corpora.readers.guig_released import published_texts
 from espalier.datasets.registry import encoding
+from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
 from espalier.io.registry import entry
@@ -25,10 +27,14 @@ from pipeline.stages.score import write_scores
 
 #: Training rows that are counted at a time.
 ROWS = 4096
+#: The file of the dataset's details, beside those of the rows.
+_DATASET = "dataset"
 
 
 def run(key: str) -> None:
     """Write and score `ngram`, an n-gram model of the training targets, and the task's own rows, such as `human`.
+
+    So are the texts that others published for the records, if the entry names any.
 
     Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
     the details of the rows stand those of the dataset.
@@ -39,7 +45,8 @@ def run(key: str) -> None:
     form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
     ready = read_ready(baseline.dataset, baseline.split, form)
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
-    train = form.split.load(layout.ready(baseline.dataset) / "train.parquet", ready.data.vocabulary)
+    counted = baseline.dataset if baseline.train == layout.NONE else baseline.train
+    train = form.split.load(layout.ready(counted) / "train.parquet", ready.data.vocabulary)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
     options = RunOptions(baseline.samples, baseline.seed)
@@ -51,14 +58,19 @@ def run(key: str) -> None:
         trees = columns.get("target_tree")
         given = {column: values for column, values in columns.items() if column != "target_tree"}
         rows[name] = table.assign(**unknown, **given), None, trees
-    for name, (texts, likelihoods, trees) in rows.items():
+    for name, file in baseline.texts.items():
+        if name in {*rows, _DATASET}:
+            raise ConfigError(f"the row {name} has this name", where=f"baselines.{key}.texts", remedy="choose another")
+        texts = published_texts(layout.raw(baseline.published) / file, table["id"].tolist())
+        rows[name] = table.assign(**unknown, text=texts), None, None
+    for name, (written, likelihoods, trees) in rows.items():
         place = f"baselines/{key}/{name}"
-        write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
+        write_outputs(layout.output(baseline.paper, place), [written], [likelihoods], facts)
         outputs = Outputs(
-            texts,
+            written,
             corpus.language,
             baseline.seed,
-            annotations=_parses(texts, trees, baseline, key) if baseline.parser != layout.NONE else None,
+            annotations=_parses(written, trees, baseline, key) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
             lexicon=lexicon_of(baseline.lexicon),
             judge=judge_of(corpus),
@@ -68,7 +80,7 @@ def run(key: str) -> None:
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.
     write_json(
-        layout.details(baseline.paper, f"baselines/{key}/dataset"),
+        layout.details(baseline.paper, f"baselines/{key}/{_DATASET}"),
         read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
     )
 

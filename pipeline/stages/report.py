@@ -101,9 +101,9 @@ def _baselines(params: Params, key: str, baseline: Baseline, datasets: Mapping[s
             key=f"{key}/{row}",
             model="",
             profile=params.profile,
-            title=f"{row}, without a model that is trained",
+            title=f"{row}, published by others" if row in baseline.texts else f"{row}, without a model that is trained",
             language=datasets[baseline.dataset]["language"],
-            settings={"protocol": "baseline"},
+            settings={"protocol": "published texts" if row in baseline.texts else "baseline"},
             metrics=_details(baseline.paper, f"{folder}/{row}"),
         )
         for row in sorted(rows)

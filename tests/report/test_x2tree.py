@@ -99,7 +99,7 @@ PARAMS = SimpleNamespace(
         )
         for key in RUNS
     },
-    baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh")},
+    baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh", texts={})},
 )  # fmt: skip
 
 #: Posts with one reference each, but the second, which has two.
