@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from espalier.corpora.readers import READERS
-from espalier.corpora.readers.guig_released import published_texts
+from espalier.corpora.readers.published import published_texts
 from espalier.corpora.records import values_of
 
 PIECES = [
