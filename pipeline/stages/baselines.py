@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from espalier.corpora.readers.published import published_texts
+from espalier.corpora.published import published_texts
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json

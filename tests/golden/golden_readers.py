@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
-from espalier.corpora.readers.published import published_texts
 from espalier.corpora.records import values_of
 
 PIECES = [

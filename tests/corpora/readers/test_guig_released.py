@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from espalier.corpora.published import published_texts
 from espalier.corpora.readers.guig_released import FILE, read
-from espalier.corpora.readers.published import published_texts
 from espalier.corpora.records import Pair, Quarantined, table_of
 from espalier.corpora.splits import PublishedSplit, split_of
 from espalier.io.errors import ArtifactError, ConfigError, DataError
