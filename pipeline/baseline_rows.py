@@ -53,7 +53,7 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
                 row=name,
                 trivial=settings["trivial"],
                 given=frozenset(settings["given"]),
-                settings={"protocol": "baseline"},
+                settings={"protocol": "published texts" if name in baseline.texts else "baseline"},
                 metrics=details,
             )
         )

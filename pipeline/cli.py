@@ -196,7 +196,9 @@ def polish(
 @app.command()
 def paraphrase(
     text: Annotated[str | None, typer.Argument(help="An English sentence.")] = None,
-    template: Annotated[str | None, typer.Option(help="The top of its tree: '(S (NP) (VP) (.))'.")] = None,
+    template: Annotated[
+        str | None, typer.Option(help="The top of its tree, with words or without: '(S (NP you) (VP) (.))'.")
+    ] = None,
     like: Annotated[str | None, typer.Option(help="A sentence whose tree's top is the template.")] = None,
     full: Annotated[
         bool, typer.Option("--full", help="With --like: its whole tree guides, nothing is expanded.")

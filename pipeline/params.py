@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from espalier.corpora.catalogue import Source
+from espalier.corpora.catalogue import Inside, Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
 from espalier.datasets.registry import encoding
@@ -231,10 +231,15 @@ class Baseline(Strict):
     preset: str
     dataset: str
     split: Literal["dev", "test"]
+    #: The dataset on whose training split the n-gram model is counted; none means `dataset` itself.
+    train: str
     #: Parses the texts of the n-gram model, where texts are judged by their parses.
     parser: str
     #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
     lexicon: str
+    #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows.
+    published: str
+    texts: dict[Name, Inside] = {}
     #: As `load_params` returns them, these hold the preset's values below the entry's own.
     decoder: dict[str, Any]
     scoring: dict[str, Any]

@@ -228,7 +228,7 @@ def _check_run(key: str, params: Params) -> None:
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
     _refers(f"{path}.lm", run.lm, params.models)
-    _refers(f"{path}.lexicon", run.lexicon, _lexicons(params))
+    _refers(f"{path}.lexicon", run.lexicon, _source_folders(params))
     _check_guidance(f"{path}.guidance", run, params.runs)
     rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
     if run.paper in params.reports and run.dataset not in rows:
@@ -270,11 +270,27 @@ def _check_baseline(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
         )
+    _refers(f"{path}.train", baseline.train, params.datasets.every)
+    if baseline.train != NONE:
+        own, other = (vocabulary_of(params.datasets.every, key) for key in (baseline.dataset, baseline.train))
+        if own != other:
+            raise ConfigError(
+                f"dataset {baseline.train} has not the vocabulary of dataset {baseline.dataset}",
+                where=f"{path}.train",
+                remedy=f"{own}, or a dataset with vocab_from: {own}",
+            )
     _refers(f"{path}.parser", baseline.parser, params.parsers)
-    _refers(f"{path}.lexicon", baseline.lexicon, _lexicons(params))
+    _refers(f"{path}.lexicon", baseline.lexicon, _source_folders(params))
+    _refers(f"{path}.published", baseline.published, _source_folders(params))
+    if bool(baseline.texts) != (baseline.published != NONE):
+        raise ConfigError(
+            "files of no source" if baseline.texts else f"no file of source {baseline.published}",
+            where=f"{path}.texts",
+            remedy="give both published and texts, or neither",
+        )
 
 
-def _lexicons(params: Params) -> list[str]:
+def _source_folders(params: Params) -> list[str]:
     return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from espalier.corpora.published import published_texts
 from espalier.datasets.registry import encoding
+from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
 from espalier.io.registry import entry
@@ -24,10 +27,14 @@ from pipeline.stages.score import write_scores
 
 #: Training rows that are counted at a time.
 ROWS = 4096
+#: The file of the dataset's details, beside those of the rows.
+_DATASET = "dataset"
 
 
 def run(key: str) -> None:
     """Write and score `ngram`, an n-gram model of the training targets, and the task's own rows, such as `human`.
+
+    So are the texts that others published for the records, if the entry names any.
 
     Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
     the details of the rows stand those of the dataset.
@@ -41,9 +48,10 @@ def run(key: str) -> None:
     form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
     ready = read_ready(baseline.dataset, baseline.split, form)
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
-    train = read_train(baseline.dataset, form)
+    counted = baseline.dataset if baseline.train == layout.NONE else baseline.train
+    train = read_train(counted, form)
     for split, data in (("train", train), (baseline.split, ready.data), ("dev", dev.data if dev else train)):
-        require_rows(data, baseline.dataset, split)
+        require_rows(data, counted if split == "train" else baseline.dataset, split)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
     options = RunOptions(baseline.samples, baseline.seed)
@@ -51,7 +59,8 @@ def run(key: str) -> None:
     facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     written = BaselineRow(f"a model of the training targets' {model.config.order}-grams, which reads no source", {})
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
-    for name, row in {"ngram": written, **kind.baselines(table, ready, train, baseline.seed)}.items():
+    rows = {"ngram": written, **kind.baselines(table, ready, train, baseline.seed)}
+    for name, row in {**rows, **_published(key, baseline, table["id"].tolist(), {*rows, _DATASET})}.items():
         texts, likelihoods = (table, surprise) if row is written else (table.assign(**unknown, **row.columns), None)
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
@@ -78,7 +87,7 @@ def run(key: str) -> None:
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.
     write_json(
-        layout.details(baseline.paper, f"baselines/{key}/dataset"),
+        layout.details(baseline.paper, f"baselines/{key}/{_DATASET}"),
         read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
     )
 
@@ -88,6 +97,17 @@ def _fitted(train: Any, view: Any) -> NGram:
     places = np.arange(len(train))
     targets = [train.batch(places[start : start + ROWS], view).target for start in range(0, len(places), ROWS)]
     return NGram.fit(NGramConfig(view), train.vocabulary, targets, train.vocabulary.text_size)
+
+
+def _published(key: str, baseline: Baseline, ids: Sequence[str], taken: set[str]) -> dict[str, BaselineRow]:
+    """The texts that others published for the records, a row for each of the entry's files."""
+    if clash := sorted(taken & {*baseline.texts}):
+        raise ConfigError(f"the row {clash[0]} has this name", where=f"baselines.{key}.texts", remedy="choose another")
+    folder = layout.raw(baseline.published)
+    return {
+        name: BaselineRow("published by others", {"text": published_texts(folder / file, ids)}, trivial=False)
+        for name, file in baseline.texts.items()
+    }
 
 
 def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str) -> pd.DataFrame:

@@ -17,7 +17,6 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.datasets.pairs.encode import PairSettings
-from espalier.inference.writer import InferenceWarning
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.tasks.paraphrase import PairDecoder
@@ -42,8 +41,7 @@ def network_of(model: Model) -> GuiGConfig | SCPNConfig:
 
 
 def test_every_worked_example_of_the_page_gives_what_it_shows() -> None:
-    with pytest.warns(InferenceWarning, match="only the top 2 levels guide"):  # the note that the page speaks of
-        count, wrong = PAGE.run_examples()
+    count, wrong = PAGE.run_examples()
     assert count > 40
     assert not wrong
 
@@ -185,10 +183,28 @@ def test_every_number_of_the_table_is_that_of_params(row: dict[str, str]) -> Non
 
 def test_every_number_of_the_networks_is_in_the_table() -> None:
     named = {key_of(row["key"]) for row in table("key", "released: generator; expander")}
-    told = {"writes", "positions", "residual", "divide", "boundary_ids", "sharpness", "encoders"}
+    told = {"writes", "positions", "residual", "divide", "boundary_ids", "sharpness", "encoders", "cut"}
     own = {f"network.{each}" for each in GuiGConfig.model_fields}
     own |= {f"network.encoders.{each}" for each in EncoderConfig.model_fields if each not in ("reads", "attention")}
     assert own - named == {f"network.{name}" for name in told}
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_what_the_page_says_of_the_released_pairs_and_of_our_two_models_is_so(name: str) -> None:
+    params = profile(name)
+    corpus, dataset = params.corpora["guig_released"], params.datasets.linearize["guig_released"]
+    assert (corpus.reader, corpus.parser, dataset.vocab_from) == ("guig_released", "none", "guig")
+    row = params.baselines["guig_released"]
+    assert (row.train, sorted(row.texts)) == ("guig", ["retrained", "retrained_vectors"])
+    tried = {key: run for key, run in params.runs.items() if key.startswith("guig_tg_power_")}
+    assert {key: run.decoder["length_power"] for key, run in tried.items()} == {
+        "guig_tg_power_0": 0.0, "guig_tg_power_05": 0.5, "guig_tg_power_1": 1.0,
+    }  # fmt: skip
+    assert {run.split for run in tried.values()} == {"dev"}
+    assert all(run.split == "test" for key, run in params.runs.items() if key not in tried)
+    assert (params.models["guig_tg_cut"].network["cut"], network_of(params.models["guig_tg"]).cut) == (0.5, 0.0)
+    plain = network_of(params.models["guig_scpn_no_copy"])
+    assert isinstance(plain, SCPNConfig) and not plain.copying
 
 
 def test_the_sizes_of_scpn_are_those_that_the_page_names() -> None:

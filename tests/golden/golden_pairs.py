@@ -147,7 +147,7 @@ def scpn(_: Path) -> Any:
     small: dict[str, Any] = {"width": 6, "word": 5, "label": 4, "tree_hidden": 3}
     variants: list[dict[str, Any]] = [
         {}, {"attention": "after", "layers": 1}, {"writes": "tree"},
-        {"writes": "tree", "mixture": "released", "template": 2},
+        {"writes": "tree", "mixture": "released", "template": 2}, {"copying": False},
     ]  # fmt: skip
     examples = data()
     found = [values_of(SCPN(SCPNConfig(**small, **changes), examples.vocabulary), examples) for changes in variants]

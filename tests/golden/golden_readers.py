@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import values_of
 
@@ -133,6 +134,13 @@ def together(folder: Path) -> Any:
     ]
 
 
+def guig_released(folder: Path) -> Any:
+    fields = "the lamp", "NP DT NN", "1 2 2", "a lamp", "NP DT NN", "1 2 2"
+    lines = ["\t\t".join(fields), "\t\t".join(fields).replace("1 2 2", "1 3 2"), "a line\tof two fields"]
+    released = put(folder, {"test_syn_src.txt": "\n".join(lines), "texts.txt": "lit\n  a  lamp \nlit"})
+    return [read("guig_released", {"mine": released}), published_texts(released / "texts.txt", ["mine-test-000001"])]
+
+
 def paranmt(folder: Path) -> Any:
     fields = ("we rest", "S NP PRP VP VBP", "1 2 3 2 3", "rest !", "S VP VB .", "1 2 3 2")
     parsed = read("paranmt", {"mine": put(folder, {"paranmt.txt": "\t\t".join(fields) + "\n\nhalf a line\n"})})
@@ -167,6 +175,7 @@ COMPONENTS = {
     "readers.conllu": conllu,
     "readers.lines": lines,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),
+    "readers.guig_released": guig_released,
     "readers.paranmt": paranmt,
     "readers.paraphrases": together,
     "readers.parasci": lambda folder: read("parasci", {"sci": paraphrases(folder)["sci"]}),

@@ -88,10 +88,36 @@ def test_an_exemplar_gives_its_top_or_its_whole_tree(writer: System) -> None:
     assert writer.writer("paraphrase", like=SLEEP).names == {"model": "writer", "expander": "expander"}
 
 
-def test_a_template_is_cut_where_a_phrase_is_left_open_with_a_warning(writer: System) -> None:
-    with pytest.warns(InferenceWarning, match=r"template \(S .*: only the top 2 levels guide"):
-        (found,) = writer.paraphrase([COOK], templates=["(S (NP (DT) (NN)) (VP) (.))"])
-    assert found.template == BARE
+def test_every_node_of_a_template_is_kept_however_deep_its_branches_are(writer: System, expander: System) -> None:
+    ragged = "(S (NP (DT) (NN)) (VP) (.))"
+    for found in (*writer.paraphrase([COOK], templates=[ragged]), *expander.expand([SLEEP], templates=[ragged])):
+        assert found.template == ragged
+        tree = read_tree(found.tree, words=False)
+        assert [node.label() for node in tree] == ["S", "NP", "VP", "."][1:]
+        assert write_tree(tree[0]) == "(NP (DT) (NN))" and len(tree[1]) and not len(tree[2])
+
+
+def test_the_words_of_a_template_stand_at_their_leaves(writer: System) -> None:
+    given = "(S (NP (DT An) (NN cook)) (VP (VBZ sleep)) (. .))"
+    found = writer.paraphrase([COOK, SLEEP], templates=[given, BARE], n=2, beam=4)
+    for each in found:
+        assert each.template in (given, BARE)
+        if each.template == given:
+            assert each.words[:4] == ("an", "cook", "sleep", ".")
+    assert len({each.words for each in found if each.template == BARE}) > 1
+    # A phrase is expanded first; its word stands where the phrase begins, and others follow in order.
+    (found_,) = writer.paraphrase([COOK], templates=["(S (NP (DT the)) (VP) (. .))"], beam=4)
+    assert found_.words[0] == "the" and "." in found_.words
+
+
+def test_words_that_no_text_or_tree_can_have_are_named(writer: System, expander: System) -> None:
+    with pytest.raises(ArgumentError, match="templates: the word и has characters that the model does not know"):
+        writer.paraphrase([COOK], templates=["(S (NP (NN и)) (VP))"])
+    long = "(S (NP (NN " + "qz" * 40 + ")) (VP))"
+    with pytest.raises(ArgumentError, match=r"templates: its words take \d+ word pieces; at most 20; leave some out"):
+        writer.paraphrase([COOK], templates=[long])
+    with pytest.warns(InferenceWarning, match="templates: trees have no words, and do without the cook"):
+        expander.expand([COOK], templates=["(S (NP (DT the) (NN cook)) (VP))"])
 
 
 @pytest.mark.parametrize(

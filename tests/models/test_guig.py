@@ -407,6 +407,8 @@ ENCODER = {"reads": ["source"]}
         ({"positions": 3}, "positions"),
         ({"sharpness": 0}, "sharpness"),
         ({"norm": "none"}, "norm"),
+        ({"cut": 1.5}, "cut"),
+        ({"cut": 0.5, "encoders": [{"reads": ["source"]}]}, "cut is for models that read target_tree"),
         ({"divide": "nodes"}, "divide"),
         ({"colour": "red"}, "colour"),
     ],

@@ -45,6 +45,8 @@ VARIANTS: list[dict[str, Any]] = [
     {"writes": "tree", "attention": "after", "layers": 1},
     {"writes": "tree", "mixture": "released"},
     {"mixture": "released", "template": 2, "layers": 3},
+    {"copying": False},
+    {"copying": False, "writes": "tree", "attention": "after"},
 ]
 
 
@@ -132,7 +134,9 @@ def slow_scores(model: SCPN, batch: PairBatch, row: int) -> list[list[float]]:
         if config.attention == "after":
             weights, contexts = attend(hs[-1])
         vocabulary = affine(model.readout, torch.tanh(affine(model.attended, torch.cat([hs[-1], contexts])))).softmax(0)
-        gates = affine(model.gate, torch.cat([hs[-1], contexts, word])).softmax(0).tolist()
+        gates = [1.0]
+        if model.gate is not None:
+            gates = affine(model.gate, torch.cat([hs[-1], contexts, word])).softmax(0).tolist()
         scores = []
         for each, p in enumerate(vocabulary.tolist()):
             parts = [p]
@@ -189,6 +193,18 @@ def test_the_released_mixture_gives_no_distribution(build: Build, data: PairData
     model = build(mixture="released")
     scores, _ = model.step(torch.full((4,), BOS), model.start(batch_of(data, model)))
     assert (scores <= 0).all() and (scores.exp().sum(1) < 0.9).all()
+
+
+def test_without_copying_there_is_no_gate_and_the_scores_are_the_vocabularys(build: Build, data: PairData) -> None:
+    copying, plain = build(), build(copying=False)
+    assert not {name for name in plain.state_dict() if name.startswith("gate")}
+    assert {name for name in copying.state_dict() if not name.startswith("gate")} == set(plain.state_dict())
+    plain.load_state_dict({k: v for k, v in copying.state_dict().items() if not k.startswith("gate")})
+    batch = batch_of(data, plain)
+    with torch.no_grad():
+        scores, _ = plain.step(batch.inputs[:, 0], plain.start(batch))
+        features = plain._decode(plain.embeddings["text"](batch.inputs[:, :1]), plain.start(batch))[0]
+        assert torch.allclose(scores, plain._logits(features)[:, 0].log_softmax(-1), atol=1e-6)
 
 
 @pytest.mark.parametrize("changes", VARIANTS[:4])
@@ -294,7 +310,9 @@ def test_the_view_is_what_is_read_and_written() -> None:
     assert (tree.reads, tree.writes, tree.form, tree.template) == (("source_tree", "template"), "tree", "brackets", 2)
 
 
-@pytest.mark.parametrize("changes", [{"width": 0}, {"hidden": 3}, {"dropout": 1.0}, {"mixture": "log"}])
+@pytest.mark.parametrize(
+    "changes", [{"width": 0}, {"hidden": 3}, {"dropout": 1.0}, {"mixture": "log"}, {"writes": "tree", "cut": 0.5}]
+)
 def test_configs_that_mean_nothing_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         SCPNConfig(**changes)

@@ -290,12 +290,17 @@ def test_a_long_tree_is_drawn_with_children_below_their_node() -> None:
     assert paraphrase.draw_tree(read_tree(BARE, words=False), "") == [BARE]
 
 
-def test_a_template_is_cut_where_a_phrase_is_left_open_beside_deeper_ones(kitchen: Path, cli: Cli) -> None:
-    answer = cli(kitchen, "paraphrase", SOURCE, "--template", "(S (NP (DT) (NN)) (VP) (.))", "--json")
-    assert objects(answer)[0]["template"] == BARE
-    assert answer.err.startswith("espalier: note: template (S (NP (DT) (NN)) (VP) (.)): only the top 2 levels")
-    with_words = cli(kitchen, "paraphrase", SOURCE, "--template", "(ROOT (S (NP you) (VP) (. .)))", "--json")
-    assert objects(with_words)[0]["template"] == BARE and with_words.err == ""
+def test_all_that_a_template_gives_is_kept(kitchen: Path, cli: Cli) -> None:
+    ragged = "(S (NP (DT) (NN)) (VP) (.))"
+    answer = cli(kitchen, "paraphrase", SOURCE, "--template", ragged, "--json")
+    (found,) = objects(answer)
+    tree = read_tree(found["tree"], words=False)
+    assert (found["template"], answer.err) == (ragged, "")
+    assert [node.label() for node in tree[0]] == ["DT", "NN"] and len(tree[1])
+    answer = cli(kitchen, "paraphrase", SOURCE, "--template", "(ROOT (S (NP you) (VP) (. .)))", "--json")
+    (found,) = objects(answer)
+    assert (found["template"], answer.err) == ("(S (NP you) (VP) (. .))", "")
+    assert found["words"][0] == "you" and "." in found["words"]
 
 
 def test_unknown_words_are_read_and_never_written(kitchen: Path, cli: Cli) -> None:

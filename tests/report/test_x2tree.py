@@ -102,7 +102,7 @@ PARAMS = SimpleNamespace(
         )
         for key in RUNS
     },
-    baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh")},
+    baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh", texts={})},
 )  # fmt: skip
 
 #: What the details of a row without a trained model say of it.

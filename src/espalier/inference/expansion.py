@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,8 @@ from espalier.datasets.ragged import Ragged
 from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Expansion
+from espalier.inference.templates import given_words
+from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.tasks.paraphrase import PairDecoder, pair_constraint, search, tree_text
 
@@ -38,7 +41,7 @@ class Expander:
     @property
     def decoder(self) -> PairDecoder:
         """The task's settings."""
-        return PairDecoder(beam=self.beam, max_ids=max_ids(self.system, self.max_length), constraint="template")
+        return PairDecoder(beam=self.beam, max_ids=max_ids(self.system, self.max_length), constraint="open_template")
 
     @property
     def view(self) -> PairView:
@@ -74,8 +77,12 @@ class ExpansionWriter(PairWriter[Expansion]):
         return Expander(self.system, self.beam, self.max_length)
 
     def require_room(self, template: str, where: str) -> None:
-        """Raise a ConfigError unless a template leads to a tree that is short enough."""
+        """As the expander's; warn of words, which no tree has."""
         self.expander.require_room(template, where)
+        if words := given_words(template):
+            warnings.warn(
+                f"{where}: trees have no words, and do without {' '.join(words)}", InferenceWarning, stacklevel=2
+            )
 
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Expansion]]:
         """The best tree for each text under each of its templates."""

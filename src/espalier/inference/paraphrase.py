@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from espalier.datasets.vocabulary import UNK
 from espalier.inference.expansion import Expander
 from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids, max_length
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
-from espalier.inference.templates import top
+from espalier.inference.templates import given_words, top, word_places
 from espalier.inference.writer import ArgumentError, argument, require_range
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
@@ -21,6 +22,7 @@ from espalier.syntax.constituency import read_tree
 from espalier.tasks.paraphrase import PairDecoder, search
 
 if TYPE_CHECKING:
+    from espalier.decoding.constraints.constraint import Constraint
     from espalier.inference.system import System
 
 
@@ -71,9 +73,19 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         return Expander(system, self.beam, min(max_length(self.system), max_length(system)))
 
     def require_room(self, template: str, where: str) -> None:
-        """Raise a ConfigError unless a template leads to a tree that is short enough."""
+        """Raise a ConfigError unless a template leads to a tree that is short enough, and its words can be written."""
         if self.expander is not None:
             self.expander.require_room(template, where)
+        vocabulary = self.system.vocabulary
+        words = given_words(template)
+        pieces = [vocabulary.encode_texts([vocabulary.text_of([word])])[0] for word in words]
+        if unknown := [word for word, ids in zip(words, pieces, strict=True) if UNK in ids]:
+            raise ConfigError(
+                f"the word {unknown[0]} has characters that the model does not know", where=where, remedy="leave it out"
+            )
+        if (total := sum(map(len, pieces))) > self.max_length:
+            remedy = f"at most {self.max_length}; leave some out"
+            raise ConfigError(f"its words take {total} word pieces", where=where, remedy=remedy)
 
     def own_template(self, request: PairRequest) -> str:
         """The template that a request has.
@@ -119,7 +131,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         decoder = PairDecoder(beam=self.beam, max_ids=max_ids(system, self.max_length), min_ids=1)
         data = encoded([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
-        rows = search(system.model, batch, decoder, system.view)
+        rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))
         for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):
             scores = dict[str, float]()
             for hypothesis in hypotheses:  # word pieces can differ where words do not
@@ -128,6 +140,20 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
                 words = tuple(text.split())
                 printed = print_words(words, vocabulary.lower)
                 yield job.request, Paraphrase(printed, words, job.request.text, template, tree, score)
+
+    def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint | None:
+        """The words of templates, each at the place that its leaf has in the tree; None if there are none."""
+        from espalier.decoding.constraints.words import GivenWord, GivenWords
+
+        vocabulary = self.system.vocabulary
+        rows = [
+            [
+                GivenWord(place, vocabulary.encode_texts([vocabulary.text_of([word])])[0])
+                for place, word in word_places(template, tree)
+            ]
+            for (_, template), tree in zip(jobs, trees, strict=True)
+        ]
+        return GivenWords(rows, vocabulary.starts, max_ids) if any(rows) else None
 
 
 def _require_same_trees(expander: System, writer: System) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from espalier.inference.texts import MAX_CHARACTERS
-from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
-from espalier.syntax.constituency import read_tree, write_tree
+from espalier.syntax.constituency import read_tree, words, write_tree
 from espalier.syntax.levels import cut, linearize
 from espalier.syntax.tree import Tree
 
@@ -22,10 +20,7 @@ EXAMPLE = "(S (NP) (VP) (.))"
 
 
 def canonical(text: str, symbols: TreeSymbols, where: str) -> str:
-    """The canonical string of a template.
-
-    The decoder keeps whole levels of a template, and a phrase without children may have any. So a template is cut
-    above the level where one phrase has no children and another has, with a warning.
+    """The canonical string of a template, with the words that it has.
 
     Args:
         where: what errors call the template.
@@ -45,26 +40,31 @@ def canonical(text: str, symbols: TreeSymbols, where: str) -> str:
             f"a template of {deepest} levels", where=where, remedy=f"the models know at most {symbols.depth}"
         )
     require_known(labels, symbols, where)
-    kept = _kept_levels(tree, symbols)
-    if kept < deepest:
-        warnings.warn(
-            f"{where}: only the top {kept} levels guide: there, a phrase has no children",
-            InferenceWarning,
-            stacklevel=2,
-        )
-    return write_tree(cut(tree, kept))
+    return write_tree(tree)
 
 
-def _kept_levels(tree: Tree, symbols: TreeSymbols) -> int:
-    """The levels of a template down to the first phrase without children."""
-    labels, levels = linearize(tree)
-    phrases = {
-        label
-        for label, opens, ends in zip(symbols.labels, symbols.opens, symbols.ends, strict=True)
-        if opens and not ends
-    }
-    nodes = zip(labels, levels, [*levels[1:], 0], strict=True)
-    return min((level for label, level, after in nodes if label in phrases and after <= level), default=max(levels))
+def given_words(template: str) -> list[str]:
+    """The words of a template, left to right."""
+    return list(words(read_tree(template, words=False)))
+
+
+def word_places(template: str, tree: str) -> list[tuple[int, str]]:
+    """For each word of a template how many leaves of a tree that keeps the template stand before it, and the word.
+
+    A word that is given for a phrase stands at the first leaf of the phrase.
+    """
+    places, leaves = list[tuple[int, str]](), 0
+    waiting: list[tuple[Tree, Tree | None]] = [(read_tree(tree, words=False), read_tree(template, words=False))]
+    while waiting:
+        node, given = waiting.pop()
+        children = list(node)
+        own = list(given) if given is not None else []
+        if own and isinstance(own[0], str):
+            places.append((leaves, own[0]))
+            own = []
+        waiting += reversed(list(zip(children, own or [None] * len(children), strict=True)))
+        leaves += not children
+    return places
 
 
 def require_known(labels: Iterable[str], symbols: TreeSymbols, where: str) -> None:

@@ -51,13 +51,15 @@ def mix(vocabulary: Tensor, copies: Sequence[Tensor], gates: Tensor, mixture: Mi
 
     Args:
         vocabulary: (...) log-probabilities.
-        copies: one (...) of probabilities for each row to copy from.
+        copies: one (...) of probabilities for each row to copy from; there may be none.
         gates: (..., 1 + rows) log-probabilities of the parts, the vocabulary's first.
 
     Returns:
         (...) scores, at most 0.
     """
     first, *others = gates.unbind(-1)
+    if not others:
+        return first + vocabulary
     if mixture == "released":
         logs = (gate.exp() * part.clamp(min=FLOOR).log() for gate, part in zip(others, copies, strict=True))
         return first.exp() * vocabulary + sum(logs)

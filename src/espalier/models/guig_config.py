@@ -70,6 +70,9 @@ class GuiGConfig(BaseModel):
     norm: Norm = "post"
     #: Whether encoders read BOS and EOS (released). They are on no path, so path attention gives 0 at them.
     boundary_ids: bool = False
+    #: In training, the share of target trees that are read without their last levels, down to the template's at random,
+    #: so that the model also learns to follow trees that are short. The dev loss and decoding see whole trees.
+    cut: float = Field(0.0, ge=0, le=1)
     #: Logits are multiplied by this in decoding. The released generators omit the factor d^-0.5 of training there: 16.
     sharpness: float = Field(1.0, gt=0, le=1000)
 
@@ -77,6 +80,8 @@ class GuiGConfig(BaseModel):
     def _sound(self) -> GuiGConfig:
         if self.writes == "tree" and any("target_tree" in encoder.reads for encoder in self.encoders):
             raise ValueError("a model that writes the target's tree cannot read target_tree")
+        if self.cut and not any("target_tree" in encoder.reads for encoder in self.encoders):
+            raise ValueError("cut is for models that read target_tree")
         if self.norm == "pre" and self.residual == "inside":
             raise ValueError("residual: inside needs norm post or released; before a norm nothing would be left of it")
         return self
@@ -90,4 +95,4 @@ class GuiGConfig(BaseModel):
     def view(self) -> PairView:
         """What this model reads and writes."""
         reads = tuple(dict.fromkeys(row for encoder in self.encoders for row in encoder.reads))
-        return PairView(reads, self.writes, "levels", self.template, self.boundary_ids)
+        return PairView(reads, self.writes, "levels", self.template, self.boundary_ids, self.cut)

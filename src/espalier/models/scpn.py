@@ -3,7 +3,7 @@
 The text generator reads a source and the bracketed target parse, and writes the target. The parse generator reads the
 bracketed source parse and a bracketed template, and writes the bracketed target parse. Both are one architecture: a
 bidirectional encoder of the first row, a unidirectional encoder of the second, and a decoder that attends to both and
-copies from the rows whose ids it writes.
+copies from the rows whose ids it writes. With `copying: false` it copies nothing.
 
 The paper's decoder is h_t = LSTM([w_{t-1}; a_t; z_t]), where the contexts a_t and z_t depend on h_{t-1}. It is
 therefore a loop over time; everything else is computed for all places at once. With `attention: after` the contexts
@@ -67,7 +67,8 @@ class SCPN(nn.Module):
         # Of the same scale as the LSTM's initial weights.
         self.embeddings = nn.ModuleDict({modality: embedding(*size, std=0.1) for modality, size in sizes.items()})
         self.modalities = ["text" if row == "source" else "tree" for row in rows]
-        self.copies = [place for place, modality in enumerate(self.modalities) if modality == config.writes]
+        copied = [place for place, modality in enumerate(self.modalities) if modality == config.writes]
+        self.copies = copied if config.copying else []
         size, inputs = sizes[config.writes]
         first = RecurrentEncoder(sizes[self.modalities[0]][1], width, bidirectional=True)
         second = RecurrentEncoder(config.label, config.tree_hidden)
@@ -80,7 +81,7 @@ class SCPN(nn.Module):
         self.decoder = nn.LSTM(fed, width, config.layers, batch_first=True, dropout=between)
         self.attended = nn.Linear(width + contexts, width)
         # From state, contexts and input, as in See et al.'s equation 8; a softmax, since two rows may be copied from.
-        self.gate = nn.Linear(width + contexts + inputs, 1 + len(self.copies))
+        self.gate = nn.Linear(width + contexts + inputs, 1 + len(self.copies)) if self.copies else None
         self.readout = nn.Linear(width, size)
 
     # --- The contract ------------------------------------------------------------------------------------------------
@@ -176,6 +177,8 @@ class SCPN(nn.Module):
 
     def _gates(self, features: Tensor, x: Tensor, memories: list[AttentionMemory]) -> Tensor:
         """(sources, n, 1 + rows to copy from) log-probabilities; -inf for a row without ids."""
+        if self.gate is None:
+            return features.new_zeros(*features.shape[:-1], 1, dtype=torch.float32)
         joined = torch.cat([features, x], dim=-1)
         logits = linear(joined, self.gate.weight, self.gate.bias).float()
         empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.pairs.data import PairView
 from espalier.layers.options import Mixture
@@ -34,10 +34,20 @@ class SCPNConfig(BaseModel):
     attention: Literal["before", "after"] = "before"
     #: "released": log-probabilities are mixed instead of probabilities, so that scores are not normalized.
     mixture: Mixture = "distribution"
+    #: Whether ids are copied from the rows that have them. Without it all come from the vocabulary's distribution.
+    copying: bool = True
+    #: Of a text generator in training: as in GuiG's.
+    cut: float = Field(0.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if self.cut and self.writes == "tree":
+            raise ValueError("cut is for models that read target_tree")
+        return self
 
     @property
     def view(self) -> PairView:
         """What this model reads and writes."""
         if self.writes == "text":
-            return PairView(("source", "target_tree"), "text", "brackets", self.template)
+            return PairView(("source", "target_tree"), "text", "brackets", self.template, cut=self.cut)
         return PairView(("source_tree", "template"), "tree", "brackets", self.template)

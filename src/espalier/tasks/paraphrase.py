@@ -47,8 +47,9 @@ class PairDecoder(Settings):
     length_power: float = Field(0.0, ge=0, le=10)
     #: The longest text or tree, in ids with EOS.
     max_ids: int = Field(52, ge=2, le=65_536)
-    #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's nodes.
-    constraint: Literal["none", "tree", "template"] = "none"
+    #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's levels;
+    #: "open_template" keeps its nodes, and any of them that has no children there may have some.
+    constraint: Literal["none", "tree", "template", "open_template"] = "none"
     #: Decode only this many pairs, spread over the split; 0 means all.
     rows: int = Field(0, ge=0, le=100_000_000)
 
@@ -240,8 +241,8 @@ class ParaphraseTask:
     def settings(self, decoder: PairDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """The protocol is the tree that guides a text, or the constraint of a tree."""
         if network.view.writes == "tree":
-            constraints = {"none": "unconstrained", "tree": "well-formed", "template": "template kept"}
-            protocol = constraints[decoder.constraint]
+            constraints = {"none": "unconstrained", "tree": "well-formed"}
+            protocol = constraints.get(decoder.constraint, "template kept")
         elif "target_tree" not in network.view.reads:
             protocol = ""
         else:
@@ -254,17 +255,20 @@ class ParaphraseTask:
         }
 
 
-def search(model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView) -> list[list[Hypothesis]]:
+def search(
+    model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView, constraint: Constraint | None = None
+) -> list[list[Hypothesis]]:
     """The `beam` best texts or trees of each pair.
 
     Args:
         view: of the batch. It may have a template for the constraint that the model does not read.
+        constraint: in the place of the decoder's.
     """
     from espalier.decoding.beam import beam_search
 
     return beam_search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
-        length_power=decoder.length_power, constraint=pair_constraint(decoder, view, model.vocabulary),
+        length_power=decoder.length_power, constraint=constraint or pair_constraint(decoder, view, model.vocabulary),
     )  # fmt: skip
 
 
@@ -283,14 +287,15 @@ def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabu
     _check_constraint(decoder, view)
     if view.writes == "text":
         return Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
-    symbols, keep_template = vocabulary.trees, decoder.constraint == "template"
+    symbols, open_leaves = vocabulary.trees, decoder.constraint == "open_template"
+    keep_template = open_leaves or decoder.constraint == "template"
     if decoder.constraint == "none":
         size = symbols.size if view.form == "levels" else symbols.bracketed_size
         return Never(torch.tensor([PAD, UNK, BOS]), size)
     if view.form == "brackets":
-        return Brackets(symbols, decoder.max_ids, template=keep_template, levels=view.template)
+        return Brackets(symbols, decoder.max_ids, keep_template, view.template, open_leaves)
     if keep_template:
-        return KeptTemplate(symbols, decoder.max_ids, view.template)
+        return KeptTemplate(symbols, decoder.max_ids, view.template, open_leaves)
     return WellFormed(symbols, decoder.max_ids)
 
 

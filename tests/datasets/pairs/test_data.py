@@ -13,8 +13,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.pairs.data import ROWS, PairBatch, PairData, PairView, bracketed, top_levels
-from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.data import ROWS, PairBatch, PairData, PairView, bracketed, cut_at_random, top_levels
+from espalier.datasets.pairs.tree_symbols import FIRST, TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
@@ -228,6 +228,65 @@ def test_a_tree_with_a_label_that_no_training_tree_has_is_refused() -> None:
     assert "\n" not in str(caught.value)
     with pytest.raises(ConfigError, match="QP"):
         DATA.with_trees(None, ["(QP)", *TREES[1:]])
+
+
+# --- Trees cut in training --------------------------------------------------------------------------------------------
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 0, 3])
+
+
+def kept_levels(row: list[int], whole: list[int]) -> int:
+    """The levels that are left of a tree; the rest must be all of its nodes down to there."""
+    levels = (SYMBOLS.level_of[row] - FIRST + 1).max()
+    assert row == [node for node in whole if SYMBOLS.level_of[node] - FIRST + 1 <= levels]
+    return int(levels)
+
+
+@pytest.mark.parametrize("form", ["levels", "brackets"])
+def test_trees_are_cut_in_training_alone_and_by_the_seed(form: Any) -> None:
+    view = replace(VIEW, form=form, template=2, cut=1.0)
+    plain = DATA.batch(ALL, replace(view, cut=0.0))
+    assert torch.equal(DATA.batch(ALL, view).target_tree, plain.target_tree)  # without rng: evaluation and decoding
+    one, same, other = (DATA.batch(ALL, view, rng(seed)) for seed in (1, 1, 5))
+    assert torch.equal(one.target_tree, same.target_tree)
+    assert one.target_tree.shape != other.target_tree.shape or not torch.equal(one.target_tree, other.target_tree)
+    for field in fields(plain):
+        if field.name != "target_tree":
+            assert torch.equal(getattr(one, field.name), getattr(plain, field.name)), field.name
+    if form == "brackets":
+        alone = DATA.batch(ALL, replace(view, form="levels"), rng(1))
+        rows = [SYMBOLS.encode_bracketed(row) for row in stripped(alone.target_tree)]
+        assert stripped(one.target_tree) == rows
+
+
+@given(st.floats(0, 1), st.integers(1, 4), st.integers(0, 10_000), st.integers(1, 40))
+def test_the_share_is_exact_and_a_cut_tree_is_the_top_of_its_own(
+    share: float, least: int, seed: int, copies: int
+) -> None:
+    deep = [PARSES[0]] * copies  # of 4 levels
+    found = cut_at_random(Ragged.of(deep), share, least, rng(seed), VOC)
+    rows = [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)]
+    levels = [kept_levels(row, whole) for row, whole in zip(rows, deep, strict=True)]
+    changed = sum(each < 4 for each in levels)
+    if least == 4:
+        assert changed == 0  # not deeper than the template
+    else:
+        assert int(share * len(deep)) <= changed <= int(share * len(deep)) + 1
+        assert all(least <= each <= 4 for each in levels)
+
+
+def test_every_level_and_the_share_come_as_often_as_they_should() -> None:
+    trees = Ragged.of([PARSES[0]] * 5)
+    kept = [
+        kept_levels(found.flat[i:j].tolist(), PARSES[0])
+        for seed in range(800)
+        for found in [cut_at_random(trees, 0.5, 2, rng(seed), VOC)]
+        for i, j in pairwise(found.offsets)
+    ]
+    shares = [kept.count(levels) / len(kept) for levels in (1, 2, 3, 4)]
+    assert shares == pytest.approx([0, 0.25, 0.25, 0.5], abs=0.03)
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------

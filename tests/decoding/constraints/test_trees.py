@@ -17,10 +17,11 @@ from torch import Tensor
 from espalier.datasets.pairs.tree_symbols import FIRST, TreeSymbols
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
+from espalier.decoding.constraints.brackets import Brackets
 from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import cut, read_tree, write_tree
-from espalier.syntax.levels import TreeError, linearize
+from espalier.syntax.levels import TreeError, linearize, tree_of
 from espalier.syntax.tree import Tree
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -100,6 +101,47 @@ def test_with_a_template_every_right_tree_that_keeps_it(
     constraint, row = KeptTemplate(symbols, max_ids, levels), list(ids(template, symbols))
     if right:
         assert everything(constraint, row, max_ids) == right
+    else:
+        with pytest.raises(ConfigError, match="the shortest tree takes"):
+            constraint.start(batch_of([row]))
+
+
+def keeps(node: Tree, given: Tree | None, symbols: TreeSymbols, level: int = 1) -> bool:
+    """Whether a tree has a template's nodes, where nodes without children are open, and follows the rules elsewhere."""
+    if given is not None and node.label() != given.label():
+        return False
+    place = symbols.labels.index(node.label())
+    if given is not None and len(given):
+        below = len(node) == len(given) and zip(node, given, strict=True)
+        return bool(below) and all(keeps(child, own, symbols, level + 1) for child, own in below)
+    last = level == symbols.depth
+    opens, ends = symbols.opens[place] and not last, symbols.ends[place] or last
+    if len(node) and not opens:
+        return False
+    if not len(node) and not ends and (opens or given is None):
+        return False
+    return all(keeps(child, None, symbols, level + 1) for child in node)
+
+
+def tree_from(pairs: Pairs) -> Tree:
+    return tree_of(*zip(*pairs, strict=True))
+
+
+@settings(deadline=None, max_examples=80)
+@given(vocabularies(), st.integers(2, 6), st.data())
+def test_with_open_leaves_every_right_tree_that_has_the_template_s_nodes(
+    symbols: TreeSymbols, max_ids: int, data: st.DataObject
+) -> None:
+    template = data.draw(st.sampled_from(trees_of(len(symbols.labels), symbols.depth, 4)))
+    every = trees_of(len(symbols.labels), symbols.depth, max_ids - 1)
+    right = {ids(tree, symbols) for tree in every if keeps(tree_from(tree), tree_from(template), symbols)}
+    constraint = KeptTemplate(symbols, max_ids, symbols.depth, open_leaves=True)
+    bracketed = Brackets(symbols, 3 * (max_ids - 1) + 1, True, symbols.depth, open_leaves=True)
+    row = list(ids(template, symbols))
+    if right:
+        assert everything(constraint, row, max_ids) == right
+        found = everything(bracketed, symbols.encode_bracketed(row), bracketed.max_ids)
+        assert {tuple(symbols.encode(symbols.decode_bracketed(each))) for each in found} == right
     else:
         with pytest.raises(ConfigError, match="the shortest tree takes"):
             constraint.start(batch_of([row]))

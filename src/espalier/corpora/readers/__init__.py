@@ -77,6 +77,7 @@ READERS: dict[str, Reader] = {
     # Published collections.
     "brown": Reader(Verse, "espalier.corpora.readers.brown:read"),
     "conllu": Reader(Sentence, "espalier.corpora.readers.conllu:read"),
+    "guig_released": Reader(Pair, "espalier.corpora.readers.guig_released:read"),
     "mrpc": Reader(Pair, "espalier.corpora.readers.mrpc:read"),
     "paranmt": Reader(Pair, "espalier.corpora.readers.paranmt:read"),
     "paraphrases": Reader(Pair, "espalier.corpora.readers.paraphrases:read"),

@@ -46,11 +46,16 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
 
 
 def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
-    from espalier.syntax.constituency import TreeError, tree_of, write_tree
-
     if line.count(_TAB) == 1:
         source, target = line.split(_TAB)
         return pair_of(id, source, target, origin=origin, language="en")
+    return parsed_pair(id, origin, line)
+
+
+def parsed_pair(id: str, origin: str, line: str) -> Pair | Quarantined:
+    """A line of six fields as a pair; quarantined as `read` says if it is none."""
+    from espalier.syntax.constituency import TreeError, tree_of, write_tree
+
     fields = line.split(_SEPARATOR)
     if len(fields) != 6:
         return quarantined(id, "not six fields", line)

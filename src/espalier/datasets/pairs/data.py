@@ -36,6 +36,7 @@ class PairView:
         form: of trees: "levels" (GuiG: one symbol a node) or "brackets" (SCPN: three ids a node).
         template: the number of levels of a template (3 in GuiG).
         boundary_ids: whether encoders' rows begin with BOS and end with EOS (released GuiG).
+        cut: in training, the share of target trees that encoders read cut, as `cut_at_random` does it.
     """
 
     reads: tuple[Row, ...]
@@ -43,6 +44,7 @@ class PairView:
     form: Literal["levels", "brackets"] = "levels"
     template: int = 3
     boundary_ids: bool = False
+    cut: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -167,18 +169,49 @@ class PairData(RaggedSplit[PairVocabulary]):
     def batch(
         self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> PairBatch:
-        """Collate the rows `indices` for a model with this view. `rng` is unused: nothing is drawn."""
+        """Collate the rows `indices` for a model with this view. `rng` draws the trees that are cut (`view.cut`)."""
         import torch
 
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
         for name in view.reads:
-            ids = self.row(name, view).padded(indices, PAD)
+            if name == "target_tree" and view.cut and rng is not None:
+                ids = self._cut_trees(indices, view, rng)
+            else:
+                ids = self.row(name, view).padded(indices, PAD)
             rows[name] = _widened(_with_boundaries(ids) if view.boundary_ids else ids, grain)
         target = self.row("target" if view.writes == "text" else "target_tree", view)
         ids = _widened(_with_boundaries(target.padded(indices, PAD)), grain, 1)
         rows["inputs"] = np.where(ids[:, :-1] == EOS, PAD, ids[:, :-1])
         rows["target"] = ids[:, 1:]
         return PairBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
+
+    def _cut_trees(self, indices: IntArray, view: PairView, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """(batch, nodes or 3 x nodes) target trees, a share of them cut."""
+        trees = self.columns["target_tree"].select(indices)
+        trees = cut_at_random(trees, view.cut, view.template, rng, self.vocabulary)
+        trees = trees if view.form == "levels" else bracketed(trees, self.vocabulary)
+        return trees.padded(np.arange(len(indices)), PAD)
+
+
+def cut_at_random(
+    trees: Ragged, share: float, levels: int, rng: np.random.Generator, vocabulary: PairVocabulary
+) -> Ragged:
+    """The trees, of which `rng` chooses a share; a chosen one loses its last levels, one at least.
+
+    The number of levels that it keeps is uniform from `levels` to its own less 1. A chosen tree of `levels` levels or
+    fewer stays whole. The number of chosen trees is share x trees, rounded up or down at random so that its mean is
+    exact.
+    """
+    level, count = vocabulary.trees.level_of[trees.flat] - FIRST + 1, len(trees.lengths)
+    owner = np.repeat(np.arange(count), trees.lengths)
+    own = np.zeros(count, dtype=np.int64)
+    np.maximum.at(own, owner, level)
+    chosen = np.zeros(count, dtype=bool)
+    chosen[rng.permutation(count)[: int(share * count + rng.random())]] = True
+    kept = rng.integers(levels, np.maximum(own, levels + 1))
+    inside = level <= np.where(chosen & (own > levels), kept, own)[owner]
+    before = np.concatenate([[0], np.cumsum(inside)])
+    return Ragged(trees.flat[inside], before[trees.offsets])
 
 
 def top_levels(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:

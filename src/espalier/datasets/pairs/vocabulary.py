@@ -120,6 +120,12 @@ class PairVocabulary:
         return np.array([str(self._tokenizer.id_to_token(id_)).startswith("▁") for id_ in range(self.text_size)])
 
     @cached_property
+    def starts(self) -> list[bool]:
+        """For each id of a piece whether a word begins with it."""
+        pieces = (str(self._tokenizer.id_to_token(id_)) for id_ in range(self.text_size))
+        return [piece.startswith("▁") for piece in pieces]
+
+    @cached_property
     def _tokenizer(self) -> Tokenizer:
         tokenizer = Tokenizer.from_str(self.pieces)
         tokenizer.encode_special_tokens = True  # "<pad>" in a text is five characters, not padding

@@ -40,10 +40,13 @@ class Brackets:
         max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
         template: whether the top levels equal each row's template, as in `KeptTemplate`.
         levels: the largest number of levels of a template that are used.
+        open_leaves: as in `KeptTemplate`.
     """
 
-    def __init__(self, symbols: TreeSymbols, max_ids: int, template: bool, levels: int = 3) -> None:
-        self.max_ids, self.levels, self.template = max_ids, levels, template
+    def __init__(
+        self, symbols: TreeSymbols, max_ids: int, template: bool, levels: int = 3, open_leaves: bool = False
+    ) -> None:
+        self.max_ids, self.levels, self.template, self.open_leaves = max_ids, levels, template, open_leaves
         self.size, self.depth = symbols.bracketed_size, symbols.depth
         self.rules = NodeRules.of(symbols)
 
@@ -57,7 +60,7 @@ class Brackets:
         rules = self.rules.to(batch.device)
         none = torch.zeros(len(batch), 0, dtype=torch.long, device=batch.device)
         nodes = nodes_of(batch.template, self.depth) if self.template else none
-        template = TemplateNodes.of(nodes, self.levels, rules).fit(self.max_ids, _UNIT, rules)
+        template = TemplateNodes.of(nodes, self.levels, rules, self.open_leaves).fit(self.max_ids, _UNIT, rules)
         last = torch.full((len(batch),), BOS, device=batch.device)
         need = torch.nn.functional.pad(rules.need[FIRST:].view(-1, self.depth).T, (0, 0, 1, 0))
         return BracketState(0, last, torch.zeros_like(last), torch.zeros_like(last), template, rules, need)
@@ -67,7 +70,8 @@ class Brackets:
         rules, template, last, level = state.rules, state.template, state.last, state.level
         naming, closed = last == OPEN, (last == CLOSE) & (level == 0)
         node = torch.where(last >= FIRST_BRACKETED, self._symbol(last, level), BOS)
-        free = level >= template.depth  # what is below is not the template's
+        floor = template.free_below(state.place)
+        free = level >= floor  # what is below is not the template's
         must = rules.must[node] & free & (last != CLOSE)
         coming = template.next(state.place)
         following = rules.level[coming]
@@ -80,8 +84,8 @@ class Brackets:
         mask[:, OPEN] = opens & ~naming & ~closed
         mask[:, CLOSE] = (following <= level) & (level > 0) & ~must & ~naming
         labels = _UNIT * state.need[level] < room[:, None]
-        mask[:, FIRST_BRACKETED:] = labels & (naming & (level > template.depth))[:, None]
-        given = naming & (level <= template.depth)
+        mask[:, FIRST_BRACKETED:] = labels & (naming & (level > floor))[:, None]
+        given = naming & (level <= floor)
         only = torch.where(given, FIRST_BRACKETED + (coming - FIRST) // self.depth, EOS)
         # Only rows that a search has given up allow nothing.
         return mask.scatter_(1, only[:, None], (given | closed | ~mask.any(1))[:, None])
@@ -89,7 +93,8 @@ class Brackets:
     def advance(self, tokens: Tensor, state: BracketState) -> BracketState:
         """The state after one more id; specials do not change it."""
         level = (state.level + (tokens == OPEN).long() - (tokens == CLOSE).long()).clamp(0, self.depth)
-        place = state.template.after(state.place, (tokens >= FIRST_BRACKETED) & (level <= state.template.depth))
+        named = (tokens >= FIRST_BRACKETED) & (level <= state.template.free_below(state.place))
+        place = state.template.after(state.place, named)
         last = torch.where(tokens < FIRST, state.last, tokens)
         return replace(state, time=state.time + 1, last=last, level=level, place=place)
 

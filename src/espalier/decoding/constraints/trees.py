@@ -84,22 +84,26 @@ class NodeRules:
 
 @dataclass(frozen=True)
 class TemplateNodes:
-    """The template of each row of a batch. The nodes below its last level are free.
+    """The template of each row of a batch. Below its open leaves nodes are free.
 
     Attributes:
-        depth: (batch,) the template's levels; 0 without a template.
         nodes: (batch, n + 1) the template's symbols, then EOS.
+        floor: (batch, n + 1) after the first n of the template's nodes, free nodes are below this level: that of the
+            last node if it is an open leaf, else the last level of all, below which is nothing; 0 without a template.
         remaining: (batch, n + 1) the smallest number of nodes after the first n of the template's, including those that
             they need below them.
     """
 
-    depth: Tensor
     nodes: Tensor
+    floor: Tensor
     remaining: Tensor
 
     @classmethod
-    def of(cls, template: Tensor, levels: int, rules: NodeRules) -> TemplateNodes:
+    def of(cls, template: Tensor, levels: int, rules: NodeRules, open_leaves: bool = False) -> TemplateNodes:
         """The top `levels` levels of templates, (batch, nodes) symbols; specials among them are skipped.
+
+        Args:
+            open_leaves: whether all leaves are open, or only those at a template's last level.
 
         Raises:
             TreeError: a row's levels are not those of a tree.
@@ -113,19 +117,26 @@ class TemplateNodes:
         nodes = nodes.masked_fill(ended, EOS)[:, : int(count.max()) + 1 if len(count) else 1]
         level = rules.level[nodes]
         _check(level)
-        depth = level.amax(1)
-        # Above its last level, the template determines which nodes have children; at its last level, the label does.
-        must = rules.must[nodes] & (level == depth[:, None])
-        cost = (level > 0) + torch.where(must, rules.need[nodes], 0)
-        return cls(depth, nodes, cost.flip(1).cumsum(1).flip(1))
+        # The template determines which of its nodes have children, but at an open leaf the label does.
+        following = torch.nn.functional.pad(level[:, 1:], (0, 1))
+        leaf = (level > 0) & (following <= level)
+        is_open = leaf if open_leaves else leaf & (level == level.amax(1, keepdim=True))
+        cost = (level > 0) + torch.where(rules.must[nodes] & is_open, rules.need[nodes], 0)
+        floor = torch.where(is_open, level, rules.depth)[:, :-1]
+        first = torch.where(level[:, :1] > 0, rules.depth, 0)
+        return cls(nodes, torch.cat([first, floor], dim=1), cost.flip(1).cumsum(1).flip(1))
 
     def select(self, index: Tensor) -> TemplateNodes:
         """The rows `index`."""
-        return TemplateNodes(self.depth[index], self.nodes[index], self.remaining[index])
+        return TemplateNodes(self.nodes[index], self.floor[index], self.remaining[index])
 
     def next(self, place: Tensor) -> Tensor:
         """(batch,) the template's symbol after the first `place`; EOS after the last."""
         return self.nodes.gather(1, place[:, None])[:, 0]
+
+    def free_below(self, place: Tensor) -> Tensor:
+        """(batch,) the level below which nodes are free after the template's first `place`."""
+        return self.floor.gather(1, place[:, None])[:, 0]
 
     def min_remaining(self, place: Tensor) -> Tensor:
         """(batch,) the smallest number of nodes after the template's first `place`."""
@@ -141,7 +152,7 @@ class TemplateNodes:
         Raises:
             ConfigError: one does not.
         """
-        root = torch.where(self.depth == 0, rules.need[BOS], 0)
+        root = torch.where(self.floor[:, 0] == 0, rules.need[BOS], 0)
         tokens = unit * (self.remaining[:, 0] + root) + 1
         if bool((tokens > max_ids).any()):
             row = int((tokens > max_ids).nonzero()[0])
@@ -194,6 +205,8 @@ class WellFormed:
         labels: whether the rules depend on labels; if not, on levels alone.
     """
 
+    open_leaves = False
+
     def __init__(self, symbols: TreeSymbols, max_ids: int, labels: bool = True) -> None:
         self.max_ids, self.rules = max_ids, NodeRules.of(symbols, labels)
 
@@ -207,17 +220,17 @@ class WellFormed:
 
     def _start(self, template: Tensor, levels: int) -> TreeState:
         rules = self.rules.to(template.device)
-        nodes = TemplateNodes.of(template, levels, rules).fit(self.max_ids, 1, rules)
+        nodes = TemplateNodes.of(template, levels, rules, self.open_leaves).fit(self.max_ids, 1, rules)
         last = torch.full((len(template),), BOS, device=template.device)
         return TreeState(0, last, torch.zeros_like(last), nodes, rules)
 
     def mask(self, state: TreeState) -> Tensor:
         """A child of the last node, a sibling of it or of an ancestor, the template's next node, or EOS."""
         rules, template, last = state.rules, state.template, state.last
-        level = rules.level[last]
-        must = rules.must[last] & (level >= template.depth)
+        level, floor = rules.level[last], template.free_below(state.place)
+        must = rules.must[last] & (level >= floor)
         # Free nodes are below the template and the root. If the last node must have a child, only a child is allowed.
-        above = torch.where(must, level, torch.maximum(template.depth, level.clamp(max=1)))
+        above = torch.where(must, level, torch.maximum(floor, level.clamp(max=1)))
         deepest = level + rules.opens[last]
         room = (self.max_ids - state.time - 2 - template.min_remaining(state.place)).clamp(-1, rules.depth)
         allowed = rules.to_level[deepest] & ~rules.to_level[above] & rules.fewer[room + 1]
@@ -228,7 +241,7 @@ class WellFormed:
     def advance(self, tokens: Tensor, state: TreeState) -> TreeState:
         """The state after one more node; specials do not change it."""
         level = state.rules.level[tokens]
-        place = state.template.after(state.place, (level > 0) & (level <= state.template.depth))
+        place = state.template.after(state.place, (level > 0) & (level <= state.template.free_below(state.place)))
         last = torch.where(level > 0, tokens, state.last)
         return replace(state, time=state.time + 1, last=last, place=place)
 
@@ -238,11 +251,15 @@ class KeptTemplate(WellFormed):
 
     At most `levels` levels of the template are used; the nodes of the last one may have free children. The template may
     break the rules of labels.
+
+    Args:
+        open_leaves: whether nodes without children above the last level may have free children too. Each node that has
+            children in the template then has these alone.
     """
 
-    def __init__(self, symbols: TreeSymbols, max_ids: int, levels: int = 3) -> None:
+    def __init__(self, symbols: TreeSymbols, max_ids: int, levels: int = 3, open_leaves: bool = False) -> None:
         super().__init__(symbols, max_ids)
-        self.levels = levels
+        self.levels, self.open_leaves = levels, open_leaves
 
     def start(self, batch: PairBatch) -> TreeState:
         """Before the root; `batch.template` is (batch, nodes) symbols.

@@ -1,0 +1,142 @@
+"""A constraint for texts that are written in word pieces: given words stand in them, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
+from espalier.io.errors import ConfigError
+
+_NEVER_DUE = 2**30
+
+
+@dataclass(frozen=True)
+class GivenWord:
+    """A word of a text.
+
+    Attributes:
+        place: how many words are to stand before it.
+        pieces: the ids of its pieces. The first is one that a word begins with.
+    """
+
+    place: int
+    pieces: Sequence[int]
+
+
+@dataclass
+class WordState:
+    """A batch of prefixes.
+
+    Attributes:
+        time: the ids so far.
+        words: (batch,) the words that have begun.
+        given: (batch,) the given words that are whole.
+        inside: (batch,) the pieces of the next given word that are written.
+        whole: (batch,) whether the word so far is whole: the start, or the end of a given word.
+        places: (batch, k + 1) of the given words; 2**30 after the last.
+        pieces: (batch, k + 1, m) of the given words, padded with PAD.
+        lengths: (batch, k + 1) the numbers of their pieces; 0 after the last.
+        needs: (batch, k + 1) the pieces of each and of all that follow.
+    """
+
+    time: int
+    words: Tensor
+    given: Tensor
+    inside: Tensor
+    whole: Tensor
+    places: Tensor
+    pieces: Tensor
+    lengths: Tensor
+    needs: Tensor
+
+    def select(self, index: Tensor) -> WordState:
+        """The rows `index`."""
+        names = ("words", "given", "inside", "whole", "places", "pieces", "lengths", "needs")
+        return replace(self, **{name: getattr(self, name)[index] for name in names})
+
+
+class GivenWords:
+    """Each given word stands in the text whole, and in the given order; padding, unknown and beginning never do.
+
+    A given word is written when as many words stand before it as its place says, or earlier where it would not fit
+    otherwise. The text cannot end before.
+
+    Args:
+        words: for each row of a batch, in the order of the text; their places do not fall.
+        starts: for each id whether a word begins with it.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+
+    Raises:
+        ConfigError: the words of a row do not fit.
+    """
+
+    def __init__(self, words: Sequence[Sequence[GivenWord]], starts: Sequence[bool], max_ids: int) -> None:
+        for number, row in enumerate(words, start=1):
+            if (total := sum(len(word.pieces) for word in row)) >= max_ids:
+                raise ConfigError(
+                    f"the given words take {total} pieces", where=f"row {number}", remedy=f"at most {max_ids - 1}"
+                )
+        self.words, self.max_ids = words, max_ids
+        self.starts = torch.tensor(starts)
+
+    def start(self, batch: Any) -> WordState:
+        """Before the first piece; `batch` has a row for each of `words`."""
+        most = max((len(row) for row in self.words), default=0)
+        longest = max((len(word.pieces) for row in self.words for word in row), default=0)
+        places = torch.full((len(self.words), most + 1), _NEVER_DUE)
+        pieces = torch.full((len(self.words), most + 1, longest + 1), PAD)
+        lengths = torch.zeros(len(self.words), most + 1, dtype=torch.long)
+        for row, words in enumerate(self.words):
+            for number, word in enumerate(words):
+                places[row, number], lengths[row, number] = word.place, len(word.pieces)
+                pieces[row, number, : len(word.pieces)] = torch.tensor(word.pieces)
+        needs = lengths.flip(1).cumsum(1).flip(1)
+        none = torch.zeros(len(self.words), dtype=torch.long)
+        parts = (none, none, none, none == 0, places, pieces, lengths, needs)
+        return WordState(0, *(part.to(batch.device) for part in parts))
+
+    def mask(self, state: WordState) -> Tensor:
+        """The next piece of a given word; where one is due its first, or what continues the word before it."""
+        starts, (due, room) = self.starts.to(state.words.device), self._due(state)
+        ids = torch.arange(len(starts), device=starts.device)
+        begins = starts | (ids == EOS)
+        allowed = torch.where(state.whole[:, None], begins, ids > UNK) & (ids != PAD) & (ids != UNK) & (ids != BOS)
+        left = state.lengths.gather(1, state.given[:, None])[:, 0] > 0
+        allowed &= ~(left[:, None] & (ids == EOS))
+        # Where no room is left besides, not even the word before is continued.
+        only = (state.inside > 0) | (due & (room <= 0))
+        allowed &= ~(due[:, None] & begins) & ~only[:, None]
+        return allowed | ((due | (state.inside > 0))[:, None] & (ids == self._next(state)[:, None]))
+
+    def advance(self, tokens: Tensor, state: WordState) -> WordState:
+        """The state after one more piece."""
+        due, _ = self._due(state)
+        follows = (state.inside > 0) | (due & (tokens == self._next(state)))
+        inside = torch.where(follows, state.inside + 1, 0)
+        whole = follows & (inside == state.lengths.gather(1, state.given[:, None])[:, 0])
+        return replace(
+            state,
+            time=state.time + 1,
+            words=state.words + self.starts.to(tokens.device)[tokens],
+            given=state.given + whole,
+            inside=inside.masked_fill(whole, 0),
+            whole=whole,
+        )
+
+    def _due(self, state: WordState) -> tuple[Tensor, Tensor]:
+        """(batch,) whether the next given word begins now, and how many ids may stand besides what is to come."""
+        row = state.given[:, None]
+        room = self.max_ids - state.time - 1 - (state.needs.gather(1, row)[:, 0] - state.inside)
+        left = state.lengths.gather(1, row)[:, 0] > 0
+        due = left & (state.inside == 0) & ((state.words >= state.places.gather(1, row)[:, 0]) | (room <= 0))
+        return due, room
+
+    def _next(self, state: WordState) -> Tensor:
+        """(batch,) the next piece of the next given word; PAD if there is none."""
+        rows = torch.arange(len(state.given), device=state.given.device)
+        return state.pieces[rows, state.given, state.inside]
