@@ -278,13 +278,13 @@ def judge(
     sheets: Annotated[
         list[Path], typer.Argument(help="Filled-in sheets of a report (nbest.csv), one for each person.")
     ],
-    key: Annotated[Path | None, typer.Option(help="Of the sheets; else nbest_key.csv beside the first.")] = None,
+    authors: Annotated[Path | None, typer.Option(help="The sheets' key; else nbest_key.csv beside the first.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Say how often people gave each level to each run's texts, and how far they agree (Fleiss' kappa)."""
     from pipeline.commands.judge import judge as judged
 
-    judged(sheets, key, json=json)
+    judged(sheets, authors, json=json)
 
 
 @app.command()
