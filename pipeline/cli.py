@@ -64,7 +64,7 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "repro", "rehearse", "verify", "pages"}
+OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "judge", "repro", "rehearse", "verify", "pages"}
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -93,9 +93,7 @@ BeamOption = Annotated[
 RepliesOption = Annotated[int, typer.Option(help="How many replies, the best of the search; as many as beams at most.")]
 BeamsOption = Annotated[
     int | None,
-    typer.Option(
-        help=f"Search with this many beams, {MAX_BEAM:,} at most; else 6 of trees, or 50 of chains.", show_default=False
-    ),
+    typer.Option(help=f"Search with this many beams, {MAX_BEAM:,} at most; else 20.", show_default=False),
 ]
 LocalOption = Annotated[
     int | None,
@@ -275,6 +273,20 @@ def chat(
 
     _enter(profile.value if profile else "nursery")
     converse(Options(model, language.value, n, beam, local, min_words, show_tree))
+
+
+@app.command()
+def judge(
+    sheets: Annotated[
+        list[Path], typer.Argument(help="Filled-in sheets of a report (nbest.csv), one for each person.")
+    ],
+    authors: Annotated[Path | None, typer.Option(help="The sheets' key; else nbest_key.csv beside the first.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Say how often people gave each level to each run's texts, and how far they agree (Fleiss' kappa)."""
+    from pipeline.commands.judge import judge as judged
+
+    judged(sheets, authors, json=json)
 
 
 @app.command()

@@ -134,12 +134,17 @@ def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunO
         batch = data.batch(inputs.prompts[part], view).to(device())
         first = [inputs.rows[prompt][0] for prompt in part]
         seeds = [seed_from(options.seed, seed, row["id"], row["sample"]) for row in first]
-        for prompt, hypotheses in zip(part, kind.generate(model, batch, decoder, seeds), strict=True):
+        found = kind.generate(model, batch, decoder, seeds)
+        if inputs.rerank:
+            found = inputs.rerank(inputs.prompts[part], found)
+        for prompt, hypotheses in zip(part, found, strict=True):
             rows += _filled(kind, inputs, prompt, hypotheses, model, decoder, seed)
     table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
     needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
-    merged = table.merge(_likelihoods(kind, model, data, needed), on="id", validate="many_to_one")
-    return _rounded(merged)
+    likelihoods = _likelihoods(kind, model, data, needed)
+    if inputs.measure:
+        likelihoods = likelihoods.assign(**inputs.measure(needed))
+    return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
 
 
 def _filled(

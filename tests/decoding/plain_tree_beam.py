@@ -50,7 +50,8 @@ def plain_tree_beam(
     max_rounds: int,
     never: tuple[int, ...] = (),
     min_words: int = 1,
-    order: str = "any",
+    order: str = "first",
+    length_power: float = 0.0,
     stop: str = "sure",
     distinct: bool = True,
     apart: bool = False,
@@ -72,6 +73,9 @@ def plain_tree_beam(
     ]
     finished: list[PlainTree] = []
 
+    def ranked(tree: PlainTree) -> float:
+        return tree.score / min(len(tree.tokens) + 1, max_words) ** length_power
+
     def over(tree: PlainTree) -> bool:
         return len(tree.tokens) >= max_words or not tree.leaves(depth)
 
@@ -89,11 +93,13 @@ def plain_tree_beam(
             grown = list({tree.same(): tree for tree in reversed(grown)}.values())[::-1]
             grown.sort(key=lambda tree: -tree.score)
         ended = [tree for tree in grown[:beam] if round_ == max_rounds or over(tree)]
-        finished = sorted(finished + ended, key=lambda tree: -tree.score)
+        finished = sorted(finished + ended, key=lambda tree: -ranked(tree))
         going = grown[:beam] if stop == "paper" else grown
         trees = [tree for tree in going if not over(tree)][:beam]
         enough = len(finished) >= beam
-        if not trees or (enough and (stop == "paper" or trees[0].score <= finished[beam - 1].score)):
+        if not trees or (enough and stop == "paper"):
+            break
+        if enough and trees[0].score / max_words**length_power <= ranked(finished[beam - 1]):
             break
     return finished[:beam]
 

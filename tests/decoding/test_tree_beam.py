@@ -218,14 +218,16 @@ def test_a_local_beam_wider_than_the_vocabulary_is_that_of_plain_algorithm_2(sou
 
 @pytest.mark.parametrize("stop", ["sure", "paper"])
 @pytest.mark.parametrize("order", ["any", "first"])
-@pytest.mark.parametrize(("ends", "min_words"), [(1.5, 1), (0.0, 1), (1.5, 4)])
+@pytest.mark.parametrize(
+    ("ends", "min_words", "power"), [(1.5, 1, 0.0), (0.0, 1, 0.0), (1.5, 4, 0.0), (1.0, 1, 1.0), (0.0, 2, 0.6)]
+)
 def test_it_finds_what_plain_algorithm_2_finds(
-    sources: Any, order: Any, stop: Any, ends: float, min_words: int
+    sources: Any, order: Any, stop: Any, ends: float, min_words: int, power: float
 ) -> None:
     for arity, beam, local in product([1, 2, 3], [1, 2, 4], [1, 3, 6]):
         model = ToyTrees(arity, 6, ends=ends)
         caps = {"depth": 5, "max_words": 12, "max_rounds": 9, "min_words": min_words}
-        chosen = {"beam": beam, "local": local, "end": END, "order": order, "stop": stop, **caps}
+        chosen = {"beam": beam, "local": local, "end": END, "order": order, "stop": stop, "length_power": power, **caps}
         found = tree_beam(model, sources([3, 4]), **chosen)
         for source, row in zip([3, 4], found, strict=True):
             wanted = plain_tree_beam(model, sources([source]), **chosen)
@@ -262,17 +264,20 @@ def test_rows_that_do_not_fit_into_memory_together_are_searched_one_after_the_ot
     cap=st.sampled_from(["max_words", "depth", "max_rounds"]),
     order=st.sampled_from(["any", "first"]),
     sharpness=st.floats(0.2, 3.0),
+    power=st.sampled_from([0.0, 0.5, 1.0]),
 )
 def test_with_one_child_it_is_the_chain_beam(
     toy: Any, sources: Any, rows: list[int], size: int, beam: int, max_ids: int, min_words: int, cap: str, order: Any,
-    sharpness: float,
+    sharpness: float, power: float,
 ) -> None:  # fmt: skip
-    chain = toy(size, sharpness)
+    # Only the cap of words is a length that the two count alike.
+    chain, power = toy(size, sharpness), power if cap == "max_words" else 0.0
     caps = LOOSE | {cap: max_ids - 1 if cap == "max_rounds" else max_ids}
     if caps["max_rounds"] == 0:
         return
     min_ids = min(min_words, max_ids)
-    wanted = beam_search(chain, sources(rows), beam=beam, max_ids=max_ids, begin=1, end=END, min_ids=min_ids)
+    wanted = beam_search(chain, sources(rows), beam=beam, max_ids=max_ids, begin=1, end=END, min_ids=min_ids,
+                         length_power=power)  # fmt: skip
     found = tree_beam(
         ChainAsTree(chain, 1),
         sources(rows),
@@ -280,10 +285,12 @@ def test_with_one_child_it_is_the_chain_beam(
         local=size,
         min_words=min_ids,
         order=order,
+        length_power=power,
         **caps,
     )
     assert [[tree.tokens for tree in row] for row in found] == [[each.tokens for each in row] for row in wanted]
     assert [scores(row) for row in found] == [[each.log_probability for each in row] for row in wanted]
+    assert [[tree.score for tree in row] for row in found] == [[each.score for each in row] for row in wanted]
     for tree in (tree for row in found for tree in row):
         n = len(tree.tokens)
         assert tree.children.tolist() == [[node] for node in [*range(1, n), EOB]]
@@ -336,7 +343,7 @@ def test_no_leaf_is_searched_twice_and_none_of_a_row_that_is_done(sources: Any) 
 
 def test_different_ways_to_one_tree_are_taken_once(sources: Any) -> None:
     model, repeated = ToyTrees(3, 6, ends=0.0), 0
-    chosen = {"beam": 6, "local": 6, **LOOSE, "max_words": 15}
+    chosen = {"beam": 6, "local": 6, "order": "any", **LOOSE, "max_words": 15}
     for source, row in zip(range(4), tree_beam(model, sources([0, 1, 2, 3]), **chosen), strict=True):
         known = {str(each) for each in zip(flat(row), scores(row), strict=True)}
         assert len(known) == len(row) == 6

@@ -76,7 +76,7 @@ def setting(params: Params, key: str, path: str) -> Any:
     if not rest:
         return list(getattr(model, first))
     decoder = DialogueDecoder.model_validate(params.runs[key].decoder)
-    if first == "decoder" and rest[0] == "local" and model.arch != "x2tree":
+    if first == "decoder" and rest[0] in ("local", "order") and model.arch != "x2tree":
         return NONE
     parts: dict[str, BaseModel] = {
         "dataset": params.datasets.canonicalize[model.dataset].settings,
@@ -144,10 +144,10 @@ def test_every_option_of_a_command_is_in_the_table(name: str) -> None:
 
 
 def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
-    from espalier.inference.dialogue import CHAIN_BEAM, LOCAL, TREE_BEAM
+    from espalier.inference.dialogue import BEAM, LOCAL
 
     rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
-    assert f"else {TREE_BEAM} of trees, {CHAIN_BEAM} of chains" in rows["--beam"]
+    assert rows["--beam"].endswith(f"else {BEAM}")
     assert rows["--local"].endswith(f"else {LOCAL}")
 
 
@@ -185,6 +185,41 @@ def test_what_the_page_says_of_how_the_corpus_is_made_is_so() -> None:
 def test_the_parsers_score_stands_beside_the_results() -> None:
     scores = details("parsers", "gsd")["scores"]
     assert f"**UAS of {scores['uas']:.2f}** and a LAS of {scores['las']:.2f}" in TEXT
+
+
+# --- Parameters ------------------------------------------------------------------------------------------------------
+
+
+def counted(model: Model, words: int) -> int:
+    """The parameters of a model with a vocabulary of so many words; nothing is allocated."""
+    import torch
+
+    from espalier.datasets.vocabulary import WordVocabulary
+    from espalier.models.rnn_seq2seq import RNNSeq2Seq
+    from espalier.models.x2tree import X2Tree
+
+    kind: Any = {"x2tree": X2Tree, "rnn_seq2seq": RNNSeq2Seq}[model.arch]
+    with torch.device("meta"):
+        built = kind(network_of(model), WordVocabulary(tuple(map(str, range(words))), "zh"))
+    return sum(parameter.numel() for parameter in built.parameters())
+
+
+@pytest.mark.parametrize(("name", "words"), [("small", 21_731), ("paper", 28_000)])
+def test_the_counts_of_parameters_are_those_of_the_models(name: str, words: int) -> None:
+    counts = {}
+    for row in table("model", "small: width"):
+        key = key_of(row["model"])
+        if row[f"{name}: width"] == NONE:
+            assert key not in profile(name).models
+            continue
+        model = profile(name).models[key]
+        counts[key] = counted(model, words)
+        assert int(row[f"{name}: width"]) == network_of(model).width, key
+        assert row[f"{name}: million parameters"] == f"{counts[key] / 1e6:.2f}", key
+        assert f"{words:,}" in TEXT
+    ours = {"x2tree_line", "x2tree_linear", "x2tree_shared", "x2tree_encdec_wide"}
+    equal = [count for key, count in counts.items() if name == "small" or key in ours]
+    assert max(equal) < 1.1 * min(equal) and len(equal) == {"small": 7, "paper": 4}[name]
 
 
 # --- Scoring ---------------------------------------------------------------------------------------------------------

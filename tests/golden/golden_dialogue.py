@@ -22,6 +22,13 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.tasks.dialogue import DialogueDecoder, replies
+from espalier.tasks.dialogue_likelihood import (
+    candidates,
+    exact_nats,
+    marginal_nats,
+    mutual_information,
+    sampled_posts,
+)
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready
 
@@ -109,6 +116,7 @@ def x2tree(_: Path) -> Any:
 def rnn_seq2seq(_: Path) -> Any:
     return _models(RNNSeq2Seq, RNNSeq2SeqConfig, [
         {}, {"context": "initial"}, {"context": "attention", "bidirectional": True}, {"context": "nrm"},
+        {"writes": "tree"},
     ])  # fmt: skip
 
 
@@ -169,6 +177,7 @@ def decoding(_: Path) -> Any:
         view = DialogueView("tree", model.arity) if hasattr(model, "arity") else DialogueView("chain")
         batch = data.batch(np.arange(3), view)
         settings: list[dict[str, Any]] = [{"beam": 3, "max_words": 12}, {"beam": 4, "local": 3, "max_words": 3}]
+        settings += [{"beam": 4, "max_words": 9, "length_power": 0.8}]
         if view.shape == "tree":
             settings += [{"beam": 5, "max_words": 9, "order": order, "stop": stop} for order, stop in
                          (("first", "sure"), ("any", "paper"), ("first", "paper"))]  # fmt: skip
@@ -182,7 +191,35 @@ def decoding(_: Path) -> Any:
     defaults = DialogueDecoder().model_dump()
     # Under the names of the recorded digest.
     defaults |= {"least": defaults.pop("min_words"), "words": defaults.pop("max_words")}
-    return [found, defaults]
+    return [found, defaults, _measures(data)]
+
+
+def _measures(data: DialogueData) -> list[Any]:
+    """What is measured of given replies, the replies of a chain over trees, and their order by mutual information."""
+    configs: list[tuple[Any, Any]] = [
+        (X2Tree, X2TreeConfig(width=6, word=4, readout=5)),
+        (RNNSeq2Seq, RNNSeq2SeqConfig(width=6, word=4, readout=5, writes="tree")),
+    ]
+    found: list[Any] = []
+    with torch.inference_mode():
+        for kind, config in configs:
+            model = kind(config, data.vocabulary).eval()
+            for number, parameter in enumerate(model.parameters()):
+                parameter.copy_(0.5 * wave(*parameter.shape, phase=number))
+            places = np.arange(len(data))
+            written = replies(model, data.batch(places, config.view), DialogueDecoder(beam=4, max_words=5),
+                              data.vocabulary)  # fmt: skip
+            found.append([
+                exact_nats(model, data, np.flatnonzero(data.columns["target"].lengths < 6)).tolist(),
+                marginal_nats(model, data, places[:3], data).tolist(),
+                mutual_information(model, data, places[:3], written, 0.5),
+                [[reply.words for reply in row] for row in written],
+            ])  # fmt: skip
+    posts = [post for post, *_ in PAIRS]
+    found.append(sampled_posts([str(n) for n in range(6)], posts, 3).tolist())
+    names = [str(n) for n in range(12)]
+    found.append(candidates(names, names, names, 4).tolist())
+    return found
 
 
 def metrics(_: Path) -> Any:
@@ -193,8 +230,9 @@ def metrics(_: Path) -> Any:
     cases: list[tuple[Writes, dict[str, Any]]] = [("chain", {}), ("tree", judged)]
     for writes, more in cases:
         statistics = dialogue_statistics(
-            posts, references, replies, writes=writes, likelihood=([9.5, 1.25, 7.0, 8.0], [6, 1, 5, 4]), **more
-        )
+            posts, references, replies, writes=writes, likelihood=([9.5, 1.25, 7.0, 8.0], [6, 1, 5, 4]),
+            exact=[8.5, 1.0, float("nan"), 7.5], recall=[1.0, 0.0, 0.5, float("nan")], **more,
+        )  # fmt: skip
         scores = family_scores(statistics, metrics_of, seed=1, groups=["a", "b", "c", "b"], resamples=20, keys=KEYS)
         found.append(details_json(scores))
     # Signatures name the versions of what is compared with, which are not ours.

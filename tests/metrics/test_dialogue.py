@@ -63,6 +63,9 @@ def test_all_keys_are_there_whatever_is_known() -> None:
     undefined = {key: score.undefined for key, score in found.items() if score.value is None}
     assert undefined == {
         "perplexity_per_word": "no likelihoods of a model",
+        "perplexity_per_token": "no likelihoods of a model",
+        "perplexity_exact_per_word": "no likelihoods of a model",
+        "recall_1_of_10": "no likelihoods of a model",
         "tree_whole": "no trees",
         "grammatical": "no grammar was asked",
     }
@@ -176,6 +179,22 @@ def test_the_perplexity_is_of_all_decisions_per_word(writes: str) -> None:
     expected = 8 ** (16 / 13) if writes == "chain" else 8 ** (42 / 13)
     assert found["perplexity_per_word"].value == pytest.approx(expected)
     assert f"object:{writes}" in found["perplexity_per_word"].signature
+    # Per token: the ends of the three sentences count, and the decisions of a tree are not tokens.
+    per_token = 8 ** (16 / 16) if writes == "chain" else 8 ** (42 / 16)
+    assert found["perplexity_per_token"].value == pytest.approx(per_token)
+    assert "per:words+end" in found["perplexity_per_token"].signature
+
+
+@pytest.mark.parametrize("writes", ["chain", "tree"])
+def test_the_exact_perplexity_is_of_short_sentences_alone(writes: str) -> None:
+    likelihood: Any = ([9.0, 8.0, 7.0], [5, 4, 4])
+    found = scored(writes=writes, likelihood=likelihood, exact=[6.0, math.nan, 2.0], recall=[1.0, 0.5, math.nan])
+    assert found["perplexity_exact_per_word"].value == pytest.approx(math.exp((6 + 2) / (5 + 4)))
+    assert "object:sentence|per:words|nll:all-trees|words:1-6" in found["perplexity_exact_per_word"].signature
+    assert found["recall_1_of_10"].value == pytest.approx(75.0)
+    # Rows of no model have no words, and nothing is asked of them.
+    none = scored(writes=writes, likelihood=([0, 0, 0], [0, 0, 0]), exact=[0.0] * 3, recall=[0.0] * 3)
+    assert none["perplexity_exact_per_word"].value is none["recall_1_of_10"].value is None
 
 
 # --- Replies ---------------------------------------------------------------------------------------------------------
@@ -205,7 +224,10 @@ def test_a_row_more_of_a_known_post_changes_only_what_is_measured_by_row() -> No
     )
     changed = {key for key in KEYS if three[key] != two[key]}
     lengths = {"length_ratio", "brevity_penalty"}
-    assert changed <= {"bleu", "bleu_all", "bleu_list", "bleu_best", "perplexity_per_word"} | lengths
+    assert (
+        changed
+        <= {"bleu", "bleu_all", "bleu_list", "bleu_best", "perplexity_per_word", "perplexity_per_token"} | lengths
+    )
     assert {"bleu", "perplexity_per_word"} <= changed
 
 

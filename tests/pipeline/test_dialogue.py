@@ -172,7 +172,22 @@ def test_a_parser_s_speed_changes_no_dataset(restored: Path, monkeypatch: pytest
 
 # --- decode -----------------------------------------------------------------------------------------------------------
 
-COLUMNS = ["id", "cluster", "sample", "source", "reference", "seed", "text", "heads", "cut", "score", "nll", "words"]
+COLUMNS = [
+    "id",
+    "cluster",
+    "sample",
+    "source",
+    "reference",
+    "seed",
+    "text",
+    "heads",
+    "cut",
+    "score",
+    "nll",
+    "words",
+    "exact",
+    "recall",
+]
 
 
 @pytest.mark.parametrize(("run", "samples", "seeds"), [("grown", 2, [1]), ("replied", 3, [1, 2])])
@@ -284,7 +299,7 @@ def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str)
 
 def test_the_metrics_are_few_numbers_of_the_details(talked: Path) -> None:
     scores, numbers = details(talked, "grown")["scores"], read_json(talked / "metrics/x2tree/grown.json")
-    assert {*numbers} == {"bleu", "bleu_all", "dist1", "dist2", "ppl", "whole", "grammar", "copied"}
+    assert {*numbers} == {"bleu", "dist1", "dist2", "ppl", "exact", "recall", "whole", "grammar"}
     assert numbers["ppl"] == pytest.approx(scores["perplexity_per_word"], rel=1e-4)
     assert "whole" not in read_json(talked / "metrics/x2tree/replied.json")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,8 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.syntax.dependency import children, is_projective, left_counts
-from espalier.syntax.ternary import EOB, flatten, heads_of, lcrs, levels, ordered, spell, ternary
+from espalier.syntax.dependency import children, is_projective, left_counts, mistake
+from espalier.syntax.ternary import (
+    EOB,
+    flatten,
+    heads_of,
+    lcrs,
+    levels,
+    ordered,
+    read_preorder,
+    spell,
+    ternary,
+    trees_of,
+)
 
 Sp = tuple[int, tuple["Sp", ...]]  # I(t) and the children, written as definition 1 has it
 COUNTS = {1: 1, 2: 2, 3: 7, 4: 30, 5: 143}
@@ -326,3 +338,48 @@ def test_all_projective_heads_are_enumerated() -> None:
 def test_a_child_that_is_no_row_is_refused(child: int) -> None:
     with pytest.raises(EspalierError, match="a child that is no node"):
         levels(np.array([[child, EOB, EOB]]))
+
+
+@pytest.mark.parametrize(("words", "count"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143), (6, 728)])
+def test_all_trees_of_a_sentence_are_those_of_all_projective_heads(words: int, count: int) -> None:
+    found = trees_of(words)
+    assert len(found) == count
+    heads = {heads_of(tree.children) for tree in found}
+    if words < 6:
+        every = product(range(words + 1), repeat=words)
+        assert heads == {each for each in every if mistake(each) is None and is_projective(each)}
+    assert len(heads) == count
+    for tree in found:
+        same = ternary(heads_of(tree.children))
+        assert (tree.children == same.children).all() and (tree.words == same.words).all()
+
+
+def test_a_tree_is_read_from_its_preorder() -> None:
+    # says(he, likes(she, apples(red,E,E),E), E)
+    present = [
+        symbol != "E"
+        for symbol in [
+            "says",
+            "he",
+            "E",
+            "E",
+            "E",
+            "likes",
+            "she",
+            "E",
+            "E",
+            "E",
+            "apples",
+            "red",
+            "E",
+            "E",
+            "E",
+            "E",
+            "E",
+            "E",
+            "E",
+        ]
+    ]
+    nodes = read_preorder(present)
+    assert spell(nodes, ["says", "he", "likes", "she", "apples", "red"]) == "says(he,likes(she,apples(red,E,E),E),E)"
+    assert (read_preorder([True]) == -1).all() and read_preorder([True, False, True]).tolist()[0] == [-1, 1, -1]

@@ -276,9 +276,10 @@ def test_a_setting_that_cannot_be_is_refused(changes: dict[str, Any], message: s
         DialogueDecoder(**changes)
 
 
-def test_the_defaults_are_the_paper_s() -> None:
+def test_the_defaults_are_the_paper_s_but_for_the_order() -> None:
     decoder = DialogueDecoder()
-    assert (decoder.beam, decoder.local, decoder.order) == (6, 6, "any")
+    assert (decoder.beam, decoder.local, decoder.length_power, decoder.mmi) == (6, 6, 0, 0)
+    assert decoder.order == "first"  # the paper's "any" reaches a tree in several ways
 
 
 # --- The task: from records to a table, and from a table to statistics ------------------------------------------------
@@ -336,14 +337,14 @@ def test_to_skip_all_posts_is_refused() -> None:
 
 def test_columns_are_words_heads_and_the_cap() -> None:
     tree = ternary((2, 0, 2))
-    reply = Reply(["山", "桥", "灯"], -1.5, tree.children, "depth")
+    reply = Reply(["山", "桥", "灯"], -1.5, -0.5, tree.children, "depth")
     decoder = DialogueDecoder()
     assert TASK.columns(reply, {}, None, decoder) == {
         "text": "山 桥 灯", "heads": "2 0 2", "cut": "depth", "score": -1.5
     }  # fmt: skip
-    assert TASK.columns(Reply(["山"], -1.0, None, ""), {}, None, decoder)["heads"] == ""
+    assert TASK.columns(Reply(["山"], -1.0, -1.0, None, ""), {}, None, decoder)["heads"] == ""
     two_roots = np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32)
-    assert TASK.columns(Reply(["山", "桥"], -1.0, two_roots, ""), {}, None, decoder)["heads"] == ""
+    assert TASK.columns(Reply(["山", "桥"], -1.0, -1.0, two_roots, ""), {}, None, decoder)["heads"] == ""
     empty = TASK.columns(None, {}, None, decoder)
     assert (empty["text"], empty["heads"], empty["cut"]) == ("", "", "") and np.isnan(empty["score"])
 
@@ -364,7 +365,7 @@ def test_likelihoods_of_chains_are_those_of_reading_each_reference_step_by_step(
     model, data = seeded(RNNSeq2Seq, RNNSeq2SeqConfig(**SMALL)), ready().data
     with torch.inference_mode():
         columns = TASK.likelihood(model, data.batch(np.arange(4), model.config.view))
-        assert tuple(columns) == TASK.likelihood_columns and columns["words"].tolist() == [2, 1, 3, 4]
+        assert tuple(columns) == TASK.likelihood_columns[:2] and columns["words"].tolist() == [2, 1, 3, 4]
         for row in range(4):
             alone = data.batch(np.array([row]), model.config.view)
             state, nats = model.start(alone), 0.0
@@ -405,7 +406,7 @@ def outputs(writes: str, samples: int = 2, judge: Any = None) -> Outputs:
         {"id": f"p{n}", "cluster": f"p{POSTS.index(post)}", "seed": seed, "sample": sample, "source": post,
          "reference": reply, "text": "灯" if sample else best[post][1], "heads": "" if sample else best[post][2],
          "cut": "words" if sample and n == 1 else "", "score": np.nan if sample and n == 2 else -1.0,
-         "nll": 2.0 + n, "words": len(reply.split())}
+         "nll": 2.0 + n, "words": len(reply.split()), "exact": 1.5 + n if n < 3 else np.nan, "recall": float(n == 1)}
         for seed in (1, 2) for n, (post, reply, _) in enumerate(PAIRS) for sample in range(samples)
     ]  # fmt: skip
     return Outputs(pd.DataFrame(rows), "zh", judge=judge, facts={"writes": writes})
@@ -446,6 +447,8 @@ def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
         [replies_to[post] for post, *_ in PAIRS],
         writes="chain",
         likelihood=([2.0, 3.0, 4.0, 5.0], [2, 1, 3, 4]),
+        exact=[1.5, 2.5, 3.5, np.nan],
+        recall=[0.0, 1.0, 0.0, 0.0],
     )
     assert block.families.keys() == expected.keys()
     for family, values in expected.items():
@@ -478,13 +481,13 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
 
 def test_facts_and_settings_tell_trees_from_chains() -> None:
     def told(network: Any) -> tuple[str, dict[str, Any]]:
-        decoder = DialogueDecoder(beam=5, local=3, order="first", max_words=9, depth=30)
+        decoder = DialogueDecoder(beam=5, local=3, order="any", max_words=9, depth=30)
         facts = TASK.facts(SimpleNamespace(config=network))
         return facts["writes"], TASK.settings(decoder, network, 2, None)
 
     assert told(X2TreeConfig(context="attention")) == (
         "tree",
-        {"protocol": "tree beam", "K": 3, "context": "attention", "beam": 5, "local": 3, "order": "first",
+        {"protocol": "tree beam", "K": 3, "context": "attention", "beam": 5, "local": 3, "order": "any",
          "max_words": 9, "replies": 2},
     )  # fmt: skip
     assert told(RNNSeq2SeqConfig(context="initial")) == (

@@ -31,16 +31,17 @@ def tree_beam(
     max_words: int,
     max_rounds: int,
     min_words: int = 1,
-    order: Order = "any",
+    order: Order = "first",
     stop: Stop = "sure",
+    length_power: float = 0.0,
 ) -> list[list[TreeHypothesis]]:
     """The `beam` best trees for each row of `batch`, the best first; fewer if the search finds fewer.
 
     A round (lines 4 to 12 of algorithm 2) expands each tree of the beam: one of its open leaves receives one of that
     leaf's `local` best groups of K children. The best of all expansions are the next beam; a tree that several
     expansions lead to is kept once. Trees that end, and are among the best `beam` of their round, are finished. With
-    K = 1 and `local` at least twice `beam`, the search equals `beam_search`. Rows that do not fit into memory together
-    are searched one part after the other.
+    K = 1 and `local` at least twice `beam`, the search equals `beam_search`, also under a length rule. Rows that do not
+    fit into memory together are searched one part after the other.
 
     Args:
         beam: G of the paper.
@@ -52,11 +53,15 @@ def tree_beam(
             Trees that are finished so can differ only in which of their leaves are known to have no children.
         max_rounds: after so many rounds open trees are finished as they are.
         min_words: a tree that ends with fewer words is dropped.
-        order: which open leaf is expanded: "any", as in the paper, or the "first", depth first and from left to right,
-            so that only one sequence of expansions leads to each tree.
+        order: which open leaf is expanded: the "first", depth first and from left to right, so that only one sequence
+            of expansions leads to each tree, or "any", as in the paper.
+        length_power: a finished tree of n words is ranked by log-probability / min(n + 1, `max_words`)**length_power,
+            as `beam_search` ranks n tokens and their end mark. Open trees are compared by log-probability alone.
         stop: when a row is done. "sure": when it has `beam` finished trees and no open one can overtake the last of
-            them; trees that end leave their places on the beam to others, as in `beam_search`. "paper": when it has
-            `beam` finished trees; in the round in which they end, they keep their places.
+            them (an open tree scores at most its own log-probability at the largest length, so that the rule stays
+            exact under a length rule, and the search goes on for longer); trees that end leave their places on the beam
+            to others, as in `beam_search`. "paper": when it has `beam` finished trees; in the round in which they end,
+            they keep their places.
 
     Raises:
         ConfigError: a size below 1, `local` above the number of groups of K tokens (V^K, if V tokens can be children),
@@ -72,15 +77,16 @@ def tree_beam(
     def search(state: Any, roots: Tensor) -> list[list[TreeHypothesis]]:
         vocabulary = roots.shape[1]
         leaves = Leaves(model, state, local=local, end=end, never=never, depth=depth, vocabulary=vocabulary)
-        finished = FinishedTrees(beam, roots)
+        finished = FinishedTrees(beam, roots, max_words, length_power)
         masked = torch.tensor([*never, end], dtype=torch.long, device=roots.device)
         best, token = roots.index_fill(1, masked, -torch.inf).topk(min(beam, vocabulary), dim=1)
         if not (best > -torch.inf).any():
             return [[] for _ in roots]
         trees = _Trees.from_roots(best, token, leaves, finished)
         if max_words == 1 or depth == 1:
-            finished.add(trees.rows, trees.scores.masked_fill(trees.words < min_words, -torch.inf), trees.expansion)
-            return finished.trees(leaves, max_words)
+            scores = trees.scores.masked_fill(trees.words < min_words, -torch.inf)
+            finished.add(trees.rows, scores, trees.words, trees.expansion)
+            return finished.trees(leaves)
         for round_ in range(1, max_rounds + 1):
             last = round_ == max_rounds
             leaf = trees.open[..., :1] if order == "first" else trees.open
@@ -90,7 +96,8 @@ def tree_beam(
             top = trees.best(scores, leaf, leaves, beam, copies)
             ended = ends.gather(1, top.place) | last
             expansions = finished.expand(trees.expansion.gather(1, top.tree), top.code)
-            finished.add(trees.rows, top.scores.masked_fill(~ended, -torch.inf), expansions)
+            words = trees.words.gather(1, top.tree) + leaves.opened.words.view(-1)[top.code]
+            finished.add(trees.rows, top.scores.masked_fill(~ended, -torch.inf), words, expansions)
             if last:
                 break
             if stop == "paper":
@@ -102,7 +109,7 @@ def tree_beam(
             if not keep.any():
                 break
             trees = trees.advance(keep, top, leaves, finished)
-        return finished.trees(leaves, max_words)
+        return finished.trees(leaves)
 
     with constant_weights():
         state = model.start(batch)

@@ -24,12 +24,14 @@ class TreeHypothesis:
         tokens: a token for each node, the nodes by level and from left to right within each.
         children: (n, K), as in `syntax.ternary`.
         log_probability: of all choices made, in nats; leaves that a cap left open are not counted.
+        score: what it was ranked by: the log-probability under the length rule.
         cut: the cap that stopped it; "" for a tree that ended of itself.
     """
 
     tokens: list[int]
     children: Nodes
     log_probability: float
+    score: float
     cut: Cut
 
 
@@ -38,15 +40,19 @@ class FinishedTrees:
 
     A tree is identified by its last expansion. An expansion adds one group of children to the tree of the expansion
     before it, so that following them back to the root gives the tree.
+
+    Args:
+        max_words, power: of the length rule: a tree of n words is ranked by its log-probability divided by
+            min(n + 1, max_words)**power. `max_words` is also the cap of `tree_beam`.
     """
 
-    def __init__(self, beam: int, roots: Tensor) -> None:
-        self._beam = beam
+    def __init__(self, beam: int, roots: Tensor, max_words: int, power: float) -> None:
+        self._beam, self._max_words, self._power = beam, max_words, power
         self._best = roots.new_full((len(roots), beam), -torch.inf)  # scores of each row's best
         self._before: list[Tensor] = []
         self._codes: list[Tensor] = []
         self._size = 0
-        self._ended: list[tuple[list[int], list[float], list[int]]] = []
+        self._ended: list[tuple[list[int], list[float], list[int], list[int]]] = []
 
     def expand(self, before: Tensor, codes: Tensor) -> Tensor:
         """Number the expansions that add the groups `codes` to the trees of the expansions `before`; one shape each.
@@ -58,41 +64,43 @@ class FinishedTrees:
         self._size += codes.numel()
         return torch.arange(self._size - codes.numel(), self._size, device=codes.device).view(codes.shape)
 
-    def add(self, rows: Tensor, scores: Tensor, expansions: Tensor) -> None:
+    def add(self, rows: Tensor, scores: Tensor, words: Tensor, expansions: Tensor) -> None:
         """Add the trees of these expansions, (rows, n), except those whose score is -inf.
 
         Args:
             rows: (rows,) of the batch.
             scores: (rows, n) log-probabilities.
+            words: (rows, n) the number of words of each tree.
         """
         row, place = (scores > -torch.inf).nonzero(as_tuple=True)
-        self._ended.append((rows[row].tolist(), scores[row, place].tolist(), expansions[row, place].tolist()))
+        totals, counts, last = (part[row, place].tolist() for part in (scores, words, expansions))
+        self._ended.append((rows[row].tolist(), totals, counts, last))
+        if self._power:
+            scores = scores / (words + 1).clamp(max=self._max_words) ** self._power
         self._best[rows] = torch.cat([self._best[rows], scores], dim=1).topk(self._beam, dim=1).values
 
     def prune(self, rows: Tensor, scores: Tensor, stop: Stop) -> Tensor:
         """Scores of open trees, (rows, n), with -inf for those that need not be expanded, as `stop` says.
 
-        Log-probabilities only fall, so that a tree that scores no better than the last of the row's best never enters
-        them.
+        Log-probabilities only fall, so that a tree that scores no better than the last of the row's best, even at the
+        largest length, never enters them.
         """
         bar = self._best[rows, -1:]
-        return scores.masked_fill(scores <= bar if stop == "sure" else bar > -torch.inf, -torch.inf)
+        bound = scores / self._max_words**self._power if self._power else scores
+        return scores.masked_fill(bound <= bar if stop == "sure" else bar > -torch.inf, -torch.inf)
 
-    def trees(self, leaves: Leaves, max_words: int) -> list[list[TreeHypothesis]]:
-        """Each row's best, the best first.
-
-        Args:
-            max_words: the cap of `tree_beam`.
-        """
-        rows: list[list[tuple[float, int]]] = [[] for _ in self._best]
+    def trees(self, leaves: Leaves) -> list[list[TreeHypothesis]]:
+        """Each row's best, the best first."""
+        rows: list[list[tuple[float, float, int]]] = [[] for _ in self._best]
         for ended in self._ended:
-            for row, score, expansion in zip(*ended, strict=True):
-                rows[row].append((score, expansion))
+            for row, total, words, expansion in zip(*ended, strict=True):
+                score = total / min(words + 1, self._max_words) ** self._power
+                rows[row].append((score, total, expansion))
         before, codes = (torch.cat(parts).cpu().numpy() for parts in (self._before, self._codes))
         parts = (leaves.opened.token, leaves.opened.groups, leaves.opened.below)
         token, groups, below = (part.cpu().numpy() for part in parts)
 
-        def tree(score: float, expansion: int) -> TreeHypothesis:
+        def tree(score: float, total: float, expansion: int) -> TreeHypothesis:
             chosen: dict[int, int] = {}  # the code of each leaf's group
             while before[expansion] != NONE:
                 chosen[int(codes[expansion]) // leaves.local] = int(codes[expansion])
@@ -112,8 +120,8 @@ class FinishedTrees:
                         children[-1][slot] = len(tokens)
                         tokens.append(word)
                         nodes.append((number, level + 1))
-            stopped: Cut = "words" if len(tokens) >= max_words else "rounds"
+            stopped: Cut = "words" if len(tokens) >= self._max_words else "rounds"
             cut: Cut = stopped if unopened else "depth" if deep else ""
-            return TreeHypothesis(tokens, np.array(children, np.int32), score, cut)
+            return TreeHypothesis(tokens, np.array(children, np.int32), total, score, cut)
 
-        return [[tree(*pair) for pair in sorted(row, key=lambda pair: -pair[0])[: self._beam]] for row in rows]
+        return [[tree(*each) for each in sorted(row, key=lambda each: -each[0])[: self._beam]] for row in rows]

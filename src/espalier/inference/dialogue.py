@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from espalier.inference.system import System
     from espalier.tasks.dialogue import Reply as Hypothesis
 
-#: Beams of trees and of chains, and groups of children, where none are given.
-TREE_BEAM, CHAIN_BEAM, LOCAL = 6, 50, 6
+#: Beams, and groups of children, where none are given.
+BEAM, LOCAL = 20, 6
 #: Longer words are not split.
 MAX_CHARACTERS = 16
 
@@ -56,7 +56,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
 
     Attributes:
         n: replies to each post, the best of the search; fewer where hypotheses end in the same words.
-        beam: of the search; None means 6 for trees, 50 for chains.
+        beam: of the search; None means 20.
         local: of trees, the groups of children that are looked at for each leaf; None means 6.
         min_words: the shortest reply.
     """
@@ -120,7 +120,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     def decoder(self) -> DialogueDecoder:
         """The task's settings for these options."""
         return DialogueDecoder(
-            beam=self.beam or (TREE_BEAM if self.trees else CHAIN_BEAM),
+            beam=self.beam or BEAM,
             local=self.local or min(LOCAL, self.groups),
             min_words=self.min_words,
             max_words=self.max_words,

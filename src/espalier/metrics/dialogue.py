@@ -8,10 +8,15 @@ a post that many have answered has no more weight than another.
 Texts are words joined by single spaces, as they were segmented; nothing splits them any further. Two texts are the same
 if their letters are: how they were split does not matter.
 
-The perplexity is exp(Σ -log p / Σ words) of the references, where p is the probability of what the model writes: of the
-words and EOS in a chain, of the root and all children, 3n + 1 decisions for n words, in a tree. Both are divided by the
-same words, so that they can be compared. But a sentence has many trees, of which only the parser's is asked for:
-p(tree) <= p(sentence), and a tree's value is an upper bound of the perplexity that its model has of the sentences.
+The perplexities are of the references: exp(Σ -log p / Σ words) per word, and exp(Σ -log p / Σ (words + 1)) per token,
+where each sentence's end is a token. p is the probability of what the model writes: of the words and EOS in a chain, of
+the root and all children, 3n + 1 decisions for n words, in a tree. Both are divided by the same counts. But a sentence
+has many trees, of which only the parser's is asked for: p(tree) <= p(sentence), and a tree's value is an upper bound of
+the perplexity that its model has of the sentences. `perplexity_exact_per_word` is no bound: p is summed over all trees
+of a sentence, for short sentences alone, so that chains and trees can be compared.
+
+`recall_1_of_10` is the share of posts' own replies for which the model's log p(y | x) - log p(y) is larger than for
+nine other replies of the split. Chance is 10 %.
 """
 
 from __future__ import annotations
@@ -44,28 +49,32 @@ Writes = Literal["chain", "tree"]
 #: Posts, references, and lists of replies, as for `dialogue_statistics`.
 Texts = tuple[Sequence[str], Sequence[str], Sequence[Sequence[str]]]
 
+#: The most words of a reference whose trees are summed over (`tasks.dialogue_likelihood`).
+EXACT_WORDS: Final = 6
+
 #: The metrics of `dialogue_statistics`, always all of them, in this order.
 KEYS: Final = (
     "bleu", "length_ratio", "brevity_penalty", "bleu_all", "bleu_list", "bleu_best",
     "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
-    "perplexity_per_word", "tree_whole", "grammatical", "copied", "commonest", "empty", "words",
+    "perplexity_per_word", "perplexity_per_token", "perplexity_exact_per_word", "recall_1_of_10", "tree_whole",
+    "grammatical", "copied", "commonest", "empty", "words",
 )  # fmt: skip
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
-    "bleu_all": "bleu_all",
     "dist1": "distinct_1",
     "dist2": "distinct_2",
     "ppl": "perplexity_per_word",
+    "exact": "perplexity_exact_per_word",
+    "recall": "recall_1_of_10",
     "whole": "tree_whole",
     "grammar": "grammatical",
-    "copied": "copied",
 }
 
 _FAMILIES: Final = (
     "bleu", "bleu_all", "bleu_list:5", "bleu_best:5", "distinct", "distinct:pooled", "perplexity:chain",
-    "perplexity:tree", "replies",
+    "perplexity:tree", "perplexity:exact", "recall", "replies",
 )  # fmt: skip
 _WHOLE, _TREES, _GRAMMATICAL, _JUDGED, _COPIED, _COMMONEST, _EMPTY, _WORDS, _POSTS = range(9)
 
@@ -92,8 +101,15 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return WORDS_POOLED
         case "perplexity", "chain" | "tree" as writes:
             decisions = {"nll": "words+eos"} if writes == "chain" else {"nll": "words+eobs", "bound": "upper"}
-            signature = signature_of("perplexity", object=writes, per="words", **decisions, base="e", mean="pooled")
-            return (replace(PERPLEXITY[0], name="perplexity_per_word", signature=signature),)
+            return (
+                _perplexity("perplexity_per_word", object=writes, per="words", **decisions),
+                _perplexity("perplexity_per_token", object=writes, per="words+end", **decisions),
+            )
+        case "perplexity", "exact":
+            how = {"object": "sentence", "per": "words", "nll": "all-trees", "words": f"1-{EXACT_WORDS}"}
+            return (_perplexity("perplexity_exact_per_word", **how),)
+        case "recall", "":
+            return (_RECALL,)
         case "replies", "":
             return _REPLIES
     raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of dialogue")
@@ -106,6 +122,8 @@ def dialogue_statistics(
     *,
     writes: Writes,
     likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
+    exact: Sequence[float] | None = None,
+    recall: Sequence[float] | None = None,
     whole: Sequence[bool] | None = None,
     grammatical: Sequence[bool] | None = None,
 ) -> dict[str, Array]:
@@ -119,6 +137,10 @@ def dialogue_statistics(
         writes: what the model writes.
         likelihood: of each reference under the model, and its number of words: -log p in nats of all that the model
             decides in writing it, end marks included. End marks are no words. Without it the perplexity is undefined.
+        exact: of each reference -log p of its words, all trees taken together; NaN where it has too many words. Only
+            with `likelihood`.
+        recall: of each row whether its reference is found among ten, from 0 to 1; NaN where nothing was asked. Only
+            with `likelihood`.
         whole: for each row whether the first reply's tree is whole: no cap cut it short, and its root has no right
             child. Only where trees are written.
         grammatical: for each row whether the first reply is grammatical, where there is a grammar to ask.
@@ -163,10 +185,17 @@ def dialogue_statistics(
             families["replies"][once, applicable] = 1.0
     nll, words = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
     require_lengths("posts", count, likelihood=nll, words=words)
+    require_lengths("posts", count, **{"exact": exact or nll, "recall": recall or nll})
+    # Rows without words are those of no model.
+    sums = np.where(words, exact, np.nan) if exact is not None else np.full(count, np.nan)
+    found = np.where(words, recall, np.nan) if recall is not None else np.full(count, np.nan)
+    short, asked = ~np.isnan(sums), ~np.isnan(found)
     return {
         "bleu": bleu_statistics(references, _first(replies)),
         **families,
-        f"perplexity:{writes}": perplexity_statistics(Likelihood(nll, words, [0.0] * count, [0] * count)),
+        f"perplexity:{writes}": _perplexity_statistics(nll, words),
+        "perplexity:exact": _perplexity_statistics(np.where(short, sums, 0.0), np.where(short, words, 0)),
+        "recall": np.stack([np.where(asked, found, 0.0), asked], axis=1).astype(np.float64),
     }
 
 
@@ -200,6 +229,19 @@ def _rows_of_posts(posts: Sequence[str]) -> list[list[int]]:
 
 def _first(replies: Sequence[Sequence[str]]) -> list[str]:
     return [(*listed, "")[0] for listed in replies]
+
+
+def _perplexity(key: str, **how: str) -> Metric:
+    """Per word or per token, as `how["per"]` says."""
+    signature = signature_of("perplexity", **how, base="e", mean="pooled")
+    return replace(PERPLEXITY[1 if how["per"] == "words" else 0], name=key, signature=signature)
+
+
+def _perplexity_statistics(nll: Sequence[float] | Array, words: Sequence[int] | Array) -> Array:
+    """The statistics of `metrics.perplexity`, where tokens are the words and each sentence's end."""
+    tokens = np.where(np.asarray(words) > 0, np.asarray(words) + 1, 0)
+    nats, counts = list(map(float, nll)), list(map(int, words))
+    return perplexity_statistics(Likelihood(nats, tokens.tolist(), nats, counts))
 
 
 def _multi_bleu(key: str, **more: str) -> Metric:
@@ -251,6 +293,13 @@ def _reply_metric(key: str, column: int, given: int = _POSTS, undefined: str = "
         return share_of(key, column, given, signature, undefined)
     return Metric(key, ratio(column, given), signature, undefined)
 
+
+_RECALL: Final = Metric(
+    "recall_1_of_10",
+    ratio(0, 1, scale=100.0),
+    signature_of("recall", at="1", of="10", by="log p(y|x) - log p(y)", ties="shared", mean="share"),
+    "no likelihoods of a model",
+)
 
 _REPLIES: Final = (
     _reply_metric("tree_whole", _WHOLE, _TREES, "no trees", mean="share"),

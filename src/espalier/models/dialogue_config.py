@@ -54,8 +54,10 @@ class RNNSeq2SeqConfig(DialogueConfig):
 
     #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.
     context: Literal["initial"] | Context = "last"
+    #: The words of the response, or its ternary tree as a chain, each node before its children.
+    writes: Literal["words", "tree"] = "words"
 
     @property
     def view(self) -> DialogueView:
         """What this model reads and writes."""
-        return DialogueView("chain")
+        return DialogueView("chain" if self.writes == "words" else "linear")

@@ -1,7 +1,7 @@
 """Outputs for human judgement: for each input the texts of all runs, shuffled and without the runs' names.
 
 Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for the labelers; the key has the
-run of each text.
+run of each text. `judgements.py` reads filled-in sheets.
 """
 
 from __future__ import annotations
@@ -81,12 +81,17 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
 
 
 def _csv(rows: Sequence[Item] | Sequence[Author], row_type: type[Item] | type[Author]) -> str:
-    names = [field.name for field in fields(row_type)]
+    names = column_names(row_type)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
     writer.writerows([getattr(row, name) for name in names] for row in rows)
     return out.getvalue()
+
+
+def column_names(row_type: type[Item] | type[Author]) -> list[str]:
+    """The columns of a sheet's file."""
+    return [field.name for field in fields(row_type)]
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -137,6 +138,67 @@ def heads_of(nodes: Nodes) -> tuple[int, ...]:
                 head[child] = above
                 todo.append(child)
     return tuple(number[np.array(head)[order]].tolist())
+
+
+@cache
+def trees_of(words: int) -> tuple[Ternary, ...]:
+    """The ternary forms of all SP trees of a sentence: 1, 2, 7, 30, 143, 728 for 1 to 6 words.
+
+    Args:
+        words: their number, at least 1.
+    """
+    found = []
+    for root in range(words):
+        for left in _subtrees(0, root):
+            for middle in _subtrees(root + 1, words):
+                order, rows = [root], {root: (_top(left), _top(middle), EOB)} | dict(left) | dict(middle)
+                for word in order:  # the list grows as it is read
+                    order += [child for child in rows[word] if child != EOB]
+                number = {word: node for node, word in enumerate(order)} | {EOB: EOB}
+                below = [[number[child] for child in rows[word]] for word in order]
+                found.append(Ternary(np.array(below, np.int32), np.array(order, np.int32)))
+    return tuple(found)
+
+
+#: The children of each word of a subtree, its top first; empty for no subtree.
+_Subtree: TypeAlias = tuple[tuple[int, tuple[int, int, int]], ...]
+
+
+@cache
+def _subtrees(start: int, end: int) -> tuple[_Subtree, ...]:
+    """All subtrees of the words from `start` to before `end`; one empty subtree if there are none."""
+    if start == end:
+        return ((),)
+    return tuple(
+        ((top, (_top(left), _top(middle), _top(right))), *left, *middle, *right)
+        for top in range(start, end)
+        for cut in range(top + 1, end + 1)
+        for left in _subtrees(start, top)
+        for middle in _subtrees(top + 1, cut)
+        for right in _subtrees(cut, end)
+    )
+
+
+def _top(subtree: _Subtree) -> int:
+    return subtree[0][0] if subtree else EOB
+
+
+def read_preorder(present: Sequence[bool], arity: int = 3) -> Nodes:
+    """The tree whose nodes and EOBs, each node before its children, are these; nodes are numbered in that order.
+
+    Args:
+        present: True for a node, False for an EOB; the first is True. Children that are not there are EOBs.
+    """
+    rows: list[list[int]] = []
+    slots: list[tuple[int, int]] = []  # the open slots, the next one last
+    for is_node in present:
+        parent, slot = slots.pop() if slots else (EOB, 0)
+        if is_node:
+            if parent != EOB:
+                rows[parent][slot] = len(rows)
+            slots += [(len(rows), slot) for slot in reversed(range(arity))]
+            rows.append([EOB] * arity)
+    return np.array(rows, np.int32)
 
 
 def spell(nodes: Nodes, words: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import words_of
-from espalier.datasets.dialogue.data import ARITY, DialogueView
+from espalier.datasets.dialogue.data import ARITY, MISSING, DialogueView
 from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LOCAL
@@ -35,7 +35,7 @@ NEVER: Final = (PAD, UNK, BOS, SEP)
 class DialogueDecoder(Settings):
     """How replies are decoded: `decoder` of a run in params.yaml."""
 
-    #: The beam size: G of trees (6 in the paper), or that of chains (200).
+    #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).
     beam: int = Field(6, ge=1, le=MAX_BEAM)
     #: L: the number of groups of children that are kept for each leaf of a tree.
     local: int = Field(6, ge=1, le=MAX_LOCAL)
@@ -44,11 +44,15 @@ class DialogueDecoder(Settings):
     max_words: int = Field(50, ge=1, le=10_000)
     #: The largest number of levels of a tree.
     depth: int = Field(30, ge=1, le=10_000)
-    #: The leaf that is expanded next: "any" leaf of the tree, as in the paper, or its "first" open one.
-    order: Literal["any", "first"] = "any"
+    #: The leaf that is expanded next: the "first" open one of the tree, or "any", as in the paper.
+    order: Literal["any", "first"] = "first"
     #: The search of trees ends when no open tree can overtake the finished ones ("sure"), or, as in the paper, when
     #: enough trees are finished.
     stop: Literal["sure", "paper"] = "sure"
+    #: A reply of n words is ranked by log-probability / (n + 1)**length_power, be it a tree or a chain.
+    length_power: float = Field(0.0, ge=0, le=10)
+    #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), under the same length rule; 0: they are not.
+    mmi: float = Field(0.0, ge=0, le=10)
     #: Decode only this many posts of the split, after the first `skip`; 0 means all.
     posts: int = Field(0, ge=0, le=100_000_000)
     skip: int = Field(0, ge=0, le=100_000_000)
@@ -70,12 +74,14 @@ class Reply:
 
     Attributes:
         words: in the order of the sentence.
+        score: the log-probability under the length rule, by which it was ranked.
         nodes: (n, 3) the tree; None for a chain.
         cut: the bound that stopped the search ("words", "depth" or "rounds"), or "".
     """
 
     words: list[str]
     log_probability: float
+    score: float
     nodes: Nodes | None
     cut: str
 
@@ -94,7 +100,7 @@ class DialogueTask:
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
     writes_words = True
-    likelihood_columns = ("nll", "words")
+    likelihood_columns = ("nll", "words", "exact", "recall")
     text_view = DialogueView("chain")
 
     def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
@@ -140,7 +146,11 @@ class DialogueTask:
             ]
             for post, group in places.items()
         ]
-        return [Inputs(ready.data, np.array([group[0] for group in places.values()]), rows, kept=options.samples)]
+        references = [" ".join(words_of(record, "target")) for record in ready.records]
+        measure = _Measure(model, ready.data, posts, references)
+        prompts = np.array([group[0] for group in places.values()])
+        rerank = _Rerank(model, ready.data, posts, decoder) if decoder.mmi else None
+        return [Inputs(ready.data, prompts, rows, options.samples, rerank, measure)]
 
     def prefixes(self, decoder: DialogueDecoder) -> int:
         """The beam size."""
@@ -167,14 +177,17 @@ class DialogueTask:
 
     def likelihood(self, model: Any, batch: DialogueBatch) -> dict[str, Tensor]:
         """Nats of each reference: of its words and EOS, or of all choices of its tree; and its number of words."""
-        tree = model.config.view.shape == "tree"
-        nll = model.tree_losses(batch) if tree else model.token_losses(batch).sum(1)
-        return {"nll": nll.double(), "words": batch.real.sum(1) - 1}
+        from espalier.tasks.dialogue_likelihood import batch_nats
+
+        view, written = model.config.view, batch.real.sum(1) - 1
+        # A linearized tree of n words has ARITY n + 1 symbols.
+        words = (written - 1) // view.arity if view.shape == "linear" else written
+        return {"nll": batch_nats(model, batch), "words": words}
 
     def facts(self, model: Any) -> dict[str, str]:
         """Whether the model writes trees or chains."""
         view = model.config.view
-        return {"writes": "tree" if view.shape == "tree" and view.arity > 1 else "chain"}
+        return {"writes": "tree" if view.shape != "chain" and view.arity > 1 else "chain"}
 
     def baselines(self, table: pd.DataFrame, ready: Ready, train: DialogueData, seed: int) -> Mapping[str, BaselineRow]:
         """The posts and the responses of the corpus, each as the best reply, and lists of training replies."""
@@ -224,10 +237,11 @@ class DialogueTask:
 
     def settings(self, decoder: DialogueDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """Those of the search of trees are left out of a run that writes chains."""
-        tree = network.view.shape == "tree"
+        shape = network.view.shape
+        tree = shape == "tree"
         return {
-            "protocol": "tree beam" if tree else "chain beam",
-            "K": network.view.arity if tree else None,
+            "protocol": {"tree": "tree beam", "chain": "chain beam", "linear": "chain beam over trees"}[shape],
+            "K": network.view.arity if shape != "chain" else None,
             "context": network.context,
             **shown_settings(decoder, ("beam", "local"), () if tree else ("local", "depth", "order", "stop")),
             "replies": samples,
@@ -242,7 +256,7 @@ def replies(
     Raises:
         ConfigError: the vocabulary is too small for the beam; the trees have no order of words (K = 2).
     """
-    search = _tree_replies if hasattr(model, "arity") else _chain_replies
+    search = _SEARCHES[_shape(model)]
     best: list[dict[str, Reply]] = []
     for hypotheses in search(model, batch, decoder, vocabulary):
         texts: dict[str, Reply] = {}
@@ -260,13 +274,14 @@ def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary:
 
     rows = beam_search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
-        constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
+        length_power=decoder.length_power, constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
     )  # fmt: skip
     return [
         [
             Reply(
                 [vocabulary.token(identity) for identity in hypothesis.tokens],
                 hypothesis.log_probability,
+                hypothesis.score,
                 None,
                 "words" if len(hypothesis.tokens) == decoder.max_words else "",
             )
@@ -274,6 +289,29 @@ def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary:
         ]
         for row in rows
     ]
+
+
+def _linear_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
+    """Of a chain model that writes trees: only whole trees, of `max_words` words at most."""
+    from espalier.decoding.beam import beam_search
+    from espalier.decoding.constraints.preorder import Preorder
+    from espalier.syntax.ternary import flatten, read_preorder
+
+    rows = beam_search(
+        model, batch, beam=decoder.beam, max_ids=ARITY * decoder.max_words + 2, begin=BOS, end=EOS,
+        length_power=decoder.length_power,
+        constraint=Preorder(vocabulary.text_size, ARITY, MISSING, EOS, NEVER, decoder.min_words, decoder.max_words),
+    )  # fmt: skip
+
+    def reply(tokens: list[int], log_probability: float) -> Reply:
+        nodes = read_preorder([token != MISSING for token in tokens])
+        words = [vocabulary.token(token) for token in tokens if token != MISSING]
+        text = [words[node] for node in flatten(nodes)]
+        cut = "words" if len(text) == decoder.max_words else ""
+        return Reply(text, log_probability, log_probability / _length(text, decoder), nodes, cut)
+
+    replies = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
+    return [sorted(row, key=lambda reply: -reply.score) for row in replies]
 
 
 def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
@@ -285,15 +323,69 @@ def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: 
     rows = tree_beam(
         model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, max_words=decoder.max_words,
         min_words=decoder.min_words, depth=decoder.max_words + 1 if chain else decoder.depth,
-        max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop,
+        max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop, length_power=decoder.length_power,
     )  # fmt: skip
 
     def reply(tree: TreeHypothesis) -> Reply:
         order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
         words = [vocabulary.token(tree.tokens[node]) for node in order]
-        return Reply(words, tree.log_probability, None if chain else tree.children, tree.cut)
+        return Reply(words, tree.log_probability, tree.score, None if chain else tree.children, tree.cut)
 
     return [[reply(tree) for tree in row] for row in rows]
+
+
+_SEARCHES: Final[dict[str, Any]] = {"chain": _chain_replies, "linear": _linear_replies, "tree": _tree_replies}
+
+
+def _shape(model: Any) -> str:
+    """What a model writes; models of trees are known by the tree contract."""
+    if hasattr(model, "arity"):
+        return "tree"
+    return str(model.config.view.shape) if hasattr(model, "config") else "chain"
+
+
+def _length(words: Sequence[str], decoder: DialogueDecoder) -> float:
+    """What the length rule divides by: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
+    return float(min(len(words) + 1, decoder.max_words) ** decoder.length_power)
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """`Inputs.measure`: sums over all trees of short references, and whether the true reply is found among ten."""
+
+    model: Any
+    data: Any
+    posts: Sequence[str]
+    references: Sequence[str]
+
+    def __call__(self, places: Any) -> dict[str, Any]:
+        from espalier.tasks.dialogue_likelihood import exact_nats, recalls
+
+        return {
+            "exact": exact_nats(self.model, self.data, places),
+            "recall": recalls(self.model, self.data, self.posts, self.references, places),
+        }
+
+
+@dataclass(frozen=True)
+class _Rerank:
+    """`Inputs.rerank`: the replies of a beam by mutual information."""
+
+    model: Any
+    data: Any
+    posts: Sequence[str]
+    decoder: DialogueDecoder
+
+    def __call__(self, prompts: Any, rows: list[list[Reply]]) -> list[list[Reply]]:
+        from espalier.tasks.dialogue_likelihood import mutual_information, sampled_posts
+
+        chosen = sampled_posts(self.data.ids, self.posts)
+        values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
+        return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
+
+    def _ranked(self, row: list[Reply], values: list[float]) -> list[Reply]:
+        scores = [value / _length(reply.words, self.decoder) for reply, value in zip(row, values, strict=True)]
+        return [row[place] for place in sorted(range(len(row)), key=lambda place: -scores[place])]
 
 
 def _check_arity(arity: int) -> None:
@@ -323,6 +415,8 @@ def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
         *_texts(table),
         writes="tree" if tree else "chain",
         likelihood=(first["nll"].tolist(), first["words"].tolist()),
+        exact=first["exact"].tolist(),
+        recall=first["recall"].tolist(),
         whole=((first["heads"] != "") & (first["cut"] == "")).tolist() if tree else None,
         grammatical=[judge(text.split()) for text in first["text"]] if judge else None,
     )

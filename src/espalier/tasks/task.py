@@ -62,12 +62,16 @@ class Inputs:
         rows: for each prompt the first columns of its output rows, one row for each record with this prompt: `id`,
             `cluster`, `sample`, and columns of the record.
         kept: the number of hypotheses of a prompt that are kept; the r-th, from 0, has `sample` + r.
+        rerank: takes (prompts,) rows of `data` and the hypotheses of each, and returns these in another order.
+        measure: takes (records,) rows of `data`; returns columns for them besides those of `likelihood`.
     """
 
     data: Any
     prompts: npt.NDArray[np.int64]
     rows: Sequence[Sequence[Mapping[str, Any]]]
     kept: int = 1
+    rerank: Callable[[npt.NDArray[np.int64], list[list[Any]]], list[list[Any]]] | None = None
+    measure: Callable[[npt.NDArray[np.int64]], Mapping[str, npt.NDArray[np.float64]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ class Task(Protocol):
 
     @property
     def likelihood_columns(self) -> tuple[str, ...]:
-        """The keys of `likelihood`."""
+        """The keys of `likelihood`, and of `Inputs.measure`."""
         ...
 
     @property

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
-from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, WordVocabulary
 from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Left, middle and right child (X2Tree, algorithm 1).
 ARITY = 3
+#: In a linearized tree, a missing child.
+MISSING = SEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,12 @@ class DialogueView:
     """The form in which a model reads a response.
 
     Attributes:
-        shape: "chain": words from left to right; "tree": nodes level by level.
+        shape: "chain": words from left to right; "tree": nodes level by level; "linear": the tree as a chain, each node
+            before its children, which are words or `MISSING`: 3 n + 1 symbols for n words.
         arity: K, the number of children of a node: the data's, or 1, where each word is the child of the one before.
     """
 
-    shape: Literal["chain", "tree"]
+    shape: Literal["chain", "tree", "linear"]
     arity: int = ARITY
 
 
@@ -42,7 +45,8 @@ class DialogueBatch(Batch):
     Attributes:
         source: (batch, source words), right-padded with `PAD`.
         inputs: (batch, time) BOS, then the target shifted by one.
-        target: (batch, time) the response and EOS, right-padded with `PAD`; also for models of trees.
+        target: (batch, time) the response, or its linearized tree, and EOS, right-padded with `PAD`; the response also
+            for models of trees.
         tokens: (nodes,) the words of the trees, roots first in the order of the batch; empty for models of chains.
         below: (nodes, K) the words of the children, EOS for none.
         owner: (nodes,) the row of the batch that each node belongs to.
@@ -96,7 +100,7 @@ class DialogueData(RaggedSplit[WordVocabulary]):
 
     def longest(self, view: DialogueView) -> int:
         """The length of the longest row that a model reads or writes, EOS included."""
-        return max(int(self.columns[side].lengths.max(initial=0)) for side in ("source", "target")) + 1
+        return max(int(rows.lengths.max(initial=0)) for rows in (self.columns["source"], self._written(view))) + 1
 
     def batch(
         self, indices: IntArray, view: DialogueView, rng: np.random.Generator | None = None, *, grain: int = 1
@@ -105,14 +109,39 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         import torch
 
         source = self.columns["source"].padded(indices, PAD, grain)
-        words = self.columns["target"].padded(indices, PAD)
-        lengths = self.columns["target"].lengths[indices]
+        written = self._written(view)
+        words, lengths = written.padded(indices, PAD), written.lengths[indices]
         words = np.pad(words, ((0, 0), (0, -(words.shape[1] + 1) % grain + 1)), constant_values=PAD)
         target, inputs = words.copy(), np.roll(words, 1, axis=1)
         target[np.arange(len(indices)), lengths], inputs[:, 0] = EOS, BOS
         rows = {"source": source, "inputs": inputs, "target": target}
         rows |= self._levels(indices, view) if view.shape == "tree" else _no_levels(view.arity)
         return DialogueBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
+
+    def _written(self, view: DialogueView) -> Ragged:
+        """What a model with this view writes from left to right."""
+        return self._linear if view.shape == "linear" else self.columns["target"]
+
+    @cached_property
+    def _linear(self) -> Ragged:
+        """The tree of each response, each node before its children."""
+        forest, target, k = self._forest(self.arity), self.columns["target"], self.arity
+        # A subtree of w words has k w + 1 symbols.
+        words, above = np.ones(len(target.flat), dtype=np.int64), forest.parent
+        levels = [np.flatnonzero(forest.level == level) for level in range(int(forest.level.max(initial=-1)) + 1)]
+        for nodes in reversed(levels[1:]):
+            np.add.at(words, above[nodes], words[nodes])
+        below = np.zeros((len(words), k), dtype=np.int64)
+        child = np.flatnonzero(above >= 0)
+        below[above[child], forest.slot[child]] = words[child]
+        before = np.cumsum(k * below + 1, axis=1) - (k * below + 1)  # the symbols of earlier siblings
+        place = np.zeros(len(words), dtype=np.int64)
+        for nodes in levels[1:]:
+            place[nodes] = place[above[nodes]] + 1 + before[above[nodes], forest.slot[nodes]]
+        offsets = k * target.offsets + np.arange(len(target.offsets))
+        flat = np.full(offsets[-1], MISSING, dtype=np.int32)
+        flat[np.repeat(offsets[:-1], target.lengths) + place] = forest.tokens
+        return Ragged(flat, offsets)
 
     def _levels(self, indices: IntArray, view: DialogueView) -> dict[str, IntArray]:
         """The nodes of the trees `indices` by level, and within a level in the order of the batch."""

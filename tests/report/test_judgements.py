@@ -1,0 +1,117 @@
+"""Filled-in sheets: levels and agreement worked out by hand, and one line for each mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from espalier.io.errors import DataError
+from espalier.report.judgements import Judgement, fleiss_kappa, judgement_of
+from espalier.report.printed import Printed
+from espalier.report.results import RunResult
+from espalier.report.sheet import sheet_of
+
+KEY = "item,one,run,rank\n1,p1,tree,1\n2,p1,tree,2\n1,p1,chain,1\n3,p2,chain,1\n0,p2,tree,1\n"
+
+
+def sheet(*levels: object) -> str:
+    return "item,given,text,level\n" + "".join(f'{n},"a, b",c,{level}\n' for n, level in enumerate(levels, start=1))
+
+
+def judged(*sheets: str, key: str = KEY) -> Judgement:
+    return judgement_of({f"{n}.csv": text for n, text in enumerate(sheets, start=1)}, key, "key.csv")
+
+
+def test_kappa_is_that_of_a_worked_example() -> None:
+    # P = (1 + 1/3 + 1 + 0) / 4 = 7/12; of 12 levels 4, 3 and 5: P_e = (16 + 9 + 25) / 144 = 50/144.
+    counts = np.array([[3, 0, 0], [0, 2, 1], [0, 0, 3], [1, 1, 1]])
+    assert fleiss_kappa(counts) == pytest.approx((84 - 50) / (144 - 50))
+    assert fleiss_kappa(np.array([[2, 0, 0], [0, 2, 0]])) == pytest.approx(1.0)
+    assert fleiss_kappa(np.array([[1, 1, 0], [1, 1, 0]])) == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("counts", [[[1, 0, 0], [0, 1, 0]], [[3, 0, 0], [3, 0, 0]], []])
+def test_kappa_of_one_person_of_one_level_or_of_nothing_is_not_defined(counts: list[list[int]]) -> None:
+    assert fleiss_kappa(np.array(counts).reshape(-1, 3)) is None
+
+
+def test_each_run_has_the_shares_of_its_own_texts() -> None:
+    found = judged(sheet(3, 1, 2), sheet(3, 2, 2))
+    tree, chain = found.runs
+    assert (found.people, found.items, tree.run, chain.run) == (2, 3, "tree", "chain")
+    # Of the tree's items 1 and 2: 3, 3, 1, 2; its third reply has no words. Of the chain's 1 and 3: 3, 3, 2, 2.
+    assert (tree.texts, tree.empty, tree.shares) == (2, 1, (25.0, 25.0, 50.0))
+    assert (chain.texts, chain.empty, chain.shares) == (2, 0, (0.0, 50.0, 50.0))
+    assert chain.kappa == pytest.approx(1.0)
+    # All three items: P = (1 + 0 + 1) / 3; of six levels 1, 3 and 2: P_e = 14/36.
+    assert found.kappa == pytest.approx((2 / 3 - 14 / 36) / (1 - 14 / 36))
+    assert judged(sheet(3, 1, 2)).kappa is None
+
+
+def test_a_sheet_of_a_report_is_read_back(talk: Printed, talk_runs: list[RunResult]) -> None:
+    assert talk.sheet is not None
+    files = sheet_of(talk.sheet, talk_runs).files()
+    head, *rows = files["nbest.csv"].splitlines()
+    filled = "\r\n".join([head, *(f"{row}3" for row in rows)])  # as spreadsheets write it
+    found = judgement_of({"a.csv": "\ufeff" + filled}, files["nbest_key.csv"], "key.csv")
+    assert {run.run for run in found.runs} == {"chain", "tree"}
+    assert all(run.shares == (0.0, 0.0, 100.0) for run in found.runs)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (sheet(3, "", 2), "1.csv, row 3: no level for item 2; give 1, 2 or 3"),
+        (sheet(3, 4, 2), "1.csv, row 3: the level '4' of item 2; give 1, 2 or 3"),
+        (sheet(3, "good", 2), "1.csv, row 3: the level 'good' of item 2; give 1, 2 or 3"),
+        (sheet(3, 2), "1.csv: no row for item 3; fill in the whole sheet"),
+        (sheet(3, 2, 1, 1), "1.csv, row 5: item 4 is not in key.csv; use the sheet's own key"),
+        (sheet(3, 2, 1) + "2,a,b,1\n", "1.csv, row 5: item 2 a second time; keep one"),
+        (sheet(3) + "two,a,b,1\n", "1.csv, row 3: the item 'two' is no number"),
+        (sheet(3) + "2,a,1\n", "1.csv, row 3: 3 columns; expected 4"),
+        ("", "1.csv, row 1: not the columns of the sheet; expected item,given,text,level"),
+        (KEY, "1.csv, row 1: not the columns of the sheet; expected item,given,text,level"),
+    ],
+)
+def test_a_mistake_in_a_sheet_is_one_line_with_its_file_and_row(text: str, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        judged(text)
+    assert str(caught.value) == message
+
+
+def test_a_mistake_in_the_key_is_one_line() -> None:
+    with pytest.raises(DataError, match=r"^key\.csv, row 2: the rank 'first' is no number$"):
+        judged(sheet(1), key="item,one,run,rank\n1,p1,tree,first\n")
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
+    command = [sys.executable, str(root / "pipeline"), "judge", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_command_prints_the_levels_and_a_mistake_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "nbest_key.csv").write_text(KEY)
+    (tmp_path / "ann.csv").write_text(sheet(3, 1, 2))
+    (tmp_path / "bob.csv").write_text(sheet(3, 2, 2))
+    shown = run("ann.csv", "bob.csv", folder=tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "tree       2      1   25.00%   25.00%   50.00%   0.2000" in shown.stdout
+    assert "2 people, 3 items, kappa over all items 0.4545" in shown.stdout
+    told = json.loads(run("ann.csv", "bob.csv", "--json", folder=tmp_path).stdout)
+    assert told["runs"][0]["shares"] == [25.0, 25.0, 50.0]
+    (tmp_path / "bob.csv").write_text(sheet(3, "", 2))
+    for arguments, line in (
+        (("ann.csv", "bob.csv"), "espalier: bob.csv, row 3: no level for item 2; give 1, 2 or 3\n"),
+        (("ann.csv", "ann.csv"), "espalier: judge: a sheet is named twice; one file for each person\n"),
+        (("eve.csv",), "espalier: eve.csv: cannot be read (No such file or directory)\n"),
+    ):
+        failed = run(*arguments, folder=tmp_path)
+        assert (failed.returncode, failed.stdout, failed.stderr) == (1, "", line)
