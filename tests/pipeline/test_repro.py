@@ -192,6 +192,7 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("versions.training", 9, TRAININGS),
     ("versions.decoding.verse", 9, {"decode@songnet_free", "decode@songnet_no_s", "baselines@tiny"}),
     ("versions.decoding.paraphrase", 9, {"decode@expanded", "decode@written", "baselines@said"}),
+    ("versions.baselines.verse", 9, {"baselines@tiny"}),
     ("versions.encodings.verse", 9, {"linearize@tiny"}),
     ("versions.encodings.pairs", 9, {"linearize@said"}),
     ("versions.annotation", 9, {"annotate@again", "annotate@reread", "baselines@tiny", "baselines@said"}),
