@@ -21,7 +21,9 @@ from espalier.corpora.records import Pair
 from espalier.io.hashing import seed_from
 from espalier.nursery import dialogue_zh, paraphrase_en, verse_en, verse_zh
 from espalier.syntax.conllu import Annotated, write_conllu
+from espalier.syntax.constituency import read_tree
 from espalier.syntax.dependency import Dependencies
+from espalier.syntax.levels import linearize
 from espalier.verse.text import units_of
 
 #: Rows of each source.
@@ -44,6 +46,21 @@ def write_synthetic(source: str, folder: Path) -> bool:
         return False
     SYNTHETIC[source](folder, seed_from("synthetic", source))
     return True
+
+
+def _guig_released(folder: Path, seed: int) -> None:
+    """The pairs with their trees, and texts of others for each of them."""
+    pairs = list(paraphrase_en.grow(ROWS, seed))
+    fields = ((p.source, *_linearized(p.source_tree), p.target, *_linearized(p.target_tree)) for p in pairs)
+    _write(folder / "test_syn_src.txt", ("\t\t".join(row) for row in fields))
+    for name in ("text.full.v-submit.11.19.txt", "text.full.v-submit.11.26.txt"):
+        _write(folder / name, (pair.source for pair in pairs))
+
+
+def _linearized(tree: str) -> tuple[str, str]:
+    """Labels and levels, as the reader `paranmt` reads them."""
+    labels, levels = linearize(read_tree(tree, words=False))
+    return " ".join(labels), " ".join(map(str, levels))
 
 
 def _penn(folder: Path, seed: int) -> None:
@@ -239,6 +256,7 @@ def _write(file: Path, lines: Iterable[str]) -> None:
 
 
 SYNTHETIC: Final[dict[str, Writer]] = {
+    "guig_released": _guig_released,
     "penn": _penn,
     "ud_english_ewt": partial(_conllu_en, files=[f"en_ewt-ud-{split}.conllu" for split in ("train", "dev", "test")]),
     "ud_chinese_gsd_v1": partial(_conllu_zh, files=["zh-ud-train.conllu"]),
