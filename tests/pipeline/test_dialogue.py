@@ -289,7 +289,9 @@ def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str)
     assert {*scored["scores"]} == {*KEYS}
     undefined = {name for name, value in scored["scores"].items() if value is None}
     trees = run in ("grown", "short")
-    assert undefined == {*scored["undefined"]} == (set() if trees else {"tree_whole"})
+    # There are fewer than ten pairs, and a short split may have no short reference.
+    assert undefined == {*scored["undefined"]} and "recall_1_of_10" in undefined
+    assert undefined - {"recall_1_of_10", "perplexity_exact_per_word"} == (set() if trees else {"tree_whole"})
     counts = scored["counts"]
     assert counts["records"] == table["id"].nunique() and counts["posts"] == table["source"].nunique()
     assert counts["texts"] == len(table) and counts["cut"] == (table["cut"] != "").sum()
@@ -299,7 +301,7 @@ def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str)
 
 def test_the_metrics_are_few_numbers_of_the_details(talked: Path) -> None:
     scores, numbers = details(talked, "grown")["scores"], read_json(talked / "metrics/x2tree/grown.json")
-    assert {*numbers} == {"bleu", "dist1", "dist2", "ppl", "exact", "recall", "whole", "grammar"}
+    assert {*numbers} == {"bleu", "dist1", "dist2", "ppl", "exact", "whole", "grammar"}
     assert numbers["ppl"] == pytest.approx(scores["perplexity_per_word"], rel=1e-4)
     assert "whole" not in read_json(talked / "metrics/x2tree/replied.json")
 
