@@ -14,9 +14,8 @@ from espalier.corpora.records import Quarantined, Row, records_of, required_colu
 from espalier.datasets.encoding import Encoding
 from espalier.io.errors import DataError
 from espalier.io.files import Numbers, read_json, write_json
-from espalier.io.hashing import files_sha256
 from espalier.io.registry import imported
-from espalier.io.tables import read_table
+from espalier.io.tables import read_table, table_sha256
 from espalier.tasks.registry import task
 from espalier.tasks.task import Ready
 from espalier.training.config import TrainingConfig
@@ -202,8 +201,8 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "task": run.task,
         "model": run.model,
         "dataset": run.dataset,
-        # Of the ready dataset's files; unknown where only outputs are at hand.
-        "data": files_sha256(ready) if ready.is_dir() else None,
+        # Of the encoded split; unknown where only outputs are at hand.
+        "data": table_sha256(ready / f"{run.split}.parquet") if ready.is_dir() else None,
         "split": run.split,
         # With its defaults: the beam and the rule of lengths stand here for every run.
         "decoder": decoder.model_dump(mode="json"),

@@ -28,9 +28,12 @@ class SampledReader(Reader):
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
     ) -> Iterator[Record | Quarantined]:
-        """As many rows as the option `rehearsal` says, of those that pass its filters."""
+        """As many rows as the option `rehearsal` says, of those that pass its filters; without the option all rows."""
         given = dict(options)
-        sampling = given.pop(OPTION)
+        sampling = given.pop(OPTION, None)
+        if sampling is None:
+            yield from super().rows(folders, given, language=language, where=where)
+            return
         read = [row for row in super().rows(folders, given, language=language, where=where) if isinstance(row, Record)]
         rules = {name: value for name, value in sampling["filters"].items() if name not in _OF_TREES}
         kept, _ = screen(read, Filters.model_validate(rules))

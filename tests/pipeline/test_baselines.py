@@ -44,9 +44,10 @@ def written(folder: Path, empty: str = "") -> Any:
     details = {"language": "zh", "rows": {}, "splits": {}, "quarantined": {}, "measures": {}, "filtered": counts,
                "parsed": {}}  # fmt: skip
     write_json(folder / "details.json", details)
+    write_json(folder / "extras.json", {})
     entry = SimpleNamespace(
-        paper="x2tree", task="dialogue", dataset="talk", split="test", parser="none", lexicon="none",
-        decoder={"beam": 2}, scoring={}, samples=2, seed=1,
+        paper="x2tree", task="dialogue", dataset="talk", split="test", train="none", parser="none", lexicon="none",
+        published="none", texts={}, decoder={"beam": 2}, scoring={}, samples=2, seed=1,
     )  # fmt: skip
     return SimpleNamespace(
         baselines={"talk": entry},

@@ -11,7 +11,7 @@ import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
-from espalier.io.hashing import files_sha256
+from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.artifacts import read_measurement
 
@@ -21,7 +21,7 @@ Cli = Callable[..., Any]
 def test_details_say_how_a_run_was_made_and_nothing_that_differs_each_time(shared: Path) -> None:
     settings = json.loads((shared / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))["settings"]
     summary = json.loads((shared / "models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]
-    assert settings["data"] == files_sha256(shared / "data/ready/tiny")
+    assert settings["data"] == table_sha256(shared / "data/ready/tiny/test.parquet")
     assert settings["decoder"]["length_power"] == 0.0  # a default, and the rule of lengths
     assert (settings["decoder"]["top_k"], settings["decoder"]["beam"]) == (8, 5)
     assert settings["precision"] == "auto"

@@ -83,7 +83,7 @@ def test_published_texts_are_scored_on_the_rows_that_fit(folder: Path) -> None:
     assert read_json(folder / "details/datasets/theirs.json")["quarantined"] == {"unknown label": 1}
     baselines.run("theirs")
     rows = {path.stem for path in (folder / "metrics/guig/baselines/theirs").iterdir()}
-    assert rows == {"copy", "human", "ngram", "retrained"}
+    assert rows == {"chance", "copy", "exemplar", "human", "ngram", "retrained"}
     details = {row: read_json(folder / f"details/guig/baselines/theirs/{row}.json") for row in rows}
     assert {each["counts"]["records"] for each in details.values()} == {3}
     assert details["human"]["scores"]["rouge_1"] == 100

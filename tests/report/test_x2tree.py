@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
@@ -93,7 +94,7 @@ PARAMS = SimpleNamespace(
     models={
         key: SimpleNamespace(
             paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "rnn_seq2seq",
-            network={"context": context},
+            network={"context": context}, training={"steps": 2}, dataset="dialogue_zh",
         )
         for key, context in CONTEXTS.items()
     },
@@ -105,6 +106,7 @@ PARAMS = SimpleNamespace(
         for key in RUNS
     },
     baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh", texts={})},
+    datasets=SimpleNamespace(every={"dialogue_zh": SimpleNamespace(settings=DialogueSettings())}),
 )  # fmt: skip
 
 #: What the details of a row without a trained model say of it.
@@ -202,7 +204,7 @@ def test_rows_of_fewer_records_have_the_scores_of_these_records(made: Path) -> N
     write_scores("x2tree", "few", kind, Outputs(table.assign(text="我 去"), "zh", 1, facts=facts), {}, ROW)
     rows = _outputs("x2tree_att").assign(text="我 去")
     write_scores("x2tree", "baselines/dialogue_zh/copy", kind, Outputs(rows, "zh", 1, facts=facts), {}, ROW)
-    baselines: Any = {"dialogue_zh": SimpleNamespace(paper="x2tree", task="dialogue", seed=1)}
+    baselines: Any = {"dialogue_zh": SimpleNamespace(paper="x2tree", task="dialogue", seed=1, texts={})}
     read = read_rows("dialogue_zh", baselines["dialogue_zh"], "nursery", "zh")
     assert [(row.key, row.ids) for row in read] == [("dialogue_zh/copy", frozenset(POSTS))]
     few, all_ = (RunResult(key="few", model="m", profile="nursery", dataset="dialogue_zh", ids=frozenset(ids))

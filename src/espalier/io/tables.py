@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
+from espalier.io.hashing import file_sha256
 
 #: The key of the schema that says where the digest is, and the digest's first bytes.
 DIGEST, MARK = "espalier.digest", b"sha256::"
@@ -56,6 +57,12 @@ def table_metadata(path: Path) -> dict[str, str]:
     """The schema metadata that `write_table` was given. Raises as `read_table` does."""
     metadata = _metadata(_opened(path).schema_arrow)
     return {key: value for key, value in metadata.items() if key != DIGEST and not key.startswith("pandas")}
+
+
+def table_sha256(path: Path) -> str:
+    """The digest of a table's bytes, which are those that were written. Raises as `read_table` does."""
+    _opened(path)
+    return file_sha256(path)
 
 
 def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = ()) -> pa.Table:
