@@ -282,3 +282,14 @@ def test_a_profile_that_has_run_nothing_warns_of_nothing(shared: Path, run: Run,
     answer = run(shared / folder, "dvc", *command.split(), COLUMNS="120")
     assert "DVC failed" not in answer.err and "Traceback" not in answer.err, answer.err
     assert max(map(len, answer.out.splitlines()), default=0) <= 120
+
+
+@pytest.mark.parametrize("paper", ["songnet", "guig", "x2tree"])
+def test_the_metrics_of_a_paper_fit_a_terminal_of_120_columns(
+    pytestconfig: pytest.Config, run: Run, tmp_path: Path, paper: str
+) -> None:
+    answer = run(
+        pytestconfig.rootpath, "dvc", "metrics", "show", f"metrics/{paper}", DVC_SITE_CACHE_DIR=str(tmp_path / "dvc")
+    )
+    assert answer.status == 0 and "human.json" in answer.out, answer.err
+    assert max(map(len, answer.out.splitlines())) <= 120

@@ -63,7 +63,6 @@ KEYS: Final = (
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
-    "dist1": "distinct_1",
     "dist2": "distinct_2",
     "ppl": "perplexity_per_word",
     "exact": "perplexity_exact_per_word",

@@ -45,14 +45,13 @@ HEADLINE: Final = {
     "rougeL": "rouge_l",
     "meteor": "meteor",
     "ted": "ted_full",
-    "template": "template_kept",
+    "kept": "template_kept",
     "ppl": "perplexity",
 }
 EXPANSION_HEADLINE: Final = {
     "ted": "ted_full",
-    "template": "template_kept",
+    "kept": "template_kept",
     "exact": "exact",
-    "nodes": "nodes_ratio",
 }
 
 _FAMILIES: Final = (
