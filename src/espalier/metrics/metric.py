@@ -257,7 +257,7 @@ def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
 
 
 def headline_json(scores: Mapping[str, Score], headline: Mapping[str, str]) -> dict[str, float]:
-    """The numbers that `dvc metrics show` prints, of 5 significant digits.
+    """The numbers that `dvc metrics show` prints, of 5 significant digits and at most 4 decimals.
 
     Args:
         scores: by metric.
@@ -267,7 +267,7 @@ def headline_json(scores: Mapping[str, Score], headline: Mapping[str, str]) -> d
         The values by short name, in the order of `headline`. A metric without a value is left out.
     """
     values = {name: scores[metric].value for name, metric in headline.items() if metric in scores}
-    return {name: float(f"{value:.5g}") for name, value in values.items() if value is not None}
+    return {name: round(float(f"{value:.5g}"), 4) for name, value in values.items() if value is not None}
 
 
 def _rounded(value: float | None) -> float | None:
