@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from espalier.io.errors import ArtifactError
-from espalier.metrics.metric import Score, details_json
+from espalier.metrics.metric import Score, columns_by_family, details_json
 from espalier.metrics.metric import scores as scores_of
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.artifacts import SEGMENT_COLUMNS, read_details, read_ids, read_segments
+from pipeline.artifacts import read_details, read_ids, read_segments
 from pipeline.params import Baseline
 
 if TYPE_CHECKING:
@@ -92,11 +92,8 @@ def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Sc
     """
     table, kind = read_segments(baseline.paper, place), task(baseline.task)
     table = table[table["id"].isin(ids)]
-    families: dict[str, list[str]] = {}
-    for name in table.columns.drop(list(SEGMENT_COLUMNS)):
-        families.setdefault(name.rpartition(".")[0], []).append(name)
     scores: dict[str, Score] = {}
-    for family, columns in families.items():
+    for family, columns in columns_by_family(table.columns).items():
         rows = table.dropna(how="all", subset=columns)
         metrics = [metric for metric in kind.metrics(family) if not metric.corpus_level]
         statistics = rows[columns].to_numpy(dtype="float64")

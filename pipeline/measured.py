@@ -1,7 +1,7 @@
 """What was measured of a training or a decoding: seconds, memory, hardware.
 
-It differs from machine to machine and from day to day. So it stands in a file of its own, which no stage reads and DVC
-does not track (`measured/<stage>/<key>.json`): a clean clone that runs again gets the same artifacts and details.
+It differs from machine to machine and from day to day. So it stands in `measured/<stage>/<key>.json`, which only
+reports read and DVC does not track: a clean clone that runs again gets the same artifacts and details.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ scores, segment scores and intervals agree, as in sacreBLEU (Post 2018).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -231,6 +231,16 @@ def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict
             )
         results[key] = replace(scores[key], value=value)
     return results
+
+
+def columns_by_family(columns: Iterable[str]) -> dict[str, list[str]]:
+    """The statistics among the columns of a table of segments, which are named FAMILY.PLACE."""
+    families: dict[str, list[str]] = {}
+    for name in columns:
+        family, dot, _ = name.rpartition(".")
+        if dot:
+            families.setdefault(family, []).append(name)
+    return families
 
 
 def segment_scores(metric: Metric, statistics: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from espalier.metrics.metric import Metric
+from espalier.metrics.metric import Metric, columns_by_family
 from espalier.metrics.paired import paired
 from espalier.report.printed import Column, Printed
 from espalier.report.results import Comparison
@@ -117,12 +117,8 @@ def _rows(system: Statistics, ids: pd.Index[Any]) -> Any:
 
 def _statistics(run: RunSegments) -> dict[str, Statistics]:
     """By metric, the statistics of each seed summed over the samples of an id."""
-    families: dict[str, list[str]] = {}
-    for name in map(str, run.table.columns):
-        if name not in ("id", "cluster", "seed", "sample"):
-            families.setdefault(name.rpartition(".")[0], []).append(name)
     statistics: dict[str, Statistics] = {}
-    for family, columns in families.items():
+    for family, columns in columns_by_family(map(str, run.table.columns)).items():
         rows = run.table[["seed", "id", "cluster", *columns]].dropna(how="all", subset=columns)
         by_seed = [
             table.groupby(["id", "cluster"], sort=True)[columns].sum() for _, table in rows.groupby("seed", sort=True)
