@@ -15,11 +15,12 @@ from typing import Any
 
 from espalier.io.files import write_json
 from pipeline import layout
+from pipeline.workers import cores
 
 
 def peak_memory() -> int:
-    """The largest resident memory of this process so far, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """The largest resident memory so far of this process, or of one that it started and that ended, in bytes."""
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
@@ -52,7 +53,6 @@ class Clock:
 
 def _processor() -> str:
     """The processor's name, and how many of its cores this process may use."""
-    import os
     import platform
     from pathlib import Path
 
@@ -61,5 +61,4 @@ def _processor() -> str:
     if cpuinfo.is_file():
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
         name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{name}, {cores} cores"
+    return f"{name}, {cores()} cores"

@@ -25,6 +25,7 @@ from espalier.syntax.parsers.parser import Parser, Refused, Sentence
 from pipeline.layout import ROOT
 from pipeline.progress import progress_bar
 from pipeline.stage_run import ONE_THREAD
+from pipeline.workers import cores, workers
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -71,13 +72,13 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
     shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
     files = [scratch / f"{digest(shard)}.parquet" for shard in shards]
     todo = [number for number, file in enumerate(files) if not file.exists()]
-    scheduler, workers = os.environ.get("ESPALIER_SCHEDULER") or None, _workers(len(todo))
+    scheduler, processes = os.environ.get("ESPALIER_SCHEDULER") or None, _processes(len(todo))
     with progress_bar() as bar:
         started, done = time.monotonic(), 0
         task = bar.add_task("parse", total=len(distinct), completed=len(distinct) - sum(len(shards[n]) for n in todo))
         parts = ((number, shards[number]) for number in todo)
-        local = scheduler is None and workers <= 1
-        for number, rows in _here(parts, parser) if local else _by_dask(parts, parser, scheduler, workers):
+        local = scheduler is None and processes <= 1
+        for number, rows in _here(parts, parser) if local else _by_dask(parts, parser, scheduler, processes):
             write_table(files[number], pd.DataFrame(rows, columns=[*COLUMNS, "reason"]))
             done += len(rows)
             bar.update(task, advance=len(rows), note=f"{done / (time.monotonic() - started):,.0f} sentences/s")
@@ -105,12 +106,12 @@ def _here(parts: Iterator[tuple[int, list[Sentence]]], parser: Path) -> Iterator
 
 
 def _by_dask(
-    parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, workers: int
+    parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, processes: int
 ) -> Iterator[tuple[int, list[Row]]]:
     """Shards in the order in which they finish. A shard whose worker dies is given to another."""
     from distributed import as_completed
 
-    with _client(scheduler, workers) as client:
+    with _client(scheduler, processes) as client:
         numbers: dict[Future, int] = {}
 
         def submitted() -> Iterator[Future]:
@@ -129,7 +130,7 @@ def _by_dask(
 
 
 @contextmanager
-def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
+def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
     import logging
 
     import dask
@@ -155,7 +156,7 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
         LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
+            n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
             env={"PYTHONPATH": paths},
         ) as cluster,
         Client(cluster) as client,
@@ -163,13 +164,8 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Client]:
         yield client
 
 
-def _workers(shards: int) -> int:
-    text = os.environ.get("ESPALIER_WORKERS", "")
-    if not text:
-        return min(os.cpu_count() or 1, shards // SHARDS_PER_PROCESS)
-    if not (text.isdecimal() and len(text) < 10 and int(text) >= 1):
-        raise ConfigError(f"'{text}' is not a number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
-    return min(int(text), shards)
+def _processes(shards: int) -> int:
+    return min(workers(min(cores(), shards // SHARDS_PER_PROCESS)), shards)
 
 
 def _row(answer: Parse | Refused) -> Row:

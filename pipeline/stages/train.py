@@ -30,8 +30,10 @@ from pipeline.device import device
 from pipeline.measured import Clock
 from pipeline.params import Model, load_params
 from pipeline.progress import progress_bar, say
+from pipeline.seeds import Show, side_by_side
 from pipeline.systems import describe
 from pipeline.validation import validated
+from pipeline.workers import cores, workers
 
 if TYPE_CHECKING:
     import rich.progress
@@ -98,8 +100,10 @@ class Trained:
 def run(key: str) -> None:
     """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
 
-    Under `accelerate launch` every process trains, and the first one writes.
+    On a CPU its seeds train side by side, as many as there are cores or as `ESPALIER_WORKERS` says. Under
+    `accelerate launch` every process trains, and the first one writes.
     """
+    import torch
     from accelerate import PartialState
 
     from espalier.models.serialization import save_model
@@ -107,7 +111,14 @@ def run(key: str) -> None:
     params = load_params()
     model = entry("model", params.models, key)
     clock = Clock()
-    results = [_train_seed(key, model, seed) for seed in model.seeds]
+    alone = os.environ.get("WORLD_SIZE", "1") == "1" and device().type == "cpu"
+    processes = workers(cores() // torch.get_num_threads()) if alone else 1
+    with progress_bar() as bar:
+        show = _bars(bar, key, model)
+        if len(model.seeds) > 1 and processes > 1:
+            side_by_side(train_seed, key, model.seeds, processes, show)
+        # A training that is over begins and ends with its last checkpoint.
+        results = [train_seed(key, seed, show) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
     with atomic_folder(layout.model(key)) as folder:
@@ -128,7 +139,8 @@ def run(key: str) -> None:
         )
 
 
-def _train_seed(key: str, model: Model, seed: int) -> Trained:
+def train_seed(key: str, seed: int, show: Show) -> Trained:
+    """Train a model with one seed."""
     import torch
 
     from espalier.models.contract import check_model
@@ -137,6 +149,7 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
     from espalier.training.loop import train
     from espalier.training.optimization import precision_of
 
+    model = entry("model", load_params().models, key)
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
     kind = architecture(model.arch, where=f"models.{key}.arch")
     form = encoding(kind.encoding)
@@ -150,12 +163,11 @@ def _train_seed(key: str, model: Model, seed: int) -> Trained:
         load_weights(built, weights_of(layout.model(model.init)))
     splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
     scratch = layout.scratch("train", key, _identity(key, model, seed))
-    with progress_bar() as bar:
-        progress = train(
-            built, splits["train"], splits["dev"], config,
-            width=network.width, seed=seed, scratch=scratch, watch=_watcher(bar, key, seed, config.steps),
-            cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
-        )  # fmt: skip
+    progress = train(
+        built, splits["train"], splits["dev"], config,
+        width=network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
+        cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
+    )  # fmt: skip
     precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
     return Trained(seed, built, vocabulary, progress, scratch, precision)
 
@@ -175,9 +187,19 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
     return Examples(data, network.view, data.sizes(network.view))
 
 
-def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Callable[[Progress], None]:
-    """Shows each step in the bar; writes each evaluation, with its clock, to `.scratch/logs/<key>.seed<seed>.jsonl`."""
-    task = bar.add_task(f"{key} seed {seed}", total=steps, note="")
+def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
+    """A bar for each seed."""
+    steps = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training").steps
+    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps, note="") for seed in model.seeds}
+
+    def show(seed: int, step: int, note: str) -> None:
+        bar.update(tasks[seed], completed=step, note=note)
+
+    return show
+
+
+def _watcher(key: str, seed: int, show: Show) -> Callable[[Progress], None]:
+    """Shows each step; writes each evaluation, with its clock, to `.scratch/logs/<key>.seed<seed>.jsonl`."""
     log = layout.scratch("logs", f"{key}.seed{seed}.jsonl")
     log.parent.mkdir(parents=True, exist_ok=True)
     written = 0
@@ -186,11 +208,8 @@ def _watcher(bar: rich.progress.Progress, key: str, seed: int, steps: int) -> Ca
         nonlocal written
         last = progress.history[-1] if progress.history else None
         rate = progress.tokens_per_second
-        bar.update(
-            task,
-            completed=progress.step,
-            note=f"{rate:,.0f} tokens/s" + (f", dev loss {last['dev_loss']:.3f}" if last else ""),
-        )
+        dev_loss = f", dev loss {last['dev_loss']:.3f}" if last else ""
+        show(seed, progress.step, f"{rate:,.0f} tokens/s{dev_loss}")
         if last and len(progress.history) > written:
             written = len(progress.history)
             line = {"time": round(time.time()), **last, "seconds": round(progress.seconds, 1), "rate": round(rate)}

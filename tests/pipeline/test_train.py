@@ -78,7 +78,7 @@ def test_a_model_that_lacks_a_method_is_refused_before_the_first_step(
     answer = cli(project, "train", "songnet")
     assert answer.status == 1
     assert "architecture songnet: its model, SongNet, has no step, which every chain model needs" in answer.err
-    assert not (project / ".scratch/train").exists()
+    assert not list((project / ".scratch/train").rglob("*.json"))
 
 
 @pytest.mark.parametrize(

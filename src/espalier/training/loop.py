@@ -138,6 +138,8 @@ def train(
             if not mine:
                 raise DataError("fewer batches than processes", file="train split", remedy="lower batch_tokens")
             progress.epoch, progress.index = progress.epoch + 1, 0
+    if accelerator.is_main_process:
+        _save(model, optimizer, scratch, progress, best, running)  # called again, it is over at once
     model.load_state_dict(best)
     return progress
 

@@ -1,0 +1,26 @@
+"""How many processes a stage may start."""
+
+from __future__ import annotations
+
+import os
+
+from espalier.io.errors import ConfigError
+
+
+def workers(default: int) -> int:
+    """What `ESPALIER_WORKERS` says, else `default`.
+
+    Raises:
+        ConfigError: it is no positive number.
+    """
+    text = os.environ.get("ESPALIER_WORKERS", "")
+    if not text:
+        return default
+    if not (text.isdecimal() and len(text) < 10 and int(text) >= 1):
+        raise ConfigError(f"'{text}' is not a number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
+    return int(text)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
