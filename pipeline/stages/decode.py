@@ -33,7 +33,7 @@ PREFIXES, TOKENS = 512, 8192
 
 
 def run(key: str) -> None:
-    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model.
+    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model that its guidance has too.
 
     A row for each record, seed and sample: `id`, `cluster` (the records that are resampled together), `seed`,
     `sample`, the task's columns, and the likelihood of the reference. The table's metadata holds under "unfit" how
@@ -47,7 +47,7 @@ def run(key: str) -> None:
     guidance = None if run_.guidance == layout.NONE else read_texts(*run_.guidance.split("/"))
     options = RunOptions(run_.samples, run_.seed, guidance)
     tables, dev, facts = [], [], dict[str, str]()
-    for seed in params.models[run_.model].seeds:
+    for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
         model = load_model(layout.model(run_.model), seed)[0].to(device())
         ready = _ready(run_, run_.split, model, params)
         dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
@@ -59,6 +59,18 @@ def run(key: str) -> None:
     counts = {"records": int(tables[0]["id"].nunique()), "texts": sum(map(len, tables))}
     clock.write("decode", key, {**counts, "made_of": made_of(run_)})
     say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
+
+
+def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | None) -> list[int]:
+    """The seeds to decode. Under guidance, one of a seed of its own: else one expander would pass for several."""
+    guiding = set(seeds if guidance is None else guidance["seed"])
+    if not (common := [seed for seed in seeds if seed in guiding]):
+        raise ConfigError(
+            f"no seed of {run_.model} is a seed of {run_.guidance}",
+            where=f"params.yaml: runs.{key}.guidance",
+            remedy=f"train {run_.model} with one of the seeds {', '.join(map(str, sorted(guiding)))}",
+        )
+    return common
 
 
 def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from espalier.training import loop
@@ -114,6 +115,21 @@ def test_each_seed_has_its_weights_its_curve_and_its_texts(project: Path, cli: C
     assert [line.split(",")[:2] for line in lines[1:]] == [[s, n] for s in ("3", "12") for n in ("8", "16", "20")]
     counts = json.loads((project / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))["counts"]
     assert (counts["records"], counts["texts"]) == (10, 20)
+
+
+def test_a_guided_run_has_only_the_seeds_that_its_guidance_has(
+    project: Path, cli: Cli, refused: Callable[..., str], edit: Callable[..., None]
+) -> None:
+    edit(project / "params.yaml", "models.writer.seeds", [1, 2])
+    assert cli(project, "train", "writer").status == 0
+    assert cli(project, "decode", "written").status == 0
+    assert set(pd.read_parquet(project / "outputs/guig/written.parquet")["seed"]) == {1}
+    edit(project / "params.yaml", "models.writer.seeds", [2])
+    assert cli(project, "train", "writer").status == 0
+    assert (
+        "runs.written.guidance: no seed of writer is a seed of guig/expanded; train writer with one of the seeds 1"
+        in refused(project, "decode", "written")
+    )
 
 
 def test_a_model_can_begin_with_anothers_weights(project: Path, cli: Cli, edit: Callable[..., None]) -> None:

@@ -268,7 +268,6 @@ def test_what_another_run_wrote_is_a_guide_and_a_bare_template_where_it_wrote_no
 
     assert guides(2, 1) == [[TREES[1], bare[1], bare[2]], [TREES[2], bare[1], bare[2]]]
     assert guides(1, 2) == [[TREES[0], TREES[0], bare[2]]]
-    assert guides(1, 9) == [[TREES[1], bare[1], bare[2]]]  # a seed that the other run lacks: its first one
     with pytest.raises(DataError, match=r"no run guides this one.*name one as the run's guidance"):
         inputs_of(view, guide="run")
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.layers.attention import KeyValues
+from espalier.layers.attention import KeyValues, dot_product_attention
 from espalier.layers.linear import linear
 
 
@@ -70,7 +69,7 @@ class MultiEncoderAttention(nn.Module):
         query = query.transpose(1, 2)  # (rows, heads, time, head width)
         dropout = self.dropout if self.training else 0.0
         parts = [
-            F.scaled_dot_product_attention(part, memory.key_values.keys, memory.key_values.values, memory.bias, dropout)
+            dot_product_attention(part, memory.key_values.keys, memory.key_values.values, memory.bias, dropout)
             for part, memory in zip(query.split(self.heads, dim=1), memories, strict=True)
         ]
         mixed = torch.cat(parts, dim=1).transpose(1, 2).reshape(*shape[:2], self.out.in_features)

@@ -344,8 +344,7 @@ def _guides(
         return tops
     if guidance is None:
         raise DataError("no run guides this one", file="params.yaml", remedy="name one as the run's guidance")
-    table = guidance[guidance["sample"] == sample]
-    table = table[table["seed"] == (seed if (table["seed"] == seed).any() else table["seed"].min())]
+    table = guidance[(guidance["sample"] == sample) & (guidance["seed"] == seed)]
     trees = dict(zip(table["id"], table["tree"], strict=True))
     nodes = (model.config.positions - 2) // (3 if view.form == "brackets" else 1)
 
