@@ -112,12 +112,17 @@ def test_with_fewer_than_three_seeds_a_claim_neither_holds_nor_fails(
 def test_a_claim_that_a_trivial_row_of_its_dataset_beats_cannot_be_interpreted(
     pairs: Printed, pair_runs: list[RunResult]
 ) -> None:
-    def row(name: str, bleu: float, dataset: str = "d", protocol: str = "baseline") -> RunResult:
-        metrics = {"scores": {"bleu": bleu}, "settings": {"dataset": dataset}}
-        trivial = protocol == "baseline" and name != "human"
-        return RunResult(key=f"d/{name}", model="", profile="nursery", trivial=trivial, metrics=metrics)
+    def row(name: str, bleu: float, **changes: Any) -> RunResult:
+        made = RunResult(
+            key=f"d/{name}", model="", profile="nursery", dataset="d", ids=frozenset("ab"), row=name,
+            trivial=name != "human", metrics={"scores": {"bleu": bleu}, "signatures": {"bleu": "by:x"}},
+        )  # fmt: skip
+        return replace(made, **changes)
 
-    runs = [replace(run, metrics={**run.metrics, "settings": {"dataset": "d"}}) for run in pair_runs]
+    runs = [
+        replace(run, dataset="d", ids=frozenset("ab"), metrics={**run.metrics, "signatures": {"bleu": "by:x"}})
+        for run in pair_runs
+    ]
     compared = _compared("bleu", 2.0, 0.001)
 
     def verdict(*rows: RunResult) -> tuple[str, str]:
@@ -127,8 +132,11 @@ def test_a_claim_that_a_trivial_row_of_its_dataset_beats_cannot_be_interpreted(
     # Of the two runs the better has 22.
     assert verdict(row("copy", 23.0)) == ("not interpretable", "d/copy")
     assert verdict(row("copy", 22.0)) == ("holds", "")
-    # People are not trivial, and another corpus is another table.
-    assert verdict(row("human", 99.0), row("copy", 23.0, "e"), row("x", 23.0, protocol="free")) == ("holds", "")
+    # People are not trivial; another corpus, other texts of it and another protocol are other tables.
+    others = [{"dataset": "e"}, {"ids": frozenset("a")}, {"given": ("bleu",)}, {"profile": "small"}]
+    assert verdict(row("human", 99.0), *(row("copy", 23.0, **other) for other in others)) == ("holds", "")
+    other = {"scores": {"bleu": 23.0}, "signatures": {"bleu": "by:y"}}
+    assert verdict(row("copy", 23.0, metrics=other)) == ("holds", "")
     assert "d/copy is above both" in _found(pairs, [*runs, row("copy", 23.0)], compared)[0].evidence
 
 

@@ -19,6 +19,36 @@ DETAILS = {
         "counts": {"posts": 2000},
         "rows": {"train": 30157},
     },
+    ("small", "orderings", "guig"): {
+        "orderings": [
+            {
+                "claim": "One is better.",
+                "profile": "small",
+                "p": 0.01,
+                "p_holm": 0.02,
+                "seeds": [3, 3],
+                "verdict": "holds",
+                "measures": [
+                    {
+                        "metric": "bleu",
+                        "printed_effect": 9.12,
+                        "effect": 0.2634,
+                        "interval": [-0.1, 0.62],
+                        "printed_effect_excluded": True,
+                    },
+                    {
+                        "metric": "ted",
+                        "printed_effect": None,
+                        "effect": -1.0,
+                        "interval": None,
+                        "printed_effect_excluded": False,
+                    },
+                ],
+            },
+            {"claim": "Another.", "profile": "", "p": None, "p_holm": None, "seeds": [0, 0], "measures": []},
+            {"claim": "Of another profile.", "profile": "nursery", "p": 0.5},
+        ]
+    },
     ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
 }
 PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
@@ -100,3 +130,14 @@ def test_the_generated_part_of_a_page_is_replaced_and_the_rest_kept() -> None:
     for broken in ("one\n", f"{BEGIN}\n", page + page):
         with pytest.raises(ArtifactError, match=r"^README.md: no part, or two"):
             with_numbers(broken, "new", "README.md")
+
+
+def test_claims_have_their_effects_intervals_and_verdicts_and_those_not_computed_are_counted() -> None:
+    assert render("{{ claims('small', 'guig') }}").splitlines() == [
+        "| claim | effect: printed; ours, 95 % interval | p, corrected | seeds | verdict |",
+        "| --- | --- | --- | --- | --- |",
+        "| One is better. | bleu: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>ted: —; -1 "
+        "| 0.020 | 3 | holds |",
+        "",
+        "Not computed: 1 of 2 claims.",
+    ]

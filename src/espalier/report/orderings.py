@@ -9,6 +9,7 @@ from espalier.report.comparisons import null_of
 from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.results import Comparison, RunResult
 from espalier.report.tables import Reading, number, reading_of
+from espalier.report.trivial import is_below, rows_of
 from espalier.report.verdicts import SEEDS, Measure, Verdict, adjusted, claim_p, verdict_of
 
 
@@ -160,20 +161,13 @@ def _steps(key: str, runs: Sequence[RunResult]) -> str:
 
 
 def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
-    """A trivial row of the runs' dataset that is better than both by the same metric; "" for none."""
-    metric, sign = column.ours[0].metric, 1.0 if column.better == "higher" else -1.0
+    """A row without a trained model, on the texts of both runs, that is better than either; "" for none."""
     both = [run for run in runs if run.key in pair]
-    values = [reading_of(metric, run).value for run in both]
-    best = max((sign * value for value in values if value is not None), default=None)
-    if best is None:
-        return ""
-    datasets = {run.metrics.get("settings", {}).get("dataset") for run in both}
-    for row in runs:
-        value = reading_of(metric, row).value
-        same = row.metrics.get("settings", {}).get("dataset") in datasets
-        if row.trivial and metric not in row.given and same and value is not None and sign * value > best:
-            return row.key
-    return ""
+    better = [
+        {row.key: None for row in rows_of(run, runs) if is_below(column.ours[0].metric, column.better, run, [row])}
+        for run in both
+    ]
+    return next((key for key in better[0] if all(key in other for other in better)), "") if len(both) == 2 else ""
 
 
 def _gain(comparison: Comparison, column: Column) -> Reading:

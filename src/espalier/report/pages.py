@@ -15,6 +15,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 from espalier.io.errors import ArtifactError
 from espalier.report.printed import Printed
 from espalier.report.tables import BLANK
+from espalier.report.verdicts import probability
 
 #: The details of a place, by profile, group and key.
 Details = Callable[[str, str, str], Mapping[str, Any]]
@@ -44,6 +45,8 @@ def render_page(
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
             "metric" or "metric:digits"}. A metric that begins with "counts." is a count.
+        claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
+            each of its measures, and a line with the number of the others.
         param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
         printed(paper, run, column): the number that the paper prints in the row of this run.
     `tried` are the rows of `report/tried.yaml`.
@@ -100,6 +103,9 @@ def render_page(
                     return str(row.printed[column].value)
         raise ArtifactError(f"no printed {column} of {run}", where=f"report/printed/{paper}.yaml")
 
+    def claims(profile: str, paper: str) -> str:
+        return claims_table(at(f"{profile}/orderings/{paper}")["orderings"], profile)
+
     def count(place: str, path: str) -> str:
         return _number(_path(at(place), path, place), 0)
 
@@ -109,7 +115,7 @@ def render_page(
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     functions = {"score": score, "interval": interval, "count": count, "difference": difference, "table": table,
-                 "param": param, "printed": paper_prints, "tried": tried}  # fmt: skip
+                 "claims": claims, "param": param, "printed": paper_prints, "tried": tried}  # fmt: skip
     try:
         return environment.from_string(template).render(functions)
     except TemplateError as error:
@@ -127,6 +133,29 @@ def with_numbers(page: str, part: str, where: str) -> str:
     if not begin or not end or BEGIN in rest or END in after:
         raise ArtifactError(f"no part, or two, between {BEGIN} and {END}", where=where, remedy="put the lines back")
     return f"{before}{begin}{part.rstrip()}\n{end}{after}"
+
+
+def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str) -> str:
+    """The claims of a profile in `details/orderings/<paper>.json`, as a table."""
+    own = [claim for claim in orderings if claim["profile"] in (profile, "")]
+    known = [claim for claim in own if claim["p"] is not None]
+    grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
+    for claim in known:
+        effects = "<br>".join(_effect(measure) for measure in claim["measures"])
+        seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
+        grid.append([claim["claim"], effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
+    lines = ["| " + " | ".join(cells) + " |" for cells in grid]
+    rest = len(own) - len(known)
+    return "\n".join(lines + ([f"\nNot computed: {rest} of {len(own)} claims."] if rest else []))
+
+
+def _effect(measure: Mapping[str, Any]) -> str:
+    """How much better the one is by a measure: the paper's number, ours, and its interval."""
+    printed, effect, interval = measure["printed_effect"], measure["effect"], measure["interval"]
+    around = f" [{interval[0]:.3g}, {interval[1]:.3g}]" if interval else ""
+    excluded = ", printed effect excluded" if measure["printed_effect_excluded"] else ""
+    ours = BLANK if effect is None else f"{effect:.3g}"
+    return f"{measure['metric']}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
 
 
 def _number(value: Any, digits: int) -> str:
