@@ -42,6 +42,7 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
             parser["training"]["epochs"] = 1
     for corpus in cut["corpora"].values():
         _cut_corpus(corpus)
+    _share_parsers(cut)
     for key, model in cut["models"].items():
         asked = params.models[key].training
         tokens = asked.get("batch_tokens", 4096)
@@ -119,6 +120,20 @@ def _cut_corpus(corpus: Raw) -> None:
             corpus["split"] = {"kind": "random", "seed": split["seed"], "dev": HELD_OUT, "test": HELD_OUT}
         case "random" | "group":
             split |= {"dev": HELD_OUT, "test": HELD_OUT}
+
+
+def _share_parsers(cut: Raw) -> None:
+    """Parse what has trees already, if its dataset reads the vocabulary of one that is parsed.
+
+    A parser of one epoch writes few labels, and rows with other labels would all be quarantined.
+    """
+    datasets = {key: dataset for group in cut["datasets"].values() for key, dataset in group.items()}
+    for dataset in datasets.values():
+        if dataset["vocab_from"] != NONE:
+            parser = cut["corpora"][datasets[dataset["vocab_from"]]["corpus"]]["parser"]
+            corpus = cut["corpora"][dataset["corpus"]]
+            if corpus["parser"] == NONE:
+                corpus["parser"] = parser
 
 
 def _cut_run(run: Raw) -> None:

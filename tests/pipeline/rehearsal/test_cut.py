@@ -46,6 +46,12 @@ def test_a_trained_parser_of_the_language_does_the_work_of_one_out_of_reach() ->
     assert "ltp" not in cut["parsers"]
 
 
+def test_trees_of_a_corpus_have_labels_that_the_vocabulary_of_its_dataset_can_have() -> None:
+    whole, cut = read_yaml(PROFILES["paper"] / PARAMS), cut_of("paper")
+    assert whole["corpora"]["guig_released"]["parser"] == "none"
+    assert cut["corpora"]["guig_released"]["parser"] == cut["corpora"]["guig"]["parser"] == "penn"
+
+
 def test_without_another_parser_none_is_replaced() -> None:
     cut = cut_of("paper")
     del cut["parsers"]["gsd"]
