@@ -21,7 +21,6 @@ from espalier.metrics.metric import details_json, family_scores
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
-from espalier.tasks.dialogue import DialogueDecoder, replies
 from espalier.tasks.dialogue_likelihood import (
     candidates,
     exact_nats,
@@ -29,6 +28,7 @@ from espalier.tasks.dialogue_likelihood import (
     mutual_information,
     sampled_posts,
 )
+from espalier.tasks.dialogue_search import DialogueDecoder, replies
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready
 

@@ -24,7 +24,8 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
-from espalier.tasks.dialogue import DialogueDecoder, DialogueScoring, DialogueTask, Reply, replies
+from espalier.tasks.dialogue import DialogueScoring, DialogueTask
+from espalier.tasks.dialogue_search import DialogueDecoder, Reply, replies
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")

@@ -28,13 +28,14 @@ from espalier.inference.writer import (
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
-from espalier.tasks.dialogue import NEVER, DialogueDecoder, DialogueTask
+from espalier.tasks.dialogue import DialogueTask
+from espalier.tasks.dialogue_search import NEVER, DialogueDecoder
 from espalier.text.language import is_mark
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
-    from espalier.tasks.dialogue import Reply as Hypothesis
+    from espalier.tasks.dialogue_search import Reply as Hypothesis
 
 #: Beams, and groups of children, where none are given.
 BEAM, LOCAL = 20, 6

@@ -1,19 +1,16 @@
-"""Replies to posts: chains by beam search, trees by its generalization (X2Tree, "Tree Generation" and settings)."""
+"""Replies to posts: what they are decoded from and scored by (X2Tree)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import TYPE_CHECKING, Any
 
 from espalier.corpora.records import words_of
-from espalier.datasets.dialogue.data import ARITY, MISSING, DialogueView
+from espalier.datasets.dialogue.data import DialogueView
 from espalier.datasets.encoding import Settings
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
-from espalier.decoding.bounds import MAX_BEAM, MAX_LOCAL
 from espalier.io.errors import ConfigError
+from espalier.tasks.dialogue_search import DialogueDecoder, Reply, check_arity, length_of, replies
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.tasks.training_replies import reply_columns, training_replies
 
@@ -22,75 +19,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
-    from espalier.datasets.vocabulary import WordVocabulary
-    from espalier.decoding.tree_hypotheses import TreeHypothesis
     from espalier.metrics.metric import Metric
-    from espalier.models.contract import ChainModel, TreeModel
-    from espalier.syntax.ternary import Nodes
-
-#: Ids that no reply contains.
-NEVER: Final = (PAD, UNK, BOS, SEP)
-
-
-class DialogueDecoder(Settings):
-    """How replies are decoded: `decoder` of a run in params.yaml."""
-
-    #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).
-    beam: int = Field(6, ge=1, le=MAX_BEAM)
-    #: L: the number of groups of children that are kept for each leaf of a tree.
-    local: int = Field(6, ge=1, le=MAX_LOCAL)
-    #: The shortest and the longest reply, in words; a reply of `max_words` words is not expanded.
-    min_words: int = Field(1, ge=1, le=10_000)
-    max_words: int = Field(50, ge=1, le=10_000)
-    #: The largest number of levels of a tree.
-    depth: int = Field(30, ge=1, le=10_000)
-    #: The leaf that is expanded next: the "first" open one of the tree, or "any", as in the paper.
-    order: Literal["any", "first"] = "first"
-    #: The search of trees ends when no open tree can overtake the finished ones ("sure"), or, as in the paper, when
-    #: enough trees are finished.
-    stop: Literal["sure", "paper"] = "sure"
-    #: A reply of n words is ranked by log-probability / (n + 1)**length_power, be it a tree or a chain.
-    length_power: float = Field(0.0, ge=0, le=10)
-    #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), under the same length rule; 0: they are not.
-    mmi: float = Field(0.0, ge=0, le=10)
-    #: Decode only this many posts of the split, after the first `skip`; 0 means all.
-    posts: int = Field(0, ge=0, le=100_000_000)
-    skip: int = Field(0, ge=0, le=100_000_000)
-
-    @model_validator(mode="after")
-    def _bounds(self) -> Self:
-        if self.min_words > self.max_words:
-            raise ValueError(f"min_words: {self.min_words} is greater than max_words: {self.max_words}")
-        return self
 
 
 class DialogueScoring(Settings):
     """How replies are scored: there are no settings."""
-
-
-@dataclass(frozen=True, eq=False)
-class Reply:
-    """A reply and its log-probability.
-
-    Attributes:
-        words: in the order of the sentence.
-        score: the log-probability under the length rule, by which it was ranked.
-        nodes: (n, 3) the tree; None for a chain.
-        cut: the bound that stopped the search ("words", "depth" or "rounds"), or "".
-    """
-
-    words: list[str]
-    log_probability: float
-    score: float
-    nodes: Nodes | None
-    cut: str
-
-    @property
-    def heads(self) -> tuple[int, ...]:
-        """The head of each word, from 1; empty for a chain, and for a tree whose root has a right child (two roots)."""
-        from espalier.syntax.ternary import heads_of
-
-        return heads_of(self.nodes) if self.nodes is not None and self.nodes[0, -1] < 0 else ()
 
 
 class DialogueTask:
@@ -110,7 +43,7 @@ class DialogueTask:
                 f"{samples} replies of {decoder.beam} beams", where="samples", remedy=f"at most {decoder.beam}"
             )
         if network.view.shape == "tree":
-            _check_arity(network.view.arity)
+            check_arity(network.view.arity)
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Replies are judged without parses."""
@@ -248,107 +181,6 @@ class DialogueTask:
         }
 
 
-def replies(
-    model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
-) -> list[list[Reply]]:
-    """The best replies to each post of `batch`, at most `beam` and the best first; texts differ.
-
-    Raises:
-        ConfigError: the vocabulary is too small for the beam; the trees have no order of words (K = 2).
-    """
-    search = _SEARCHES[_shape(model)]
-    best: list[dict[str, Reply]] = []
-    for hypotheses in search(model, batch, decoder, vocabulary):
-        texts: dict[str, Reply] = {}
-        for reply in hypotheses:  # different trees may have the same words, and different words the same characters
-            texts.setdefault("".join(reply.words), reply)
-        best.append(texts)
-    return [list(texts.values()) for texts in best]
-
-
-def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
-    import torch
-
-    from espalier.decoding.beam import beam_search
-    from espalier.decoding.constraints.constraint import Never
-
-    rows = beam_search(
-        model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
-        length_power=decoder.length_power, constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
-    )  # fmt: skip
-    return [
-        [
-            Reply(
-                [vocabulary.token(identity) for identity in hypothesis.tokens],
-                hypothesis.log_probability,
-                hypothesis.score,
-                None,
-                "words" if len(hypothesis.tokens) == decoder.max_words else "",
-            )
-            for hypothesis in row
-        ]
-        for row in rows
-    ]
-
-
-def _linear_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
-    """Of a chain model that writes trees: only whole trees, of `max_words` words at most."""
-    from espalier.decoding.beam import beam_search
-    from espalier.decoding.constraints.preorder import Preorder
-    from espalier.syntax.ternary import flatten, read_preorder
-
-    rows = beam_search(
-        model, batch, beam=decoder.beam, max_ids=ARITY * decoder.max_words + 2, begin=BOS, end=EOS,
-        length_power=decoder.length_power,
-        constraint=Preorder(vocabulary.text_size, ARITY, MISSING, EOS, NEVER, decoder.min_words, decoder.max_words),
-    )  # fmt: skip
-
-    def reply(tokens: list[int], log_probability: float) -> Reply:
-        nodes = read_preorder([token != MISSING for token in tokens])
-        words = [vocabulary.token(token) for token in tokens if token != MISSING]
-        text = [words[node] for node in flatten(nodes)]
-        cut = "words" if len(text) == decoder.max_words else ""
-        return Reply(text, log_probability, log_probability / _length(text, decoder), nodes, cut)
-
-    replies = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
-    return [sorted(row, key=lambda reply: -reply.score) for row in replies]
-
-
-def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
-    from espalier.decoding.tree_beam import tree_beam
-    from espalier.syntax.ternary import flatten
-
-    _check_arity(model.arity)
-    chain = model.arity == 1
-    rows = tree_beam(
-        model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, max_words=decoder.max_words,
-        min_words=decoder.min_words, depth=decoder.max_words + 1 if chain else decoder.depth,
-        max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop, length_power=decoder.length_power,
-    )  # fmt: skip
-
-    def reply(tree: TreeHypothesis) -> Reply:
-        order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
-        words = [vocabulary.token(tree.tokens[node]) for node in order]
-        return Reply(words, tree.log_probability, tree.score, None if chain else tree.children, tree.cut)
-
-    return [[reply(tree) for tree in row] for row in rows]
-
-
-_SEARCHES: Final[dict[str, Any]] = {"chain": _chain_replies, "linear": _linear_replies, "tree": _tree_replies}
-
-
-def _shape(model: Any) -> str:
-    """What a model writes; models of trees are known by the tree contract."""
-    if hasattr(model, "arity"):
-        return "tree"
-    return str(model.config.view.shape) if hasattr(model, "config") else "chain"
-
-
-def _length(words: Sequence[str], decoder: DialogueDecoder) -> float:
-    """What the length rule divides by: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
-    return float(min(len(words) + 1, decoder.max_words) ** decoder.length_power)
-
-
 @dataclass(frozen=True)
 class _Measure:
     """`Inputs.measure`: sums over all trees of short references, and whether the true reply is found among ten."""
@@ -384,17 +216,8 @@ class _Rerank:
         return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
 
     def _ranked(self, row: list[Reply], values: list[float]) -> list[Reply]:
-        scores = [value / _length(reply.words, self.decoder) for reply, value in zip(row, values, strict=True)]
+        scores = [value / length_of(reply.words, self.decoder) for reply, value in zip(row, values, strict=True)]
         return [row[place] for place in sorted(range(len(row)), key=lambda place: -scores[place])]
-
-
-def _check_arity(arity: int) -> None:
-    if arity not in (1, ARITY):
-        raise ConfigError(
-            f"trees of {arity} children a node have no order of words",
-            where="model",
-            remedy=f"a model with arity {ARITY}, or 1",
-        )
 
 
 def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:

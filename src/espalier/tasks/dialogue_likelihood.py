@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.dialogue.data import DialogueBatch
-    from espalier.tasks.dialogue import Reply
+    from espalier.tasks.dialogue_search import Reply
 
 FloatArray = npt.NDArray[np.float64]
 
