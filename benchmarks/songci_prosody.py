@@ -26,8 +26,8 @@ from espalier.verse.variants import Fit, TuneBook, followed, judge
 
 ROWS = (
     "poems that fit", "`rhyme_cilin`", "`rhyme_mandarin`", "`tone_book`", "`tone_mandarin`",
-    "`tone_book`, free places too", "`tone_mandarin`, free places too", "`tones_whole_book`", "`tones_whole_mandarin`", "`verse_whole_book`",
-    "`verse_whole_mandarin`",
+    "`tone_book`, free places too", "`tone_mandarin`, free places too", "`tones_whole_book`",
+    "`tones_whole_mandarin`", "`verse_whole_book`", "`verse_whole_mandarin`",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ wu90 = ["木竹", 4, -1, 15, 90]
 """
 
 
-#: The tunes of the book: the names of each, and for each variant its counts and marks, the tones that its places want,
-#: and its rhyme groups, where a place of the other tone is negative.
-TUNES: dict[tuple[str, ...], list[tuple[str, str, list[list[int]]]]] = {
+#: For the names of each tune its variants: counts and marks, the tones that its places want, and its rhyme groups, in
+#: which a place of the other tone is negative.
+Tunes = Mapping[tuple[str, ...], Sequence[tuple[str, str, list[list[int]]]]]
+
+TUNES: Tunes = {
     ("试灯词", "灯词"): [
         ("3，3。3，3。", "中仄仄仄平平中平仄仄中平", [[5, 11]]),
         ("3，3。3，3。", "中仄仄仄平仄中平仄仄中仄", [[5, 11]]),
@@ -34,15 +37,15 @@ TUNES: dict[tuple[str, ...], list[tuple[str, str, list[list[int]]]]] = {
 }
 
 
-def write_couyun(folder: Path) -> Path:
-    """Write the rhyme book and the form book with `TUNES`."""
+def write_couyun(folder: Path, rhymes: str = RHYMES, tunes: Tunes = TUNES) -> Path:
+    """Write a rhyme book and a form book."""
     (folder / "couyun/hanzi").mkdir(parents=True)
-    (folder / "couyun/hanzi/hanzi_class.py").write_text(RHYMES, "utf-8")
+    (folder / "couyun/hanzi/hanzi_class.py").write_text(rhymes, "utf-8")
     forms = folder / "couyun/ci_pu"
     (forms / "ci_list").mkdir(parents=True)
-    index = [{"idx": n, "names": list(names), "names_trad": [names[0]]} for n, names in enumerate(TUNES)]
+    index = [{"idx": n, "names": list(names), "names_trad": [names[0]]} for n, names in enumerate(tunes)]
     (forms / "ci_index.json").write_text(json.dumps(index), "utf-8")
-    for number, variants in enumerate(TUNES.values()):
+    for number, variants in enumerate(tunes.values()):
         (forms / f"ci_list/cipai_{number}.json").write_text(json.dumps([_form(*each) for each in variants]), "utf-8")
     return folder
 
