@@ -180,7 +180,7 @@ def read_details(paper: str, run: str) -> dict[str, Any]:
 
 
 def lexicon_of(source: str) -> Path | None:
-    """The folder of a source with WordNet's files; None for none."""
+    """The folder of a source that the metrics look words up in; None for none."""
     return None if source == layout.NONE else layout.raw(source)
 
 

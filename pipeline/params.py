@@ -214,7 +214,7 @@ class Run(Strict):
     #: The parses of this run's texts.
     annotation: str
     lm: str
-    #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
+    #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
     #: As `load_params` returns them, these hold the preset's values below the entry's own.
     decoder: dict[str, Any]
@@ -235,7 +235,7 @@ class Baseline(Strict):
     train: str
     #: Parses the texts of the n-gram model, where texts are judged by their parses.
     parser: str
-    #: A source with WordNet, for METEOR's synonyms, as SHELF/SOURCE.
+    #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
     #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows.
     published: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
 from espalier.verse.text import rhyme_place, units_of
+from tests.verse.couyun import write_couyun
 
 WORDS = ["lamp", "damp", "stone", "alone", "sea", "tree", "light", "night"]
 ZH = VerseVocabulary(tuple("，。！、灯山桥雨石令舟天年风明主故高遥楼"), units=6, length=24, language="zh")
@@ -403,6 +405,20 @@ def test_the_headline_names_metrics_of_the_statistics() -> None:
     blocks = TASK.statistics(made, VerseScoring(rules="songci"))
     names = {metric.name for block in blocks for family in block.families for metric in TASK.metrics(family)}
     assert {*TASK.headline(made).values()} <= names and TASK.counts(made) == {}
+
+
+def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> None:
+    tunes = ["灯词", "无名"] * 4
+    made = outputs()
+    made = replace(made, table=made.table.assign(tune=tunes), lexicon=write_couyun(tmp_path))
+    rows = made.table.drop_duplicates("id")
+    (test, *_) = TASK.statistics(made, VerseScoring(rules="songci"))
+    assert test.families["prosody"].shape == (8, 11)
+    assert TASK.counts(made) == {
+        "poems": len(rows), "tune in the book": int((rows["tune"] == "灯词").sum()), "fits a variant": 0
+    }  # fmt: skip
+    english = replace(made, language="en")
+    assert TASK.counts(english) == {}
 
 
 def test_verse_needs_rules_and_no_parses() -> None:

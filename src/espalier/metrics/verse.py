@@ -3,19 +3,21 @@
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
-    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED
+    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, prosody
 
-`perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
+`prosody` needs a rhyme book and a form book; its keys are those of `espalier.metrics.prosody`. `perplexity:dev` has
+other rows: the statistics of `perplexity` of the references of the dev split.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, cast, get_args
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics import distinct
+from espalier.metrics import distinct, prosody
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, require_lengths
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
@@ -76,7 +78,7 @@ HEADLINE: Final = {
 
 _FAMILIES: Final = (
     "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
-    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1",
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "prosody",
 )  # fmt: skip
 
 
@@ -95,6 +97,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return distinct.MACRO
         case ["distinct", "pooled"]:
             return distinct.MICRO
+        case ["prosody"]:
+            return prosody.METRICS
         case ["format", rules] if rules in RULES:
             return format_metrics(rules)
         case [("rhyme" | "rhyme_shuffled") as kind, language, u_umlaut, rule, *seed] if (
@@ -124,6 +128,8 @@ def verse_statistics(
     draws: Sequence[Hashable] | None = None,
     u_umlaut: UUmlaut = "u",
     rule: Rule = "strict",
+    tunes: Sequence[str] | None = None,
+    books: Path | None = None,
 ) -> dict[str, Array]:
     """The statistics of generated verse and of the references whose formats it was to follow.
 
@@ -138,6 +144,8 @@ def verse_statistics(
         draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all are of one draw.
         u_umlaut: with which group a bare ü rhymes.
         rule: when English words rhyme.
+        tunes: the tune name of each reference, which `prosody` needs.
+        books: the folder of the source `couyun`. Without it there is no family `prosody`.
 
     Returns:
         (texts, columns of the family), by family; scores are those of `metrics_of` and `KEYS`.
@@ -167,7 +175,7 @@ def verse_statistics(
         return rhyme_statistics(references, texts, rhymes, language=language, u_umlaut=u_umlaut, rule=rule)
 
     settings = f"{language}:{u_umlaut}:{rule}"
-    return {
+    families = {
         "perplexity": perplexity_statistics(likelihood),
         "distinct": distinct.distinct_statistics(hypotheses, language),
         "distinct:pooled": distinct.draw_shares(hypotheses, language, draws),
@@ -175,3 +183,6 @@ def verse_statistics(
         f"rhyme:{settings}": rhyme_rows(hypotheses),
         f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),
     }
+    if books is not None and tunes is not None and language == "zh":
+        families["prosody"] = prosody.prosody_statistics(tunes, references, hypotheses, books)
+    return families

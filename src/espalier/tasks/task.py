@@ -85,7 +85,7 @@ class Outputs:
         seed: of the run.
         annotations: the parses of the texts, row by row, or None.
         dev: the likelihoods of the dev split's references, or None if the task has no `dev_likelihood`.
-        lexicon: the folder of WordNet's files, or None.
+        lexicon: the folder of a source that the metrics look words up in (WordNet, couyun), or None.
         judge: a function from a text to whether the corpus's grammar derives it, or None for a corpus without grammar.
         facts: the metadata of the table.
         train: reads the training split of the dataset that was decoded, or None.

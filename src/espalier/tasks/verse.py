@@ -200,6 +200,8 @@ class VerseTask:
             seed=outputs.seed,
             likelihood=_likelihood(table),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
+            books=outputs.lexicon,
         )
         test = Segments(table[keys], families)
         return (
@@ -221,8 +223,13 @@ class VerseTask:
         return HEADLINE
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
-        """Nothing else."""
-        return {}
+        """With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it."""
+        from espalier.metrics.prosody import fitting
+
+        if outputs.lexicon is None or outputs.language != "zh":
+            return {}
+        poems = outputs.table.drop_duplicates("id")
+        return dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))
 
     def settings(self, decoder: VerseDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """Those that the method or the mode does not use are None or left out."""

@@ -1,0 +1,129 @@
+"""Whether ci have the rhymes and the tones of their tune, by the Qinding cipu and by rhyme books.
+
+A poem counts where its reference fits a variant of its tune: the tune is in the book, and the sentences have the
+variant's lengths. The generated text is held against the variant that it follows itself (`followed`), the same one for
+all measures. A text whose sentences fit no variant of the tune counts as wrong in everything, at all places of the
+variant that the reference follows.
+
+A word of several readings has a tone, and rhymes, if any of its readings does. Only places where the variant wants a
+certain tone count as places. A word that no book knows has no tone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.verse_format import unit_is_correct
+from espalier.verse.books import Books, read_books
+from espalier.verse.text import units_of
+from espalier.verse.variants import Fit, TuneBook, followed, judge
+
+#: The metrics of `prosody_statistics`, always all of them, in this order.
+KEYS: Final = (
+    "variant_fit", "rhyme_cilin", "rhyme_mandarin", "tone_book", "tone_mandarin", "tones_whole_book",
+    "tones_whole_mandarin", "verse_whole_book", "verse_whole_mandarin",
+)  # fmt: skip
+
+_POEMS, _FITS, _WANTED = range(3)
+_RHYMES, _TONES, _ALL_TONES, _WHOLE = range(3, 11, 2)  # by the book; by Mandarin in the next column
+_COLUMNS: Final = 11
+
+
+def prosody_statistics(
+    tunes: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], folder: Path
+) -> Array:
+    """(texts, 11): what each text contributes; zeros where the reference fits no variant of its tune.
+
+    The columns: 1; whether the text fits a variant; places with a wanted tone; whether it rhymes throughout, by Cilin
+    and by Mandarin; places with the wanted tone, by the book and by Mandarin; whether all have it; whether format (that
+    of the reference), rhyme and tones are right.
+
+    Args:
+        tunes: the tune name of each reference.
+        references: verses as `espalier.verse.text` writes them.
+        hypotheses: as many.
+        folder: of the source `couyun`.
+
+    Raises:
+        EspalierError: lists of different lengths.
+        ArtifactError: the folder lacks a file, or one is damaged.
+    """
+    require_lengths("references", len(references), tunes=tunes, hypotheses=hypotheses)
+    books, book = read_books(folder), TuneBook(folder)
+    wanted: dict[tuple[str, str], Fit | None] = {}
+    statistics = np.zeros((len(references), _COLUMNS))
+    for row, tune, reference, text in zip(statistics, tunes, references, hypotheses, strict=True):
+        if (tune, reference) not in wanted:
+            wanted[tune, reference] = followed(reference, book.fitting(tune, reference), books)
+        expected = wanted[tune, reference]
+        if expected is None:
+            continue
+        fit = expected if text == reference else followed(text, book.fitting(tune, text), books)
+        row[_POEMS], row[_WANTED] = 1.0, sum(expected.wanted)
+        if fit is not None:
+            row[_FITS], row[_WANTED] = 1.0, sum(fit.wanted)
+            _judge(row, text, fit, books, formed=_has_format(reference, text))
+    return statistics
+
+
+def fitting(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> Mapping[str, int]:
+    """How many poems there are, how many have a tune that is in the book, and how many fit a variant of it."""
+    book = TuneBook(folder)
+    return {
+        "poems": len(texts),
+        "tune in the book": sum(tune in book for tune in tunes),
+        "fits a variant": sum(bool(book.fitting(tune, text)) for tune, text in zip(tunes, texts, strict=True)),
+    }
+
+
+def _judge(row: Array, text: str, fit: Fit, books: Books, *, formed: bool) -> None:
+    """Fill the columns of a text that follows a variant."""
+    mandarin = judge(text, fit.variant, books, book="mandarin", by="mandarin")
+    for column, each in enumerate((fit, mandarin)):
+        row[_RHYMES + column] = each.rhymes_throughout
+        row[_TONES + column] = sum(right and wanted for right, wanted in zip(each.tones, each.wanted, strict=True))
+        row[_ALL_TONES + column] = all(each.tones)
+        row[_WHOLE + column] = formed and each.rhymes_throughout and all(each.tones)
+
+
+def _has_format(reference: str, text: str) -> bool:
+    """Whether all units have the lengths and the marks of the reference's."""
+    units, expected = units_of(text), units_of(reference)
+    return len(units) == len(expected) and all(
+        unit_is_correct(unit, other, "songci") for unit, other in zip(expected, units, strict=True)
+    )
+
+
+def _metrics() -> tuple[Metric, ...]:
+    none = "no poem fits a variant of its tune"
+
+    def signature(right: str, by: str, counts: str = "poems") -> str:
+        return signature_of("prosody", variants="qinding-cipu", right=right, by=by, readings="any", counts=counts)
+
+    def share(name: str, column: int, right: str, by: str) -> Metric:
+        return share_of(name, column, _POEMS, signature(right, by), none)
+
+    def accuracy(name: str, column: int, by: str) -> Metric:
+        return Metric(name, ratio(column, _WANTED, scale=100.0), signature("tones", by, "places"), none)
+
+    return (
+        share("variant_fit", _FITS, "sentences", "variants"),
+        share("rhyme_cilin", _RHYMES, "rhyme", "cilin"),
+        share("rhyme_mandarin", _RHYMES + 1, "rhyme", "mandarin"),
+        accuracy("tone_book", _TONES, "book"),
+        accuracy("tone_mandarin", _TONES + 1, "mandarin"),
+        share("tones_whole_book", _ALL_TONES, "tones", "book"),
+        share("tones_whole_mandarin", _ALL_TONES + 1, "tones", "mandarin"),
+        share("verse_whole_book", _WHOLE, "format+rhyme+tones", "cilin+book"),
+        share("verse_whole_mandarin", _WHOLE + 1, "format+rhyme+tones", "mandarin"),
+    )
+
+
+#: The family's metrics, all times 100: shares of poems, and the accuracy of tones by place.
+METRICS: Final = _metrics()
