@@ -10,7 +10,7 @@ from espalier.io.errors import DataError
 
 
 def plain_text(line: str) -> str:
-    """A line that holds the text alone, without white space at its ends and with single spaces for other white space."""
+    """The text of a line that holds nothing else: its words, with single spaces between them."""
     return " ".join(line.split())
 
 

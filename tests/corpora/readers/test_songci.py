@@ -48,6 +48,7 @@ def test_a_poem_becomes_a_verse_with_all_its_columns(tmp_path: Path) -> None:
         target="桥远，水长。\n归否？\n归！",
         author="某甲",
         tune="石桥令",
+        family="石桥令",
         rhyme="AAA",
     )
 
