@@ -50,8 +50,6 @@ def run(key: str) -> None:
     form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
     ready = read_ready(baseline.dataset, baseline.split, form)
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
-    if dev is not None and not len(dev.data):
-        dev = None
     counted = baseline.dataset if baseline.train == layout.NONE else baseline.train
     train = read_train(counted, form)
     require_rows(train, counted, "train")
