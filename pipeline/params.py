@@ -237,9 +237,10 @@ class Baseline(Strict):
     parser: str
     #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
-    #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows.
+    #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows:
+    #: one, or one for each sample.
     published: str
-    texts: dict[Name, Inside] = {}
+    texts: dict[Name, Inside | tuple[Inside, ...]] = {}
     #: As `load_params` returns them, these hold the preset's values below the entry's own.
     decoder: dict[str, Any]
     scoring: dict[str, Any]

@@ -288,6 +288,13 @@ def _check_baseline(key: str, params: Params) -> None:
             where=f"{path}.texts",
             remedy="give both published and texts, or neither",
         )
+    for name, files in baseline.texts.items():
+        if not isinstance(files, str) and len(files) < baseline.samples:
+            raise ConfigError(
+                f"{len(files)} files for {baseline.samples} samples",
+                where=f"{path}.texts.{name}",
+                remedy="one file, or one for each sample",
+            )
 
 
 def _source_folders(params: Params) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -68,4 +69,4 @@ def sample(rows: Sequence[Record], count: int) -> list[Record]:
 
 
 for _name, _reader in READERS.items():
-    READERS[_name] = SampledReader(_reader.record, _reader.function, _reader.reads_sources, _reader.judge)
+    READERS[_name] = SampledReader(**{item.name: getattr(_reader, item.name) for item in fields(_reader)})

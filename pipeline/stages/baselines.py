@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from espalier.corpora.published import published_texts
+from espalier.corpora.readers import READERS
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
-from espalier.io.registry import entry
+from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
 from espalier.tasks.task import BaselineRow, Outputs, RunOptions
 from pipeline import layout
 from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
-from pipeline.params import Baseline, load_params
+from pipeline.params import Baseline, Corpus, load_params
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, write_outputs
 from pipeline.stages.score import write_scores
@@ -39,6 +39,8 @@ def run(key: str) -> None:
     Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
     the details of the rows stand those of the dataset.
 
+    Where the dataset has no rows for development, none of their likelihoods are measured.
+
     Raises:
         DataError: the split or the training split has no rows, or none that can serve as a row of the report.
     """
@@ -50,8 +52,8 @@ def run(key: str) -> None:
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
     counted = baseline.dataset if baseline.train == layout.NONE else baseline.train
     train = read_train(counted, form)
-    for split, data in (("train", train), (baseline.split, ready.data), ("dev", dev.data if dev else train)):
-        require_rows(data, counted if split == "train" else baseline.dataset, split)
+    require_rows(train, counted, "train")
+    require_rows(ready.data, baseline.dataset, baseline.split)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
     options = RunOptions(baseline.samples, baseline.seed)
@@ -60,7 +62,7 @@ def run(key: str) -> None:
     written = BaselineRow(f"a model of the training targets' {model.config.order}-grams, which reads no source", {})
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
     rows = {"ngram": written, **kind.baselines(table, ready, train, baseline.seed)}
-    for name, row in {**rows, **_published(key, baseline, table["id"].tolist(), {*rows, _DATASET})}.items():
+    for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, _DATASET})}.items():
         texts, likelihoods = (table, surprise) if row is written else (table.assign(**unknown, **row.columns), None)
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
@@ -99,15 +101,24 @@ def _fitted(train: Any, view: Any) -> NGram:
     return NGram.fit(NGramConfig(view), train.vocabulary, targets, train.vocabulary.text_size)
 
 
-def _published(key: str, baseline: Baseline, ids: Sequence[str], taken: set[str]) -> dict[str, BaselineRow]:
-    """The texts that others published for the records, a row for each of the entry's files."""
+def _published(
+    key: str, baseline: Baseline, corpus: Corpus, table: pd.DataFrame, taken: set[str]
+) -> dict[str, BaselineRow]:
+    """The texts that others published for the records, a row for each of the entry's names, a file for each sample."""
     if clash := sorted(taken & {*baseline.texts}):
         raise ConfigError(f"the row {clash[0]} has this name", where=f"baselines.{key}.texts", remedy="choose another")
     folder = layout.raw(baseline.published)
-    return {
-        name: BaselineRow("published by others", {"text": published_texts(folder / file, ids)}, trivial=False)
-        for name, file in baseline.texts.items()
-    }
+    text_of = imported("text_of", READERS[corpus.reader].text_of, where="READERS")
+    samples = table["sample"].to_numpy()
+    rows = {}
+    for name, files in baseline.texts.items():
+        texts = pd.Series("", index=table.index)
+        for sample in range(baseline.samples):
+            own = samples == sample
+            file = folder / (files if isinstance(files, str) else files[sample])
+            texts[own] = published_texts(file, table["id"][own].tolist(), text_of)
+        rows[name] = BaselineRow("published by others", {"text": texts.tolist()}, trivial=False)
+    return rows
 
 
 def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str) -> pd.DataFrame:

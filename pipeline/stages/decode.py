@@ -50,6 +50,7 @@ def run(key: str) -> None:
     for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
         model = load_model(layout.model(run_.model), seed)[0].to(device())
         ready = _ready(run_, run_.split, model, params)
+        require_rows(ready.data, run_.dataset, run_.split)
         dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
         table, own = decoded(kind, model, ready, dev_ready, decoder, options, seed)
         tables.append(table)
@@ -92,13 +93,15 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
 def decoded(
     kind: Task, model: Any, ready: Ready, dev: Ready | None, decoder: Any, options: RunOptions, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """The output rows of a model, and the likelihoods of the dev split's references where that split is given."""
+    """The output rows of a model, and the likelihoods of the dev split's references where that split has any."""
     inputs = kind.inputs(ready, model, decoder, options, seed)
     table = pd.concat([_rows_of(kind, model, part, decoder, options, seed) for part in inputs], ignore_index=True)
-    if dev is None:
+    if dev is None or not len(dev.data):
         return table, None
     own = _likelihoods(kind, model, dev.data, np.arange(len(dev.data)))
-    return table, own.assign(cluster=own["id"], seed=seed, sample=0)
+    prompts = (rows[0] for part in kind.inputs(dev, model, decoder, options, seed) for rows in part.rows)
+    clusters = {row["id"]: row["cluster"] for row in prompts}
+    return table, own.assign(cluster=own["id"].map(clusters), seed=seed, sample=0)
 
 
 def write_outputs(
@@ -115,7 +118,6 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
 
     Raises:
         ArtifactError: the dataset has another vocabulary than the model.
-        DataError: the split has no rows.
     """
     kind = encoding(params.datasets.every[run_.dataset].encoding)
     ready = read_ready(run_.dataset, split, kind)
@@ -125,7 +127,6 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
             where=layout.ready(run_.dataset),
             remedy=f"give the dataset vocab_from: {params.models[run_.model].dataset}",
         )
-    require_rows(ready.data, run_.dataset, split)
     return ready
 
 

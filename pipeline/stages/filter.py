@@ -9,7 +9,7 @@ import pandas as pd
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.records import RECORDS, Quarantined, table_of
-from espalier.corpora.splits import split_of
+from espalier.corpora.splits import LEFT_OUT, split_of
 from espalier.io.files import atomic_folder
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
@@ -27,10 +27,13 @@ def run(key: str) -> None:
     kind = RECORDS[corpus.records]
     records, unread = read_records(layout.parsed(key), "records", kind), read_quarantine(layout.parsed(key))
     kept, dropped = screen(records, corpus.filters)
-    quarantined = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
-    require(len(kept), len(quarantined), corpus.filters, corpus=key)
+    require(len(kept), len(unread) + len(dropped), corpus.filters, corpus=key)
     table = table_of(kept, kind)
     split = split_of(table, corpus.split, where=f"corpora.{key}.split")
+    # A choice of the split says nothing about the quality of the data, which `require` limits.
+    out = zip(table.loc[split == "", "id"], table.loc[split == "", "target"], strict=True)
+    dropped += [Quarantined(id=id_, stage="filter", reason=LEFT_OUT, text=text) for id_, text in out]
+    quarantined = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
     parts = {name: table[split == name].reset_index(drop=True) for name in SPLITS}
     with atomic_folder(layout.corpus(key)) as folder:
         for name, part in parts.items():

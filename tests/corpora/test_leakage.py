@@ -50,14 +50,17 @@ def test_every_way_of_leaking_through_verse_is_counted() -> None:
         "dev_train_exact": 1,
         "dev_train_normalised": 2,
         "dev_train_shared_tune": 0,
+        "dev_train_shared_format": 1,
         "dev_train_shared_unit": 3,
         "test_train_exact": 0,
         "test_train_normalised": 0,
         "test_train_shared_tune": 1,
+        "test_train_shared_format": 1,
         "test_train_shared_unit": 0,
         "test_dev_exact": 0,
         "test_dev_normalised": 0,
         "test_dev_shared_tune": 0,
+        "test_dev_shared_format": 0,
         "test_dev_shared_unit": 0,
     }
 

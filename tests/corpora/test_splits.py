@@ -137,6 +137,53 @@ def test_as_many_titles_as_rows_may_be_held_out() -> None:
     split(kind="title", seed=1, **SIZES | {"dev_titles": 110})
 
 
+# --- Tunes under all their names, and new formats ---------------------------------------------------------------------
+
+SYLLABLES = "灯山桥雨石舟"
+
+
+def sung() -> pd.DataFrame:
+    """36 tunes of two names and two formats each; every fifth tune shares a format with the next but one."""
+    rows = []
+    for tune in range(36):
+        for index in range(6):
+            length = 1 + (tune + 2 if tune % 5 == 0 else tune) + 50 * (index % 2)
+            text = (SYLLABLES * 20)[index : index + length] + "。"
+            rows.append({"id": f"p{tune}-{index}", "target": text, "language": "zh", "family": f"f{tune}",
+                         "tune": f"t{tune}{'ab'[index % 2]}"})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+SONGS = {"dev_titles": 4, "test_titles": 5, "dev_size": 24, "test_size": 30, "tolerance": 0.0}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_names_of_a_tune_are_held_out_and_their_formats_too(seed: int) -> None:
+    table = sung()
+    parts = split_of(table, split(kind="title", seed=seed, by="family", new_formats=True, **SONGS))
+    assert Counter(parts)["dev"] == 24 and Counter(parts)["test"] == 30
+    assert all(len(set(names) - {""}) <= 1 for _, names in parts.groupby(table["family"])) and (parts == "").any()
+    lengths = table["target"].str.len()
+    held = set(lengths[parts.isin(["dev", "test"])])
+    assert not held & set(lengths[parts == "train"])
+    # Nothing else is dropped.
+    assert set(lengths[parts == ""]) <= held
+    kept = split_of(table, split(kind="title", seed=seed, by="family", **SONGS))
+    assert (kept[parts != ""] == parts[parts != ""]).all() and set(kept[parts == ""]) <= {"train"}
+
+
+def test_named_titles_are_for_test_and_those_for_dev_are_drawn() -> None:
+    table = sung()
+    named = {"test_names": ["t3a", "t8b"], "dev_titles": 4, "dev_size": 12, "test_size": 999}
+    drawn = [split_of(table, split(kind="title", seed=seed, **named)) for seed in (1, 2)]
+    for parts in drawn:
+        assert set(table.loc[parts == "test", "tune"]) == {"t3a", "t8b"}
+        assert table.loc[parts == "dev", "tune"].nunique() == 4 and not set(parts) - {"train", "dev", "test"}
+    assert (drawn[0] != drawn[1]).any()
+    with pytest.raises(ConfigError, match=r"split\.test_names: no row has the title t99; correct it"):
+        split_of(table, split(kind="title", seed=1, **named | {"test_names": ["t3a", "t99"]}))
+
+
 # --- Whole groups, and splits that were published ---------------------------------------------------------------------
 
 PAIRS = pd.DataFrame(

@@ -12,7 +12,16 @@ import pytest
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.metric import Score, details_json, family_scores
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
-from espalier.metrics.verse import DEV_KEYS, HEADLINE, KEYS, metrics_of, verse_statistics
+from espalier.metrics.verse import (
+    DEV_KEYS,
+    HEADLINE,
+    KEYS,
+    OF_PARTS,
+    PART_KEYS,
+    by_format,
+    metrics_of,
+    verse_statistics,
+)
 
 POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
 OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
@@ -76,6 +85,27 @@ def test_every_family_has_a_row_per_text_and_metrics_to_compare_systems_by() -> 
     for family in unknown.split():
         with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
             metrics_of(family)
+
+
+def test_parts_have_the_scores_of_their_own_texts() -> None:
+    references, hypotheses = [POEM, OTHER, POEM], [OTHER, "", POEM]
+    likelihood = Likelihood(nll=[36.0, 18.0, 9.0], tokens=[18, 9, 9], word_nll=[30.0, 7.0, 7.0], words=[15, 7, 7])
+    statistics = verse_statistics(
+        references, hypotheses, ["AAA", ".AA", "AAA"], language="zh", rules="songci", seed=1, likelihood=likelihood
+    )
+    found = family_scores(by_format(statistics, [True, False, True]), metrics_of, seed=1, resamples=0)
+    assert set(found) == set(PART_KEYS)
+    alone = verse_scores(
+        [POEM, POEM], [OTHER, POEM], ["AAA", "AAA"], language="zh", rules="songci", resamples=0,
+        likelihood=Likelihood([36.0, 9.0], [18, 9], [30.0, 7.0], [15, 7]),
+    )  # fmt: skip
+    for name in OF_PARTS:
+        assert found[f"{name}_seen"].value == pytest.approx(alone[name].value), name
+    # e^(18/9), and nothing written.
+    assert found["perplexity_new"].value == pytest.approx(np.exp(2)) and found["format_macro_f1_new"].value == 0.0
+    none = family_scores(by_format(statistics, [True] * 3), metrics_of, seed=1, resamples=0)
+    assert none["format_macro_f1_new"].undefined == "no text of a format that is new, or no segments"
+    assert none["rhyme_micro_f1_seen"].value == family_scores(statistics, metrics_of, seed=1)["rhyme_micro_f1"].value
 
 
 def test_pooled_distinct_of_draws_is_the_mean_of_the_draws() -> None:

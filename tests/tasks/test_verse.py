@@ -28,7 +28,7 @@ from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs, Ready, RunOptions
-from espalier.tasks.verse import VerseDecoder, VerseScoring, VerseTask, text_of, verse_constraint
+from espalier.tasks.verse import VerseDecoder, VerseScoring, VerseTask, clusters_of, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
@@ -340,6 +340,7 @@ def test_each_format_is_a_prompt_for_each_sample() -> None:
     assert inputs.prompts.tolist() == [0, 0, 1, 1, 2, 2] and inputs.kept == 1
     rows = [row for (row,) in inputs.rows]
     assert [(row["id"], row["sample"]) for row in rows] == [(f"p{n}", k) for n in range(3) for k in range(2)]
+    # One tune for all, and three formats.
     assert all(row["cluster"] == row["id"] and row["tune"] == "石桥令" for row in rows)
     assert rows[0]["format"] == "2，2。2！" and rows[0]["reference"] == POEMS[0][0] and rows[0]["rhyme"] == "A."
 
@@ -400,11 +401,53 @@ def test_statistics_have_a_row_for_each_text_and_a_block_for_the_dev_split() -> 
     assert len(TASK.statistics(replace(made, dev=None), VerseScoring(rules="songci"))) == 1
 
 
+def test_poems_of_one_tune_and_poems_of_one_format_are_one_cluster() -> None:
+    def poem(id: str, tune: str, text: str, family: str = "") -> Verse:
+        return Verse(id=id, origin="o", language="zh", target=text, author="", tune=tune, family=family, rhyme="A")
+
+    records = [
+        poem("a", "甲调", "灯山。"),
+        poem("b", "乙调", "灯，山。"),
+        poem("c", "甲调", "灯山桥。"),
+        poem("d", "丙调", "石令。"),  # the format of a
+        poem("e", "丁调", "灯！", family="乙调"),  # another name of b's tune
+    ]
+    a, b, c, d, e = clusters_of(records)
+    assert a == c == d and b == e and a != b and {a, b} <= {"a", "b", "c", "d", "e"}
+    # All sonnets are of one tune.
+    first, second, third = clusters_of(
+        [poem("a", "sonnet", "灯山。"), poem("b", "sonnet", "灯。"), poem("c", "sonnet", "石令。")]
+    )
+    assert first == third != second
+
+
+def test_formats_that_train_are_told_from_new_ones() -> None:
+    train = ready().data
+    assert train.has_formats(["石舟，天年。\n风明！", "石，舟年。\n风明！", "雨雨。", "鹤。", "鹤。\n鹤。", ""]) == [
+        True, False, False, True, False, False
+    ]  # fmt: skip
+    made = replace(outputs(), train=lambda: train)
+    parts = TASK.statistics(made, VerseScoring(rules="songci"))[0].families
+    assert (parts["format:songci:seen"] == parts["format:songci"]).all() and not parts["format:songci:new"].any()
+    strange = made.table.assign(reference=["石。\n石。" if id_ == "p1" else POEMS[0][0] for id_ in made.table["id"]])
+    strange["rhyme"] = ["AA" if id_ == "p1" else "A." for id_ in strange["id"]]
+    parts = TASK.statistics(replace(made, table=strange), VerseScoring(rules="songci"))[0].families
+    new = (strange["id"] == "p1").to_numpy()
+    assert (parts["perplexity:new"].any(axis=1) == new).all() and (parts["perplexity:seen"].any(axis=1) == ~new).all()
+    # A dataset without rows for training says nothing of formats.
+    empty = ENCODING.encode([], ZH, VerseSettings(units=6, length=24, max_tokens=80)).split
+    assert not any(
+        ":seen" in name
+        for name in TASK.statistics(replace(made, train=lambda: empty), VerseScoring(rules="songci"))[0].families
+    )
+
+
 def test_the_headline_names_metrics_of_the_statistics() -> None:
     made = outputs()
     blocks = TASK.statistics(made, VerseScoring(rules="songci"))
     names = {metric.name for block in blocks for family in block.families for metric in TASK.metrics(family)}
-    assert {*TASK.headline(made).values()} <= names and TASK.counts(made) == {}
+    assert {*TASK.headline(made).values()} <= names
+    assert TASK.counts(made) == {"distinct": 3, "clusters": 2}
 
 
 def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> None:
@@ -414,11 +457,11 @@ def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> No
     rows = made.table.drop_duplicates("id")
     (test, *_) = TASK.statistics(made, VerseScoring(rules="songci"))
     assert test.families["prosody"].shape == (8, 11)
-    assert TASK.counts(made) == {
+    assert TASK.counts(made) == TASK.counts(replace(made, lexicon=None)) | {
         "poems": len(rows), "tune in the book": int((rows["tune"] == "灯词").sum()), "fits a variant": 0
     }  # fmt: skip
     english = replace(made, language="en")
-    assert TASK.counts(english) == {}
+    assert "poems" not in TASK.counts(english)
 
 
 def test_verse_needs_rules_and_no_parses() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from espalier.corpora.records import Record, Verse
 from espalier.text.language import Language, tokens_of
-from espalier.verse.text import units_of
+from espalier.verse.text import pattern_of, units_of
 
 #: The rows of the first split are compared with those of the second.
 PAIRS = (("dev", "train"), ("test", "train"), ("test", "dev"))
@@ -25,13 +25,19 @@ def letters_of(text: str) -> str:
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).lower()))
 
 
+def format_key(text: str, language: str) -> str:
+    """The format of a verse: its marks, and the number of words between them; equal for verses of one format."""
+    return pattern_of(text, "zh" if language == "zh" else "en")
+
+
 def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> dict[str, int]:
     """Count, for each of `PAIRS`, the rows of the first split that also occur in the second.
 
     The keys are fixed for a `record_type`: `<split>_<other>_<how>`, where `how` is
     `exact` (all sides equal), `normalised` (all sides equal in their letters), for records of several sides
-    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` and `shared_unit` (any unit of at
-    least `SHARED_UNIT_TOKENS` tokens equal in its letters). A side without letters is compared as it is.
+    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` (all its names, where they are known),
+    `shared_format` (the same lengths and marks) and `shared_unit` (any unit of at least `SHARED_UNIT_TOKENS` tokens
+    equal in its letters). A side without letters is compared as it is.
     A missing split counts as empty. Time is linear in the text.
     """
     ways = _ways(record_type)
@@ -70,13 +76,17 @@ def _ways(record_type: type[Record]) -> dict[str, Callable[[dict[str, str]], Ite
     if len(record_type.sides) > 1:
         ways |= {f"shared_{side}": shared(side) for side in record_type.sides}
     if issubclass(record_type, Verse):
-        ways |= {"shared_tune": _tune, "shared_unit": _units}
+        ways |= {"shared_tune": _tune, "shared_format": _format, "shared_unit": _units}
     return ways
 
 
 def _tune(row: dict[str, str]) -> Iterator[Key]:
-    if row["tune"]:
-        yield row["tune"]
+    if name := row.get("family") or row["tune"]:
+        yield name
+
+
+def _format(row: dict[str, str]) -> Iterator[Key]:
+    yield format_key(row["target"], row["language"])
 
 
 def _units(row: dict[str, str]) -> Iterator[Key]:
@@ -87,6 +97,7 @@ def _units(row: dict[str, str]) -> Iterator[Key]:
 
 
 def _rows(table: pd.DataFrame, record_type: type[Record]) -> Iterator[dict[str, str]]:
-    names = ["language", *record_type.sides, *(["tune"] if issubclass(record_type, Verse) else [])]
+    of_verse = ["tune", *(["family"] if "family" in table else [])] if issubclass(record_type, Verse) else []
+    names = ["language", *record_type.sides, *of_verse]
     for values in zip(*(table[name] for name in names), strict=True):
         yield dict(zip(names, values, strict=True))

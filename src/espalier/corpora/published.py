@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from espalier.corpora.readers.files import lines_of
 from espalier.io.errors import DataError
 
 
-def published_texts(file: Path, ids: Sequence[str]) -> list[str]:
-    """The texts of a published file that has one line for each row of a corpus, without white space at their ends.
+def plain_text(line: str) -> str:
+    """The text of a line that holds nothing else: its words, with single spaces between them."""
+    return " ".join(line.split())
+
+
+def published_texts(file: Path, ids: Sequence[str], text_of: Callable[[str], str] = plain_text) -> list[str]:
+    """The texts of a published file that has one line for each row of a corpus.
 
     Args:
         file: of UTF-8 text.
         ids: of records; each ends with the number of its line, from 0.
+        text_of: the text of a line.
 
     Raises:
         ArtifactError: there is no such file.
-        DataError: it is not UTF-8, or has no line of that number.
+        DataError: it is not UTF-8, or has no line of that number, or `text_of` raises one.
     """
     lines = lines_of(file)
     places = [int(number) if (number := id_.rpartition("-")[2]).isdecimal() else -1 for id_ in ids]
     for id_, place in zip(ids, places, strict=True):
         if not 0 <= place < len(lines):
             raise DataError(f"{len(lines)} lines, and none for row {id_}", file=file, remedy="name the file's corpus")
-    return [" ".join(lines[place].split()) for place in places]
+    return [text_of(lines[place]) for place in places]

@@ -35,7 +35,7 @@ class Record:
 class Verse(Record):
     """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none.
 
-    `group` is as in `Pair`.
+    `family` is one name for all names of the tune, empty where they are not known. `group` is as in `Pair`.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("tune",)
@@ -43,6 +43,7 @@ class Verse(Record):
     author: str
     tune: str
     rhyme: str
+    family: str = optional()
     group: str = optional()
 
 

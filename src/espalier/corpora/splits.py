@@ -7,14 +7,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from espalier.corpora.leakage import letters_of
+from espalier.corpora.leakage import format_key, letters_of
+from espalier.corpora.linked import linked
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+
+#: Why a row is in no split.
+LEFT_OUT: Final = "format of dev or test"
 
 
 class _Strict(BaseModel):
@@ -51,6 +55,9 @@ class TitleSplit(_Strict):
 
     Names are sampled uniformly until both splits have their size within `tolerance`. SongNet section 4.2: 19,244 / 847
     / 962 poems; the released code holds out 25 names for each.
+
+    A name is no format: two tunes may have one format, and one tune has several names. `by: family` holds out all names
+    of a tune together. With `new_formats` the training rows that have the format of a dev or test row are in no split.
     """
 
     kind: Literal["title"]
@@ -62,6 +69,9 @@ class TitleSplit(_Strict):
     tolerance: float = Field(default=0.1, ge=0, description="as a fraction of each size")
     keep_in_train: tuple[str, ...] = Field(default=(), description="names that stand for no one format, such as 失调名")
     attempts: int = Field(default=100_000, ge=1)
+    by: Literal["tune", "family"] = Field(default="tune", description="the column that is a title")
+    test_names: tuple[str, ...] = Field(default=(), description="these are held out for test, and none is sampled")
+    new_formats: bool = Field(default=False, description="no format of dev or test, lengths and marks, trains")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -112,7 +122,7 @@ Split = Annotated[
 
 
 def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.Series[str]:
-    """'train', 'dev' or 'test' for each row of a table.
+    """'train', 'dev' or 'test' for each row of a table, or '' for a row in none of them.
 
     Args:
         table: records; has the column `id` and those that the split needs.
@@ -134,9 +144,11 @@ def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.S
             authors = _column(table, "author", where)
             chosen = _sample(list(table.loc[authors == split.author, "id"]), split, where, f"rows by '{split.author}'")
         case TitleSplit():
-            tunes = list(_column(table, "tune", where))
-            titles = _titles(Counter(tunes), split, where)
-            chosen = {id: titles[tune] for id, tune in zip(table["id"], tunes, strict=True) if tune in titles}
+            names = list(_column(table, split.by, where))
+            titles = _titles(Counter(names), split, where)
+            chosen = {id: titles[name] for id, name in zip(table["id"], names, strict=True) if name in titles}
+            if split.new_formats:
+                chosen |= dict.fromkeys(_with_held_formats(table, chosen), "")
         case GroupSplit():
             chosen = _grouped(table, split, where)
         case PublishedSplit():
@@ -158,7 +170,7 @@ def _check_groups(table: pd.DataFrame, splits: pd.Series[str], where: str) -> No
         return
     first: dict[str, str] = {}
     for group, name in zip(table["group"], splits, strict=True):
-        if group and first.setdefault(group, name) != name:
+        if group and name and first.setdefault(group, name) != name:
             raise ConfigError(
                 f"group '{group}' is in {first[group]} and in {name}", where=where, remedy="split by kind: group"
             )
@@ -264,25 +276,14 @@ def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[
         sides: the sides of a row are keys, besides its `group`.
         bare: sides without letters are keys too.
     """
-    columns = [list(table["group"])] if "group" in table else []
+    # A source may equal another row's target. Names of groups are compared only with each other.
+    columns = [[(True, group) if group else None for group in table["group"]]] if "group" in table else []
     if sides:
-        texts = [table[name] for name in ("source", "target") if name in table]
-        columns += [[letters_of(text) or (text if bare else "") for text in column] for column in texts]
-    parents = list(range(len(table)))
-
-    def root(row: int) -> int:
-        while parents[row] != row:
-            parents[row] = row = parents[parents[row]]
-        return row
-
-    first: dict[tuple[bool, str], int] = {}
-    for place, column in enumerate(columns):
-        # A source may equal another row's target. Names of groups are compared only with each other.
-        named = place == 0 and "group" in table
-        for row, key in enumerate(column):
-            if key:
-                parents[root(row)] = root(first.setdefault((named, key), row))
-    return [root(row) for row in range(len(table))]
+        for name in ("source", "target"):
+            if name in table:
+                keys = (letters_of(text) or (text if bare else "") for text in table[name])
+                columns.append([(False, key) if key else None for key in keys])
+    return linked(len(table), columns)
 
 
 def _published(ids: list[str], split: PublishedSplit, where: str) -> dict[str, str]:
@@ -298,8 +299,12 @@ def _published(ids: list[str], split: PublishedSplit, where: str) -> dict[str, s
 
 def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, str]:
     """The split of every title that is held out. Rejection sampling: all pairs of sets that fit are equally likely."""
-    names = sorted(set(counts) - set(split.keep_in_train))
-    held_out = split.dev_titles + split.test_titles
+    if missing := [name for name in split.test_names if name not in counts]:
+        raise ConfigError(f"no row has the title {missing[0]}", where=f"{where}.test_names", remedy="correct it")
+    names = sorted(set(counts) - {*split.keep_in_train, *split.test_names})
+    wanted = {"dev": split.dev_titles} | ({} if split.test_names else {"test": split.test_titles})
+    sizes = {"dev": split.dev_size, "test": split.test_size}
+    held_out = sum(wanted.values())
     if held_out > len(names):
         raise ConfigError(
             f"{held_out} titles are to be held out, but there are {len(names)}", where=where, remedy="hold out fewer"
@@ -308,16 +313,24 @@ def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, st
     for _ in range(split.attempts):
         # Of its methods only random() gives the same numbers under every Python.
         order = [name for _, name in sorted((rng.random(), name) for name in names)]
-        dev, test = order[: split.dev_titles], order[split.dev_titles : held_out]
-        if _fits(dev, counts, split.dev_size, split) and _fits(test, counts, split.test_size, split):
-            return dict.fromkeys(dev, "dev") | dict.fromkeys(test, "test")
+        drawn = {"dev": order[: split.dev_titles], "test": order[split.dev_titles : held_out]}
+        if all(_fits(drawn[part], counts, sizes[part], split) for part in wanted):
+            of = {name: part for part, titles in drawn.items() for name in titles}
+            return of | dict.fromkeys(split.test_names, "test")
+    sought = " and ".join(f"{count} titles of about {sizes[part]:,} rows" for part, count in wanted.items())
     raise ConfigError(
-        f"none of {split.attempts:,} samples has {split.dev_titles} titles of about {split.dev_size:,} rows and "
-        f"{split.test_titles} of about {split.test_size:,}",
+        f"none of {split.attempts:,} samples has {sought}",
         where=where,
         remedy=f"{len(names)} titles share {sum(counts[name] for name in names):,} rows; change the sizes, or raise "
         "tolerance",
     )
+
+
+def _with_held_formats(table: pd.DataFrame, chosen: Mapping[str, str]) -> list[str]:
+    """The ids of the rows that are not chosen, and have the format of a row that is."""
+    formats = dict(zip(table["id"], map(format_key, table["target"], table["language"]), strict=True))
+    held = {formats[id] for id in chosen}
+    return [id for id, key in formats.items() if id not in chosen and key in held]
 
 
 def _fits(titles: list[str], counts: Counter[str], size: int, split: TitleSplit) -> bool:

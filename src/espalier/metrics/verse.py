@@ -5,16 +5,19 @@ Statistics come by family, one row per text. A family's name has its settings af
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
     rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, prosody
 
-`prosody` needs a rhyme book and a form book; its keys are those of `espalier.metrics.prosody`. `perplexity:dev` has
-other rows: the statistics of `perplexity` of the references of the dev split.
+`prosody` needs a rhyme book and a form book; its keys are those of `espalier.metrics.prosody`. A last part `seen` or
+`new` keeps the rows alone whose format training has, or has not. `perplexity:dev` has other rows: the statistics of
+`perplexity` of the references of the dev split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast, get_args
+
+import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import distinct, prosody
@@ -65,6 +68,18 @@ KEYS: Final = (
 #: The metrics of `perplexity:dev`. The paper prints perplexities of both splits.
 DEV_KEYS: Final = tuple(f"{metric.name}_dev" for metric in PERPLEXITY)
 
+#: The texts whose format occurs in training, and the others; of these metrics, a value of each under NAME_PART.
+PARTS: Final = ("seen", "new")
+OF_PARTS: Final = (
+    "perplexity",
+    "perplexity_words",
+    "format_macro_f1",
+    "format_micro_f1",
+    "rhyme_macro_f1",
+    "rhyme_micro_f1",
+)
+PART_KEYS: Final = tuple(f"{name}_{part}" for part in PARTS for name in OF_PARTS)
+
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "ppl_dev": "perplexity_dev",
@@ -88,6 +103,18 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
     Raises:
         ConfigError: there is no such family.
     """
+    *base, part = family.split(":")
+    if part in PARTS:
+        return tuple(
+            replace(
+                metric,
+                name=f"{metric.name}_{part}",
+                signature=f"{metric.signature}|formats:{part}",
+                undefined=f"no text of a format that is {part}, or {metric.undefined}",
+            )
+            for metric in metrics_of(":".join(base))
+            if metric.name in OF_PARTS
+        )
     match family.split(":"):
         case ["perplexity"]:
             return PERPLEXITY
@@ -114,6 +141,22 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
                 shuffle_seed=int(seed[0]) if seed else None,
             )
     raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of verse")
+
+
+def by_format(statistics: Mapping[str, Array], seen: Sequence[bool]) -> dict[str, Array]:
+    """The families whose metrics are `PART_KEYS`: the rows of a part, and zeros for the other rows.
+
+    Args:
+        statistics: of `verse_statistics`.
+        seen: for each text whether training has its format.
+    """
+    places = np.array(seen, dtype=bool)[:, None]
+    families = [name for name in statistics if name.partition(":")[0] in ("perplexity", "format", "rhyme")]
+    return {
+        f"{name}:{part}": np.where(places == (part == "seen"), statistics[name], 0.0)
+        for part in PARTS
+        for name in families
+    }
 
 
 def verse_statistics(

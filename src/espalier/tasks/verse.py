@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from espalier.corpora.linked import linked
 from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
@@ -22,12 +23,13 @@ from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
-from espalier.verse.text import join_units
+from espalier.verse.text import join_units, pattern_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
+    from espalier.corpora.records import Verse
     from espalier.datasets.verse.data import VerseBatch, VerseData
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
@@ -91,15 +93,16 @@ class VerseTask:
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
     def inputs(self, ready: Ready, model: Any, decoder: VerseDecoder, options: RunOptions, seed: int) -> list[Inputs]:
-        """Each format `samples` times."""
+        """Each format `samples` times. Poems of one tune, and those of one format, are one cluster."""
         import numpy as np
 
         language = ready.data.vocabulary.language
+        clusters = clusters_of(ready.records)
         rows = [
             [
                 {
                     "id": record.id,
-                    "cluster": record.id,
+                    "cluster": cluster,
                     "sample": sample,
                     "tune": record.tune,
                     "format": str(format_of(record.target, language, record.rhyme)),
@@ -107,7 +110,7 @@ class VerseTask:
                     "reference": record.target,
                 }
             ]
-            for record in ready.records
+            for record, cluster in zip(ready.records, clusters, strict=True)
             for sample in range(options.samples)
         ]
         return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
@@ -185,9 +188,12 @@ class VerseTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
-        """Format, rhyme, variety and perplexity of each text; perplexity of each poem of the dev split."""
+        """Format, rhyme, variety and perplexity of each text; perplexity of each poem of the dev split.
+
+        Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
+        """
         from espalier.metrics.perplexity import perplexity_statistics
-        from espalier.metrics.verse import verse_statistics
+        from espalier.metrics.verse import by_format, verse_statistics
 
         table, dev = outputs.table, outputs.dev
         keys = ["id", "cluster", "seed", "sample"]
@@ -203,6 +209,9 @@ class VerseTask:
             tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
             books=outputs.lexicon,
         )
+        train = outputs.train() if outputs.train is not None else None
+        if train is not None and len(train):
+            families |= by_format(families, train.has_formats(table["reference"].tolist()))
         test = Segments(table[keys], families)
         return (
             [test]
@@ -223,13 +232,18 @@ class VerseTask:
         return HEADLINE
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
-        """With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it."""
+        """Different texts, of which a search that draws nothing writes one for each frame; clusters.
+
+        With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it.
+        """
         from espalier.metrics.prosody import fitting
 
+        table = outputs.table
+        counts = {"distinct": int(table["text"].nunique()), "clusters": int(table["cluster"].nunique())}
         if outputs.lexicon is None or outputs.language != "zh":
-            return {}
-        poems = outputs.table.drop_duplicates("id")
-        return dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))
+            return counts
+        poems = table.drop_duplicates("id")
+        return counts | dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))
 
     def settings(self, decoder: VerseDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """Those that the method or the mode does not use are None or left out."""
@@ -244,6 +258,18 @@ class VerseTask:
             **shown_settings(decoder, (), [*never, "beam", *([] if decoder.mode == "free" else ["slack"])]),
             "samples": samples if samples > 1 else None,
         }
+
+
+def clusters_of(records: Sequence[Verse]) -> list[str]:
+    """For each poem the id of one poem of its cluster: poems of one tune are alike, and so are those of one format.
+
+    A search that draws nothing writes one text into all frames of one format, so that a poem more is no new evidence.
+    Where all poems have one tune, such as sonnets, the format alone counts.
+    """
+    formats = [("format", pattern_of(record.target, "zh" if record.language == "zh" else "en")) for record in records]
+    tunes = [("tune", record.family or record.tune) for record in records]
+    clusters = linked(len(records), [*([tunes] if len(set(tunes)) > 1 else []), formats])
+    return [records[place].id for place in clusters]
 
 
 def _likelihood(table: pd.DataFrame) -> Likelihood:

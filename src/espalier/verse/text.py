@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from espalier.text.language import is_mark
+from espalier.text.language import Language, is_mark, tokens_of
 
 #: A Chinese unit ends after one of these marks; an English unit ends with its line.
 TERMINALS = "。！？"
@@ -22,6 +22,16 @@ def units_of(text: str) -> list[str]:
 def join_units(units: Iterable[str]) -> str:
     """A verse from its units; the inverse of `units_of`."""
     return "\n".join(units)
+
+
+def pattern_of(text: str, language: Language) -> str:
+    """The verse with "_" for each word: its marks, and the number of words between them.
+
+    The units "灯山，桥雨。" and "山石！" give "__，__。" and "__！".
+    """
+    return join_units(
+        "".join(token if is_mark(token) else "_" for token in tokens_of(unit, language)) for unit in units_of(text)
+    )
 
 
 def rhyme_place(tokens: Sequence[str]) -> int | None:

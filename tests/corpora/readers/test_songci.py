@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.readers.songci import LOST_TUNE, read, tune_of, units_in
+from espalier.corpora.readers.songci import LOST_TUNE, families_of, read, tune_of, units_in
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
 
@@ -48,6 +50,7 @@ def test_a_poem_becomes_a_verse_with_all_its_columns(tmp_path: Path) -> None:
         target="桥远，水长。\n归否？\n归！",
         author="某甲",
         tune="石桥令",
+        family="石桥令",
         rhyme="AAA",
     )
 
@@ -140,6 +143,48 @@ def test_a_duplicate_is_put_aside_naming_the_first(tmp_path: Path) -> None:
 )
 def test_a_title_of_two_names_gives_the_one_that_is_known(title: str, tune: str) -> None:
     assert tune_of(title, {"石桥令", "山灯引"}) == tune
+
+
+def test_a_family_is_all_names_of_a_tune_by_its_commonest() -> None:
+    titles = ["石桥令", "石桥令", "灯下曲・石桥令", "水边词・灯下曲", "石桥令慢", "舟行", "“某至”□□・舟行", LOST_TUNE]
+    of = families_of(titles, [["夜舟行", "舟行"], ["石桥令引", "石桥令慢"], ["舟行近"]])
+    assert of == dict.fromkeys(["石桥令", "灯下曲", "水边词"], "石桥令") | {"石桥令慢": "石桥令慢", "舟行": "舟行"}
+
+
+def test_lists_of_names_and_the_released_names_stand_beside_the_poems(tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("forms", "poems", "released")}
+    for folder in (folders["forms"] / "couyun/ci_pu", folders["poems"], folders["released"]):
+        folder.mkdir(parents=True)
+    lists = folders["forms"] / "couyun/ci_pu/ci_index.json"
+    lists.write_text(json.dumps([{"names": ["石桥令", "夜灯词"]}], ensure_ascii=False), encoding="utf-8")
+    (folders["released"] / "cipai.txt").write_text("灯下曲 夜灯词\n舟行\n", encoding="utf-8")
+    titles = ["石桥令", "灯下曲・石桥令", "夜灯词", "独木"]
+    write(folders["poems"], n0=[poem(f"{'山' * n}水。", title=title) for n, title in enumerate(titles, start=1)])
+    rows = [row for row in read(folders) if isinstance(row, Verse)]
+    assert [row.tune for row in rows] == ["石桥令", "灯下曲", "夜灯词", "独木"]
+    assert [row.family for row in rows] == ["石桥令", "石桥令", "石桥令", "独木"]
+    # Without the released names the second title is known by its second name.
+    del folders["released"]
+    assert [row.tune for row in read(folders) if isinstance(row, Verse)][1] == "石桥令"
+    lists.write_text('[{"idx": 1}]', encoding="utf-8")
+    with pytest.raises(DataError, match=r"ci_index\.json: not a list of tunes with names"):
+        list(read(folders))
+
+
+@pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the published files are not at hand")
+def test_the_released_names_give_the_tunes_of_the_authors_test_split() -> None:
+    mirror = Path(os.environ["ESPALIER_MIRROR"])
+    known = (mirror / "songnet_released/cipai.txt").read_text(encoding="utf-8").split()
+    lines = (mirror / "songnet_released/out1.txt").read_text(encoding="utf-8").splitlines()
+    theirs = Counter(line.partition("<s1>")[2].partition("<s2>")[0] for line in lines)
+    titles = [
+        each["rhythmic"]
+        for file in (mirror / "songci").glob("ci.song.*.json")
+        for each in json.loads(file.read_text(encoding="utf-8"))
+    ]
+    names = set(known)
+    ours = Counter(tune for title in titles if (tune := tune_of(title, names)) in theirs)
+    assert (sum(theirs.values()), sum(ours.values()), (theirs - ours).total()) == (962, 963, 0)
 
 
 def test_names_are_known_from_the_whole_corpus_not_only_from_before(tmp_path: Path) -> None:

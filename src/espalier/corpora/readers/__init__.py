@@ -33,12 +33,14 @@ class Reader:
         reads_sources: whether the function takes `folders`.
         judge: says of a list of words whether the grammar that generates the rows allows it, or its name as
             "package.module:function"; None where there is no grammar.
+        text_of: takes a line of a file that others published for the rows, and returns its text; or its name.
     """
 
     record: type[Record]
     function: str | _Read
     reads_sources: bool = True
     judge: str | Callable[[list[str]], bool] | None = None
+    text_of: str | Callable[[str], str] = "espalier.corpora.published:plain_text"
 
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
@@ -86,6 +88,11 @@ READERS: dict[str, Reader] = {
     "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
     "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
     "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),
+    "songnet_released": Reader(
+        Verse,
+        "espalier.corpora.readers.songnet_released:read",
+        text_of="espalier.corpora.readers.songnet_released:written",
+    ),
     "sonnets": Reader(Verse, "espalier.corpora.readers.sonnets:read"),
     "weibo": Reader(Pair, "espalier.corpora.readers.weibo:read"),
     "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),

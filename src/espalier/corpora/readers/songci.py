@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.readers.files import json_of, single_source
+from espalier.corpora.linked import linked
+from espalier.corpora.readers.files import json_of, single_source, text_of
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import DataError
@@ -31,6 +34,10 @@ FAULTS = (
     ("misplaced mark", re.compile(f"^[{MARKS}]|[{MARKS}]{{2}}")),
 )
 
+#: The tune names that SongNet's released preprocessing knows, and lists of the names of each tune, if they are at hand.
+RELEASED = "cipai.txt"
+LISTS = "couyun/ci_pu/ci_index.json"
+
 #: The tune of a poem whose own is lost; the editors' own word, also used where only blanks stand for it.
 LOST_TUNE = "失调名"
 
@@ -48,20 +55,28 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
     nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
     editors' and go; the title they mark stays. Every unit ends on a rhyme, as in the released code: `rhyme` is all "A".
-    The tune is `tune_of` the title. A duplicate is a poem whose characters, marks aside, an earlier one has; its
-    quarantined text begins with that one's id.
+    The tune is `tune_of` the title, and its family is among the `families_of` all titles. A duplicate is a poem whose
+    characters, marks aside, an earlier one has; its quarantined text begins with that one's id.
 
     Args:
-        folders: one source's name and folder, which holds `ci.song.<number>.json`.
+        folders: names and folders: of the poems, `ci.song.<number>.json`; of the released names, `cipai.txt`, if those
+            are to be known; of lists of each tune's names, `couyun/ci_pu/ci_index.json`, if there are any.
         plain_commas: "、" becomes "，", as in the released preprocessing.
 
     Raises:
-        ConfigError: not exactly one folder.
-        DataError: no such files, not JSON, or a poem without its fields.
+        ConfigError: not exactly one source of poems.
+        DataError: no such files, not JSON, or a poem or a list of names without its fields.
     """
-    origin, folder = single_source(folders, "songci")
+    released, lists = (
+        [folder / file for folder in folders.values() if (folder / file).is_file()] for file in (RELEASED, LISTS)
+    )
+    poetry = {name: at for name, at in folders.items() if not any((at / file).is_file() for file in (RELEASED, LISTS))}
+    origin, folder = single_source(poetry, "songci")
     poems = list(_raw(folder))
     known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
+    if released:
+        known = {name for file in released for name in text_of(file).split()}
+    families = families_of([poem.title for poem in poems], [names for file in lists for names in _lists(file)])
     earlier: dict[str, str] = {}
     for poem in poems:
         text = re.sub("[《》]", "", poem.text)
@@ -73,14 +88,16 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
         else:
             earlier[letters] = poem.id
             units = units_in(text.replace("、", "，") if plain_commas else text)
+            tune = tune_of(poem.title, known)
             yield Verse(
                 id=poem.id,
                 origin=origin,
                 language="zh",
                 target=join_units(units),
                 author=poem.author,
-                tune=tune_of(poem.title, known),
+                tune=tune,
                 rhyme="A" * len(units),
+                family=families.get(tune, tune),
             )
 
 
@@ -89,19 +106,49 @@ def units_in(text: str) -> list[str]:
     return [unit for unit in _UNIT_END.split(text) if unit]
 
 
+def names_in(title: str) -> tuple[str, str]:
+    """The two names of a title "A・B"; the second is empty where there is one. A note in quotation marks goes."""
+    # Only up to the last ”, since for each “ without one the pattern would search the whole rest.
+    quoted, end, rest = title.rpartition("”")
+    first, _, second = (re.sub("“[^”]*”", "", quoted + end) + rest).strip().partition("・")
+    return first, second
+
+
 def tune_of(title: str, known: Iterable[str]) -> str:
     """The tune name of a title.
 
     A title "A・B" gives two names of one tune. As in the released preprocessing: A if both are the same, else A if it
-    is known, else B if it is known, else A. The published list of known names is lost; here they are the titles of the
-    corpus that stand alone. A name of blanks (□) is `LOST_TUNE`; a note in quotation marks before a name goes.
+    is known, else B if it is known, else A. The released list of known names is `cipai.txt`; without it they are the
+    titles of the corpus that stand alone. A name of blanks (□) is `LOST_TUNE`.
     """
-    # Only up to the last ”, since for each “ without one the pattern would search the whole rest.
-    quoted, end, rest = title.rpartition("”")
-    first, _, second = (re.sub("“[^”]*”", "", quoted + end) + rest).strip().partition("・")
+    first, second = names_in(title)
     known = set(known) if not isinstance(known, set) else known
     name = second if first not in known and (second in known or "□" in first) and second else first
     return LOST_TUNE if "□" in name or not name else name
+
+
+def families_of(titles: Sequence[str], lists: Iterable[Sequence[str]] = ()) -> dict[str, str]:
+    """For each name in titles, one name for all names of its tune.
+
+    Two names are of one tune if a title "A・B" has both, if one of the `lists` has both, or if both are of one tune
+    with a third. A suffix alone (慢, 令) makes another tune. The name is the one that most titles have, the first in
+    code-point order of equals.
+    """
+    named = [[name for name in names_in(title) if name and "□" not in name and name != LOST_TUNE] for title in titles]
+    rows = [*named, *lists]
+    counts = Counter(name for names in named for name in names)
+    members: dict[int, set[str]] = {}
+    for family, names in zip(linked(len(rows), list(zip_longest(*rows))), rows, strict=True):
+        members.setdefault(family, set()).update(name for name in names if name in counts)
+    return {name: min(names, key=lambda each: (-counts[each], each)) for names in members.values() for name in names}
+
+
+def _lists(file: Path) -> list[list[str]]:
+    """The names of each tune of an index, in Simplified characters."""
+    try:
+        return [[str(name) for name in tune["names"]] for tune in json_of(file)]
+    except (KeyError, TypeError) as error:
+        raise DataError("not a list of tunes with names", file=file) from error
 
 
 def _fault(text: str, letters: str) -> str | None:

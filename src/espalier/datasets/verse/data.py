@@ -12,9 +12,9 @@ import numpy.typing as npt
 from espalier.datasets.batch import Batch
 from espalier.datasets.batching import GRAIN
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
-from espalier.datasets.verse.frames import Frame
+from espalier.datasets.verse.frames import Frame, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.datasets.vocabulary import BOS, PAD
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -83,6 +83,21 @@ class VerseData(RaggedSplit[VerseVocabulary]):
     def lengths(self) -> IntArray:
         """(examples,) length of each frame."""
         return self.columns["c"].lengths
+
+    def has_formats(self, texts: Sequence[str]) -> list[bool]:
+        """For each text whether a poem of the split has its format: the same marks, and words between them.
+
+        Marks that the vocabulary does not have count as words.
+        """
+        voc, target = self.vocabulary, self.columns["target"]
+        is_word = np.ones(voc.text_size, dtype=bool)
+        is_word[[SEP, EOS, *voc.mark_ids.tolist()]] = False
+
+        def pattern(ids: IntArray) -> bytes:
+            return np.where(is_word[ids], UNK, ids).astype(np.int64).tobytes()
+
+        known = {pattern(ids) for ids in np.split(target.flat, np.cumsum(target.lengths)[:-1])}
+        return [pattern(target_of(text, voc)) in known for text in texts]
 
     def sizes(self, view: View) -> IntArray:
         """(examples,) the tokens that each example counts for in a batch's budget: its length."""

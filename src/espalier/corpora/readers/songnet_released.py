@@ -1,0 +1,64 @@
+"""The 962 test poems of SongNet's authors, with the texts that their pre-trained model wrote into the same formats.
+
+The files `out1.txt` to `out5.txt` are five draws over the same poems. A line is
+
+    author<s1>tune<s2>unit</s>unit</s>...<tab><bos>unit</s>unit</s>...
+
+the poem before the tab, what the model wrote behind it. The authors end a unit at 。 alone and write ， for 、.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from espalier.corpora.readers.files import lines_of, single_source
+from espalier.corpora.readers.rows import quarantined
+from espalier.corpora.records import Quarantined, Verse
+from espalier.io.errors import DataError
+from espalier.verse.text import join_units
+
+FILE = "out1.txt"
+
+
+def read(folders: Mapping[str, Path]) -> Iterator[Verse | Quarantined]:
+    """The poem of every line; every unit may rhyme, as in the released code: `rhyme` is all "A".
+
+    Ids are `<source>-test-<line>`, from 0, for a split of the kind `published`.
+
+    Args:
+        folders: one source's name and folder.
+
+    Raises:
+        ConfigError: not exactly one source.
+        ArtifactError, DataError: the file is missing or is not UTF-8.
+    """
+    origin, folder = single_source(folders, "songnet_released")
+    for number, line in enumerate(lines_of(folder / FILE)):
+        id_ = f"{origin}-test-{number:06d}"
+        author, _, rest = line.partition("\t")[0].partition("<s1>")
+        tune, _, poem = rest.partition("<s2>")
+        units = _units(poem)
+        if not (tune and units):
+            yield quarantined(id_, "not author, tune and poem", line)
+        else:
+            yield Verse(
+                id=id_, origin=origin, language="zh", target=join_units(units), author=author, tune=tune,
+                rhyme="A" * len(units),
+            )  # fmt: skip
+
+
+def written(line: str) -> str:
+    """What the model wrote, as `espalier.verse.text` writes a verse.
+
+    Raises:
+        DataError: the line has no such part.
+    """
+    _, tab, text = line.partition("\t<bos>")
+    if not tab:
+        raise DataError("a line without <bos> behind a tab", file="out1.txt to out5.txt", remedy="name one of them")
+    return join_units(_units(text))
+
+
+def _units(text: str) -> list[str]:
+    return [unit for unit in text.split("</s>") if unit.strip()]
