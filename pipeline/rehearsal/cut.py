@@ -115,7 +115,8 @@ def _cut_corpus(corpus: Raw) -> None:
     match split["kind"]:
         case "title":
             sizes = {"dev_titles": 2, "test_titles": 2, "dev_size": HELD_OUT, "test_size": HELD_OUT, "tolerance": 1.0}
-            split |= sizes
+            # A sample need not have the names.
+            split |= sizes | {"test_names": []}
         case "author":
             corpus["split"] = {"kind": "random", "seed": split["seed"], "dev": HELD_OUT, "test": HELD_OUT}
         case "random" | "group":

@@ -109,15 +109,13 @@ def _published(
         raise ConfigError(f"the row {clash[0]} has this name", where=f"baselines.{key}.texts", remedy="choose another")
     folder = layout.raw(baseline.published)
     text_of = imported("text_of", READERS[corpus.reader].text_of, where="READERS")
-    samples = table["sample"].to_numpy()
+    ids = table["id"].tolist()
     rows = {}
     for name, files in baseline.texts.items():
-        texts = pd.Series("", index=table.index)
-        for sample in range(baseline.samples):
-            own = samples == sample
-            file = folder / (files if isinstance(files, str) else files[sample])
-            texts[own] = published_texts(file, table["id"][own].tolist(), text_of)
-        rows[name] = BaselineRow("published by others", {"text": texts.tolist()}, trivial=False)
+        named = [files] if isinstance(files, str) else files
+        drawn = [published_texts(folder / file, ids, text_of) for file in named]
+        texts = [drawn[sample % len(named)][row] for row, sample in enumerate(table["sample"].tolist())]
+        rows[name] = BaselineRow("published by others", {"text": texts}, trivial=False)
     return rows
 
 

@@ -147,8 +147,10 @@ def splits(_: Path) -> Any:
         GroupSplit(kind="group", seed=2, dev=9, test=14),
         GroupSplit(kind="group", seed=2, dev=9, test=14, stratify="origin"),
     ]
-    cases = [*((table, split) for split in wanted), *((linked, split) for split in grouped)]
-    return ["".join(part[0] for part in split_of(rows, split)) for rows, split in cases]
+    families = table.assign(family=[f"t{n // 5}" for n in range(60)])
+    held = TitleSplit(kind="title", seed=2, by="family", dev_titles=1, test_names=("t1",), dev_size=5, new_formats=True)
+    cases = [*((table, split) for split in wanted), *((linked, split) for split in grouped), (families, held)]
+    return ["".join(part[:1] or "-" for part in split_of(rows, split)) for rows, split in cases]
 
 
 def shared(_: Path) -> Any:

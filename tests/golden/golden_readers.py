@@ -10,6 +10,7 @@ from typing import Any
 
 from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
+from espalier.corpora.readers.songnet_released import written
 from espalier.corpora.records import values_of
 
 PIECES = [
@@ -141,6 +142,13 @@ def guig_released(folder: Path) -> Any:
     return [read("guig_released", {"mine": released}), published_texts(released / "texts.txt", ["mine-test-000001"])]
 
 
+def songnet_released(folder: Path) -> Any:
+    lines = ["某甲<s1>石桥令<s2>灯亮。</s>桥，远。</s>\t<bos>云</s>山。</s></s>", "某甲<s1>石桥令\t<bos>云</s>"]
+    released = put(folder, {"out1.txt": "\n".join(lines)})
+    ids = ["mine-test-000001", "mine-test-000000"]
+    return [read("songnet_released", {"mine": released}), published_texts(released / "out1.txt", ids, written)]
+
+
 def paranmt(folder: Path) -> Any:
     fields = ("we rest", "S NP PRP VP VBP", "1 2 3 2 3", "rest !", "S VP VB .", "1 2 3 2")
     parsed = read("paranmt", {"mine": put(folder, {"paranmt.txt": "\t\t".join(fields) + "\n\nhalf a line\n"})})
@@ -176,6 +184,7 @@ COMPONENTS = {
     "readers.lines": lines,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),
     "readers.guig_released": guig_released,
+    "readers.songnet_released": songnet_released,
     "readers.paranmt": paranmt,
     "readers.paraphrases": together,
     "readers.parasci": lambda folder: read("parasci", {"sci": paraphrases(folder)["sci"]}),

@@ -12,6 +12,7 @@ from small_params import PRESETS, baseline, corpus, dataset, empty
 
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
+from espalier.io.tables import read_table
 from pipeline.params import load_params
 from pipeline.stages import baselines, filter, linearize, parse
 
@@ -92,6 +93,23 @@ def test_published_texts_are_scored_on_the_rows_that_fit(folder: Path) -> None:
     assert details["retrained"]["scores"]["rouge_1"] == pytest.approx(100 * (1 + one) / 3, abs=1e-3)
 
 
+def test_each_sample_has_a_file_of_its_own(folder: Path) -> None:
+    for key in ("mine", "theirs"):
+        parse.run(key)
+        filter.run(key)
+        linearize.run(key)
+    raw = folder / "data/raw/theirs/theirs"
+    (raw / "second.txt").write_text("one\ntwo\nthree\nfour\n", encoding="utf-8")
+    changed(folder, samples=2, texts={"drawn": ["texts.txt", "second.txt"], "alone": "texts.txt"})
+    baselines.run("theirs")
+    written = {
+        name: read_table(folder / f"outputs/guig/baselines/theirs/{name}.parquet") for name in ("drawn", "alone")
+    }
+    texts = {name: list(table.sort_values(["sample", "id"])["text"]) for name, table in written.items()}
+    first = ["here the heron waits", "low low low", ""]
+    assert texts == {"drawn": [*first, "one", "two", "three"], "alone": first * 2}
+
+
 def test_a_row_of_published_texts_has_a_name_of_its_own(folder: Path) -> None:
     for key in ("mine", "theirs"):
         parse.run(key)
@@ -109,6 +127,7 @@ def test_a_row_of_published_texts_has_a_name_of_its_own(folder: Path) -> None:
         ({"published": "none"}, r"theirs\.texts: files of no source"),
         ({"published": "shelf/ours"}, r"theirs\.published: unknown reference 'shelf/ours'"),
         ({"texts": {"retrained": "../texts.txt"}}, r"must be a plain relative path"),
+        ({"samples": 3, "texts": {"drawn": ["a", "b"]}}, r"theirs\.texts\.drawn: 2 files for 3 samples"),
         ({"train": "ours"}, r"theirs\.train: unknown reference 'ours'"),
     ],
 )

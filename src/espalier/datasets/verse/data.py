@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +93,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         is_word = np.ones(voc.text_size, dtype=bool)
         is_word[[SEP, EOS, *voc.mark_ids.tolist()]] = False
 
-        def pattern(ids: IntArray) -> bytes:
+        def pattern(ids: npt.NDArray[Any]) -> bytes:
             return np.where(is_word[ids], UNK, ids).astype(np.int64).tobytes()
 
         known = {pattern(ids) for ids in np.split(target.flat, np.cumsum(target.lengths)[:-1])}
