@@ -2,11 +2,27 @@
 
 Ci rhymes by the book Cilin zhengyun, and its tones are those of Pingshui yun, which has the entering tone. Modern
 readers hear Mandarin. A character may have several readings; each counts.
+
+    mandarin   the groups of `rhyme.GROUPS` ("ang"); tones 1 and 2 are level, 3 and 4 oblique, the neutral tone neither
+    cilin      a part and its tone: "2平" level, "2仄" rising or departing, "15入" entering. Parts 1 to 14 have level and
+               oblique rhymes, which rhyme with each other only where a tune says so; 15 to 19 are entering.
+    pingshui   a tone and the number of the rhyme within it: "平1" to "平30", "上1" to "上29", "去1" to "去30", "入1" to
+               "入17"
+
+Both books come from the source `couyun`; `hanzi_class.py` there is data in Python syntax.
 """
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, Protocol
+
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.verse.rhyme import group_of_final
 
 #: Whose rhymes: the thirteen groups of Mandarin (`rhyme.GROUPS`), Cilin zhengyun, or Pingshui yun.
 Book = Literal["mandarin", "cilin", "pingshui"]
@@ -14,6 +30,14 @@ Book = Literal["mandarin", "cilin", "pingshui"]
 ToneBook = Literal["book", "mandarin"]
 #: A level (平) or an oblique (仄) tone.
 Tone = Literal["平", "仄"]
+
+#: What to do about a folder of the source that is missing or damaged.
+REMEDY: Final = "run dvc repro download@couyun"
+
+_RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
+_TONES: Final = "平上去入"
+_CILIN_TONES: Final = "平仄仄入"
+_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class Books(Protocol):
@@ -26,3 +50,136 @@ class Books(Protocol):
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         """The tones of all readings; empty where the book does not know the character."""
         ...
+
+
+def part_of(group: str) -> str:
+    """The part of a Cilin group, which level and oblique words share: "2平" and "2仄" -> "2"."""
+    return group[:-1]
+
+
+def mandarin_books() -> Books:
+    """Mandarin alone, by pypinyin.
+
+    The result raises ConfigError where it is asked for another book.
+    """
+    return _MandarinBooks()
+
+
+def read_books(folder: Path) -> Books:
+    """All books: Mandarin's, and those of the source `couyun`.
+
+    A file of the same bytes is parsed once.
+
+    Args:
+        folder: of the source, as `download` leaves it.
+
+    Raises:
+        ArtifactError: the rhyme book is missing, or is not one.
+    """
+    file = folder / _RHYME_BOOK
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ArtifactError("no rhyme book", where=file, remedy=REMEDY) from error
+    try:
+        return _PrintedBooks(_rhyme_book(content))
+    except (ValueError, SyntaxError, RecursionError) as error:
+        raise ArtifactError(f"no rhyme book: {error}", where=file, remedy=REMEDY) from error
+
+
+class _Entry(NamedTuple):
+    """What the printed books say of one character."""
+
+    cilin: frozenset[str] = frozenset()
+    pingshui: frozenset[str] = frozenset()
+    tones: frozenset[Tone] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _MandarinBooks:
+    def groups(self, character: str, book: Book) -> frozenset[str]:
+        if book != "mandarin":
+            raise _absent(f"the rhyme book {book}")
+        return _mandarin(character)[0]
+
+    def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
+        if by != "mandarin":
+            raise _absent("the book of tones")
+        return _mandarin(character)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedBooks:
+    entries: dict[str, _Entry]
+
+    def groups(self, character: str, book: Book) -> frozenset[str]:
+        if book == "mandarin":
+            return _mandarin(character)[0]
+        entry = self.entries.get(character, _Entry())
+        return entry.cilin if book == "cilin" else entry.pingshui
+
+    def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
+        if by == "mandarin":
+            return _mandarin(character)[1]
+        return self.entries.get(character, _Entry()).tones
+
+
+def _absent(what: str) -> ConfigError:
+    return ConfigError(f"{what} is of the source couyun, which is not given", where="book", remedy=REMEDY)
+
+
+@lru_cache(maxsize=65536)
+def _mandarin(character: str) -> tuple[frozenset[str], frozenset[Tone]]:
+    """The rhyme groups and the tones of all readings of pypinyin."""
+    from pypinyin import Style, pinyin
+    from pypinyin.constants import PINYIN_DICT
+
+    # pypinyin returns characters that it cannot read unchanged: the letter "a" would have the final "a".
+    if len(character) != 1 or ord(character) not in PINYIN_DICT:
+        return _NOTHING, frozenset()
+    finals = pinyin(character, style=Style.FINALS_TONE3, strict=True, heteronym=True)[0]
+    groups = {group_of_final(final.rstrip("12345")) for final in finals}
+    tones: set[Tone] = {"平" if final[-1] in "12" else "仄" for final in finals if final[-1:] in tuple("1234")}
+    return frozenset(group for group in groups if group is not None), frozenset(tones)
+
+
+@lru_cache(maxsize=2)
+def _rhyme_book(content: bytes) -> dict[str, _Entry]:
+    """The entries of `hanzi_class.py`, by character.
+
+    Raises:
+        ValueError: the content is not such data.
+        SyntaxError: it is not Python either.
+    """
+    columns: dict[str, tuple[set[str], set[str], set[Tone]]] = {}
+    for characters, tone, pingshui, cilin in _rhymes(content):
+        tone_of_part, level = _CILIN_TONES[tone - 1], tone == 1
+        for character in characters:
+            groups, rhymes, tones = columns.setdefault(character, (set(), set(), set()))
+            groups.add(f"{cilin}{tone_of_part}")
+            rhymes.add(f"{_TONES[tone - 1]}{pingshui}")
+            tones.add("平" if level else "仄")
+    if not columns:
+        raise ValueError("it has no characters")
+    # Many characters share a set; one of each kind is kept.
+    kept: dict[_Entry, _Entry] = {}
+    entries = {}
+    for character, sets in columns.items():
+        entry = _Entry(*map(frozenset, sets))  # type: ignore[arg-type]  # the three sets in the order of the fields
+        entries[character] = kept.setdefault(entry, entry)
+    return entries
+
+
+def _rhymes(content: bytes) -> Iterator[tuple[str, int, int, int]]:
+    """For each list: its characters, tone from 1 to 4, number of the Pingshui rhyme, and part of Cilin.
+
+    The file writes oblique rhymes with negative numbers.
+    """
+    for statement in ast.parse(content.decode()).body:
+        if not isinstance(statement, ast.Assign):
+            continue
+        match ast.literal_eval(statement.value):
+            case [str() as characters, int() as tone, int() as pingshui, int() as cilin, int()] if 1 <= tone <= 4:
+                yield "".join(characters.split()), tone, abs(pingshui), abs(cilin)
+            case _:
+                raise ValueError(f"line {statement.lineno} is not [characters, tone, Pingshui, Cilin, number]")

@@ -88,8 +88,11 @@ def rhyme_group(character: str, *, u_umlaut: UUmlaut = "u") -> str | None:
         u_umlaut: with which group the bare final ü rhymes ("ve", "van", "vn" rhyme by what follows in either case).
     """
     final = final_of(character)
-    if final is None:
-        return None
+    return None if final is None else group_of_final(final, u_umlaut=u_umlaut)
+
+
+def group_of_final(final: str, *, u_umlaut: UUmlaut = "u") -> str | None:
+    """The group of `GROUPS` that a strict final belongs to; None for what is no final."""
     return u_umlaut if final in ("v", "ü") else _GROUP_OF.get(final)
 
 
