@@ -110,8 +110,12 @@ class InFrame:
         places = Places.of(batch, self.vocabulary.text_size, marks, self.sounds.tone)
         empty = [kind for kind in range(COPIED) if not self.fits[kind].any()]
         for kind in empty:
-            for row, time in (places.kind.T == kind).nonzero().tolist():
-                what = "no word of this model" if kind not in SIGNS else f"no word of this model has the tone {SIGNS[kind]}"
+            for row, time in (kind == places.kind.T).nonzero().tolist():
+                what = (
+                    "no word of this model"
+                    if kind not in SIGNS
+                    else f"no word of this model has the tone {SIGNS[kind]}"
+                )
                 raise unmet(what, batch, row, time)
         rows = torch.arange(len(batch), device=batch.device)
         return FrameState(0, places, rows, self.bias.to(batch.device))

@@ -46,9 +46,7 @@ class Places:
         if marks is not None:
             blank |= torch.isin(c, torch.from_numpy(marks).to(c.device))
         kind = batch.tone.clamp(min=EITHER) if tone else torch.full_like(c, EITHER)
-        return cls(
-            torch.where(blank, kind, COPIED).T.contiguous(), torch.where(blank, PAD, c).T.contiguous()
-        )
+        return cls(torch.where(blank, kind, COPIED).T.contiguous(), torch.where(blank, PAD, c).T.contiguous())
 
 
 @lru_cache(maxsize=8)

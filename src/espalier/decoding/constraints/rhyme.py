@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,11 @@ from espalier.datasets.verse.frames import EITHER, LEVEL, OBLIQUE
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.decoding.constraints.frame import FrameState, InFrame, copied
-from espalier.decoding.constraints.places import COPIED, SIGNS, as_bias, fitting, unmet
+from espalier.decoding.constraints.places import COPIED, SIGNS, fitting, unmet
 from espalier.verse.sounds import Sounds
 
 Bits = npt.NDArray[np.int64]
+S = TypeVar("S", Bits, Tensor)
 #: The bits of one integer of a set. It is even, so that two groups of a part are never parted.
 WIDTH = 62
 #: Every word has the first bit; a place without a letter asks for no other.
@@ -60,9 +62,10 @@ def classes_of(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> Clas
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     of_word = np.array([numbers[key] for key in keys])
     words = np.stack([np.bincount(of_word, weights=row, minlength=len(numbers)) for row in fits])
-    groups = _sets([[bits[group] for group in groups] for _, groups in numbers], len(bits))
+    size = max(bits.values(), default=FIRST) + 1
+    groups = _sets([[bits[group] for group in groups] for _, groups in numbers], size)
     signs = [SIGNS.get(kind, "") for kind in range(COPIED + 1)]
-    tones = _sets([[bit for group, bit in bits.items() if sounds.has_tone(group, sign)] for sign in signs], len(bits))
+    tones = _sets([[bit for group, bit in bits.items() if sounds.has_tone(group, sign)] for sign in signs], size)
     own = np.where(words[..., None] > 0, groups & tones[:, None], 0)
     return Classes(of_word, words.astype(np.float32), groups, tones, np.bitwise_or.reduce(own, axis=1))
 
@@ -75,9 +78,9 @@ def _numbered(groups: frozenset[str], sounds: Sounds) -> dict[str, int]:
     return {group: FIRST + 2 * parts[sounds.rhyme_key(group, True)] + ("仄" in group) for group in groups}
 
 
-def _sets(members: list[list[int]], count: int) -> Bits:
-    """(sets, chunks) the sets of these bits, and of the first bit."""
-    sets = np.zeros((len(members), (FIRST + 2 * count) // WIDTH + 1), dtype=np.int64)
+def _sets(members: list[list[int]], size: int) -> Bits:
+    """(sets, chunks) the sets of these bits, which are below `size`, and of the first bit."""
+    sets = np.zeros((len(members), -(-size // WIDTH)), dtype=np.int64)
     sets[:, 0] = 1
     for number, bits in enumerate(members):
         for bit in bits:
@@ -124,9 +127,7 @@ class RhymeState:
 
     def select(self, index: Tensor) -> RhymeState:
         """The rows `index`."""
-        return replace(
-            self, inside=self.inside.select(index), possible=self.possible[index], used=self.used[index]
-        )
+        return replace(self, inside=self.inside.select(index), possible=self.possible[index], used=self.used[index])
 
     @property
     def rhymes(self) -> bool:
@@ -196,8 +197,8 @@ class InRhyme:
         possible = state.possible.scatter(1, column, state.possible.gather(1, column) & groups[:, None])
         of_letter = state.letters.of_slot[frame] == letter[:, None]
         known = (of_letter & (state.used == tokens[:, None])).any(1)
-        slot = state.letters.slot[state.inside.place][frame]
-        used = state.used.scatter(1, slot[:, None], tokens.masked_fill(known, PAD)[:, None])
+        slot = state.letters.slot[state.inside.place][frame, None]
+        used = state.used.scatter(1, slot, torch.where(known, state.used.gather(1, slot)[:, 0], tokens)[:, None])
         return replace(state, inside=inside, possible=possible, used=used)
 
     def _letters(self, batch: VerseBatch, inside: FrameState) -> tuple[Letters, Tensor, Tensor]:
@@ -249,6 +250,7 @@ class InRhyme:
         return unmet(f"no word of this model{has} rhymes with {others}", batch, row, time)
 
 
-def _with_twins(groups: Bits | Tensor) -> Bits | Tensor:
+def _with_twins(groups: S) -> S:
     """Sets of groups, with the oblique group of each level one, and the reverse."""
-    return groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)
+    twins: S = groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)
+    return twins
