@@ -1,8 +1,9 @@
-"""A small book in the format of the source couyun, written by hand: facts about characters, and two made-up tunes."""
+"""A small book in the format of the source couyun, written by hand: facts about characters, and made-up tunes."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,37 @@ wu90 = ["木竹", 4, -1, 15, 90]
 """
 
 
-def write_couyun(folder: Path, tunes: list[tuple[list[str], list[dict[str, Any]]]] = ()) -> Path:  # type: ignore[assignment]
-    """Write the rhyme book, and a form book with `tunes`: the names of each, and its variants."""
+#: The tunes of the book: the names of each, and for each variant its counts and marks, the tones that its places want,
+#: and its rhyme groups, where a place of the other tone is negative.
+TUNES: dict[tuple[str, ...], list[tuple[str, str, list[list[int]]]]] = {
+    ("试灯词", "灯词"): [
+        ("3，3。3，3。", "中仄仄仄平平中平仄仄中平", [[5, 11]]),
+        ("3，3。3，3。", "中仄仄仄平仄中平仄仄中仄", [[5, 11]]),
+        ("2，4。3，3。", "中仄仄仄平平中平仄仄中平", [[5, 11]]),
+        ("6。6。2。", "中仄仄仄平平中平仄仄中平平平", [[5, 11, 13]]),
+    ],
+    ("转韵词",): [("2。2。2。2。", "中平中平中仄中仄", [[5, 7], [1, 3]])],
+    ("通叶词",): [("2。2、2。2。", "中平中平中平中仄", [[1, 5, -7]])],
+}
+
+
+def write_couyun(folder: Path) -> Path:
+    """Write the rhyme book and the form book with `TUNES`."""
     (folder / "couyun/hanzi").mkdir(parents=True)
     (folder / "couyun/hanzi/hanzi_class.py").write_text(RHYMES, "utf-8")
     forms = folder / "couyun/ci_pu"
     (forms / "ci_list").mkdir(parents=True)
-    index = [{"idx": number, "names": names, "names_trad": names} for number, (names, _) in enumerate(tunes)]
+    index = [{"idx": n, "names": list(names), "names_trad": [names[0]]} for n, names in enumerate(TUNES)]
     (forms / "ci_index.json").write_text(json.dumps(index), "utf-8")
-    for number, (_, variants) in enumerate(tunes):
-        (forms / f"ci_list/cipai_{number}.json").write_text(json.dumps(variants), "utf-8")
+    for number, variants in enumerate(TUNES.values()):
+        (forms / f"ci_list/cipai_{number}.json").write_text(json.dumps([_form(*each) for each in variants]), "utf-8")
     return folder
+
+
+def _form(pattern: str, tones: str, groups: list[list[int]]) -> dict[str, Any]:
+    return {
+        "ge_lyu_str": tones,
+        "rhyme_pos": sorted(abs(place) for group in groups for place in group),
+        "yun_classify": {str(number): group for number, group in enumerate(groups)},
+        "origin": re.sub(r"\d+", lambda count: "字" * int(count[0]), pattern),
+    }

@@ -3,11 +3,11 @@
 Ci rhymes by the book Cilin zhengyun, and its tones are those of Pingshui yun, which has the entering tone. Modern
 readers hear Mandarin. A character may have several readings; each counts.
 
-    mandarin   the groups of `rhyme.GROUPS` ("ang"); tones 1 and 2 are level, 3 and 4 oblique, the neutral tone neither
-    cilin      a part and its tone: "2平" level, "2仄" rising or departing, "15入" entering. Parts 1 to 14 have level and
-               oblique rhymes, which rhyme with each other only where a tune says so; 15 to 19 are entering.
-    pingshui   a tone and the number of the rhyme within it: "平1" to "平30", "上1" to "上29", "去1" to "去30", "入1" to
-               "入17"
+    mandarin   the groups of `rhyme.GROUPS` ("ang"); tones 1 and 2 are level, 3 and 4 oblique, neutral neither
+    cilin      a part and its tone: "2平" level, "2仄" rising or departing, "15入" entering. Parts 1 to 14 have level
+               and oblique rhymes, which rhyme with each other only where a tune says so; 15 to 19 are entering.
+    pingshui   a tone and the number of the rhyme within it: "平1" to "平30", "上1" to "上29", "去1" to "去30", and
+               "入1" to "入17"
 
 Both books come from the source `couyun`; `hanzi_class.py` there is data in Python syntax.
 """

@@ -1,0 +1,329 @@
+"""Variants of tunes: what the Qinding cipu (1715) asks of each place of a ci, and which variant a poem follows.
+
+A place is one word of a poem, its marks aside. A variant gives each place a tone, ends each sentence with a place that
+rhymes (six of 2,294 variants have a sentence that does not), and divides the places that rhyme into groups.
+
+The source is `couyun`: `ci_index.json` has the names of each tune, `ci_list/cipai_<idx>.json` its variants. The borders
+of clauses and sentences are those of the marks in `origin`, the variant's example. Those of `ge_lyu_sep` are not used:
+141 of them spell a change of rhyme (换仄韵) with the signs of tones, and some have the words of a chorus (竹枝), which
+the other fields leave out. Only the places of the marks are kept, never the example.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.text.language import is_mark
+from espalier.verse.books import REMEDY, Book, Books, ToneBook, part_of
+from espalier.verse.text import units_of
+from espalier.verse.tunes import Clause
+
+#: The signs of the tone that a place wants: level, oblique, or either.
+LEVEL: Final = "平"
+OBLIQUE: Final = "仄"
+EITHER: Final = "中"
+
+_FORMS: Final = "couyun/ci_pu"
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One form of a tune.
+
+    Attributes:
+        tune: its first name ("卜算子").
+        number: among the tune's variants, from 1.
+        clauses: the words of each clause and the mark after it, "，" (句), "、" (读) or "。" (韵).
+        tones: one sign per place: "平" wants a level tone, "仄" an oblique one, "中" either.
+        rhymes: for each rhyme group the places that rhyme with each other, in reading order.
+        turns: the groups whose places have both tones, and rhyme across them (平仄通叶): 西江月 turns oblique.
+    """
+
+    tune: str
+    number: int
+    clauses: tuple[Clause, ...]
+    tones: str
+    rhymes: tuple[tuple[int, ...], ...]
+    turns: frozenset[int] = frozenset()
+
+    @property
+    def sentences(self) -> tuple[int, ...]:
+        """The words of each sentence."""
+        lengths = [0]
+        for words, mark in self.clauses:
+            lengths[-1] += words
+            if mark == "。":
+                lengths.append(0)
+        return tuple(filter(None, lengths))
+
+    @property
+    def pattern(self) -> str:
+        """Counts and marks, which `parse_format` reads, with "，" for "、" as in the catalogue of tunes."""
+        return "".join(f"{words}{'，' if mark == '、' else mark}" for words, mark in self.clauses)
+
+    @property
+    def rhyme(self) -> str:
+        """One letter per sentence: that of the group in which its last place rhymes, "." for none."""
+        letter_of = {place: _LETTERS[group] for group, places in enumerate(self.rhymes) for place in places}
+        return "".join(letter_of.get(end - 1, ".") for end in _ends(self.sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well a poem follows a variant.
+
+    Attributes:
+        variant: the one that it follows.
+        tones: (places,) whether the word has a reading of the wanted tone; true where either tone will do.
+        rhymes: for each rhyme group, (places of the group,) whether the word rhymes with most of its group.
+    """
+
+    variant: Variant
+    tones: tuple[bool, ...]
+    rhymes: tuple[tuple[bool, ...], ...]
+
+    @property
+    def wanted(self) -> tuple[bool, ...]:
+        """(places,) whether the variant wants a certain tone there."""
+        return tuple(tone != EITHER for tone in self.variant.tones)
+
+    @property
+    def rhymes_throughout(self) -> bool:
+        """Whether every place of every group rhymes."""
+        return all(map(all, self.rhymes))
+
+    @property
+    def faults(self) -> int:
+        """The places with a wrong tone, and those that do not rhyme."""
+        return self.tones.count(False) + sum(group.count(False) for group in self.rhymes)
+
+
+class TuneBook:
+    """The tunes of the Qinding cipu. Each is read when it is first asked for.
+
+    Args:
+        folder: of the source `couyun`, as `download` leaves it.
+
+    Raises:
+        ArtifactError: the folder has no index of tunes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / _FORMS
+        file = self._folder / "ci_index.json"
+        entries: list[_Entry] = _parsed(file, _ENTRIES)
+        self._tunes = [(entry["names"][0], entry["idx"]) for entry in entries]
+        self._number = {
+            name: number for number, entry in enumerate(entries) for name in (*entry["names_trad"], *entry["names"])
+        }
+        self._read: dict[int, tuple[Variant, ...]] = {}
+
+    def __len__(self) -> int:
+        """The number of tunes."""
+        return len(self._tunes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The first name of each tune, in the order of the book."""
+        return tuple(name for name, _ in self._tunes)
+
+    def __contains__(self, tune: object) -> bool:
+        """Whether a tune has this name or alias, in Simplified or Traditional characters."""
+        return tune in self._number
+
+    def variants(self, tune: str) -> tuple[Variant, ...]:
+        """All variants of a tune, by any of its names.
+
+        Raises:
+            ConfigError: no tune has this name.
+            ArtifactError: the tune's file is missing or damaged.
+        """
+        number = self._number.get(tune)
+        if number is None:
+            near = get_close_matches(tune, self._number, cutoff=0.3)
+            remedy = f"names like it: {', '.join(near)}" if near else "names are those of the Qinding cipu"
+            raise ConfigError(f"no tune '{tune}' in the book", where="tune", remedy=remedy)
+        if number not in self._read:
+            name, index = self._tunes[number]
+            file = self._folder / f"ci_list/cipai_{index}.json"
+            self._read[number] = tuple(_variants(name, file))
+        return self._read[number]
+
+    def variant(self, tune: str, number: int = 1) -> Variant:
+        """One variant of a tune, counted from 1. The first is the form that most poems have.
+
+        Raises:
+            ConfigError: no tune has this name, or the tune has no such variant.
+        """
+        variants = self.variants(tune)
+        if not 1 <= number <= len(variants):
+            raise ConfigError(
+                f"no variant {number} of {tune}", where="variant", remedy=f"there are {len(variants)}, from 1"
+            )
+        return variants[number - 1]
+
+    def fitting(self, tune: str, text: str) -> tuple[Variant, ...]:
+        """The variants of a tune whose sentences are as long as those of a poem; none if no tune has this name."""
+        if tune not in self:
+            return ()
+        lengths = sentence_lengths(text)
+        return tuple(variant for variant in self.variants(tune) if variant.sentences == lengths)
+
+
+def words_of(text: str) -> str:
+    """The words of a Chinese poem, its marks and line ends aside."""
+    return "".join(character for unit in units_of(text) for character in unit if not is_mark(character))
+
+
+def sentence_lengths(text: str) -> tuple[int, ...]:
+    """The words of each sentence of a Chinese poem. The ends are those of its units."""
+    return tuple(len(words_of(unit)) for unit in units_of(text))
+
+
+def judge(text: str, variant: Variant, books: Books, *, book: Book = "cilin", by: ToneBook = "book") -> Fit:
+    """Hold a poem against a variant.
+
+    A word has a tone, and rhymes, if any of its readings does. By Cilin a level word does not rhyme with an oblique one
+    of its part, except in a group that turns, where each word must have a reading of the tone of its place in the part
+    that they share. By another book a group that turns rhymes across tones as any group does.
+
+    Args:
+        text: has as many words as the variant has places.
+        book: of rhymes.
+        by: whose tones.
+
+    Raises:
+        ConfigError: the text has more or fewer words.
+    """
+    words = words_of(text)
+    if len(words) != len(variant.tones):
+        raise ConfigError(
+            f"{len(words)} words for {len(variant.tones)} places", where=f"{variant.tune}, variant {variant.number}"
+        )
+    tones = tuple(
+        wanted == EITHER or wanted in books.tones(word, by) for word, wanted in zip(words, variant.tones, strict=True)
+    )
+    rhymes = tuple(
+        _rhyming(
+            [_sounds(words[place], variant.tones[place], books, book, number in variant.turns) for place in places]
+        )
+        for number, places in enumerate(variant.rhymes)
+    )
+    return Fit(variant, tones, rhymes)
+
+
+def followed(text: str, variants: Sequence[Variant], books: Books) -> Fit | None:
+    """The variant that a poem follows, held against the poem by Cilin and the tones of the book.
+
+    It is the one of `variants` (`TuneBook.fitting`) with the fewest faults; of equals, the one whose clauses end where
+    the poem's do; of these, the first. None if there are no variants.
+    """
+    if not variants:
+        return None
+    ends = _clause_ends(text)
+    fits = [judge(text, variant, books) for variant in variants]
+    return min(fits, key=lambda fit: (fit.faults, ends != _ends([words for words, _ in fit.variant.clauses])))
+
+
+# --- Judging ---------------------------------------------------------------------------------------------------------
+
+
+def _sounds(word: str, wanted: str, books: Books, book: Book, turns: bool) -> frozenset[str]:
+    """What the words of a rhyme group must share one of."""
+    groups = books.groups(word, book)
+    if not turns or book != "cilin":
+        return groups
+    return frozenset(part_of(group) for group in groups if wanted == EITHER or _tone_of(group) == wanted)
+
+
+def _tone_of(group: str) -> str:
+    """The tone of a Cilin group."""
+    return LEVEL if group.endswith(LEVEL) else OBLIQUE
+
+
+def _rhyming(sounds: Sequence[frozenset[str]]) -> tuple[bool, ...]:
+    """Which words have the sound that most of them have. A word that is alone in its group rhymes."""
+    if len(sounds) == 1:
+        return (True,)
+    every = sorted(frozenset().union(*sounds))
+    shared = max(every, key=lambda sound: sum(sound in each for each in sounds), default=None)
+    return tuple(shared in each for each in sounds)
+
+
+def _ends(lengths: Sequence[int]) -> tuple[int, ...]:
+    """The place after each part, from the lengths of the parts."""
+    total, ends = 0, []
+    for length in lengths:
+        total += length
+        ends.append(total)
+    return tuple(ends)
+
+
+def _clause_ends(text: str) -> tuple[int, ...]:
+    """The place after each clause of a poem."""
+    return _ends([len(words_of(clause)) for clause in re.split(r"[，、；：。！？\n]+", text) if clause])
+
+
+# --- Reading ---------------------------------------------------------------------------------------------------------
+
+
+class _Entry(TypedDict):
+    idx: int
+    names: list[str]
+    names_trad: list[str]
+
+
+class _Form(TypedDict):
+    ge_lyu_str: str
+    rhyme_pos: list[int]
+    yun_classify: dict[str, list[int]]
+    origin: str
+
+
+_ENTRIES: Final = TypeAdapter(list[_Entry])
+_FORM_LIST: Final = TypeAdapter(list[_Form])
+
+
+def _parsed(file: Path, kind: TypeAdapter[Any]) -> Any:
+    try:
+        return kind.validate_json(file.read_bytes())
+    except OSError as error:
+        raise ArtifactError("no form book", where=file, remedy=REMEDY) from error
+    except ValidationError as error:
+        key, message = ".".join(map(str, error.errors()[0]["loc"])), error.errors()[0]["msg"]
+        raise ArtifactError(f"no form book: {key} {message}", where=file, remedy=REMEDY) from error
+
+
+def _variants(tune: str, file: Path) -> Iterator[Variant]:
+    forms: list[_Form] = _parsed(file, _FORM_LIST)
+    for number, form in enumerate(forms, start=1):
+        # Two variants have a refrain (些) after each rhyme, and a comma at their end.
+        example = re.sub("，$", "。", form["origin"])
+        clauses = tuple((len(words), mark) for words, mark in re.findall(r"(\w+)([，、。])", example))
+        tones = form["ge_lyu_str"]
+        # A place of the other tone is negative. Place 0 has no sign, and no variant rhymes there in the other tone.
+        groups = [group for group in form["yun_classify"].values() if group]
+        groups.sort(key=lambda group: abs(group[0]))
+        rhymes = tuple(tuple(map(abs, group)) for group in groups)
+        places = sorted(place for group in rhymes for place in group)
+        borders = _ends([words for words, _ in clauses])
+        if (
+            set(tones) - {LEVEL, OBLIQUE, EITHER}
+            or borders[-1:] != (len(tones),)
+            or not example.endswith("。")
+            or places != sorted(form["rhyme_pos"])
+            or not {place + 1 for place in places} <= set(borders)
+        ):
+            raise ArtifactError(f"variant {number} contradicts itself", where=file, remedy=REMEDY)
+        turns = frozenset(index for index, group in enumerate(groups) if any(place < 0 for place in group))
+        yield Variant(tune, number, clauses, tones, rhymes, turns)
