@@ -125,13 +125,25 @@ class VerseTask:
         return decoder.beam if decoder.method == "beam" else 1
 
     def generate(
-        self, model: Any, batch: VerseBatch, decoder: VerseDecoder, seeds: Sequence[int]
+        self,
+        model: Any,
+        batch: VerseBatch,
+        decoder: VerseDecoder,
+        seeds: Sequence[int],
+        books: Books | None = None,
     ) -> list[list[Hypothesis]]:
-        """The texts for each frame of the batch: one by sampling, at most `beam` by search."""
+        """The texts for each frame of the batch: one by sampling, at most `beam` by search.
+
+        Args:
+            books: where other rhyme books than Mandarin are read from.
+
+        Raises:
+            ConfigError: no text of the model meets a frame.
+        """
         from espalier.decoding.beam import Hypothesis, beam_search
         from espalier.decoding.sampling import sample
 
-        constraint = verse_constraint(decoder, model.vocabulary)
+        constraint = verse_constraint(decoder, model.vocabulary, books)
         max_ids = batch.c.shape[1] + decoder.extra_tokens
         if decoder.method == "beam":
             return beam_search(

@@ -38,11 +38,12 @@ def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
         if len(places) < 2:
             continue
         first, common = "", frozenset[str]()
+        mixed = letter in format_.mixed_letters
         for index, word, tone in places:
             if word in BLANKS:
                 continue
-            groups = sounds.groups(word, tone)
-            shared = frozenset(sounds.rhyme_key(group, letter in format_.mixed_letters) for group in groups)
+            groups = sounds.groups(word, tone if sounds.tone or mixed else "")
+            shared = frozenset(sounds.rhyme_key(group, mixed) for group in groups)
             if shared and (not first or shared & common):
                 first, common = first or word, shared & common if first else shared
             elif strict:

@@ -41,7 +41,7 @@ class Sounds:
         """The rhyme groups of a word's readings, or of those that can have a tone.
 
         Args:
-            tone: 平 or 仄 where tones count; what else is said, or of a group whose tone its book does not say, fits.
+            tone: 平 or 仄; anything else leaves all groups, and so does a book whose groups have no tone.
         """
         if self.books is None or self.language != "zh":
             name = group_name(word, self.language)
@@ -54,8 +54,8 @@ class Sounds:
         return books.tones(word, "mandarin" if self.book == "mandarin" else "book")
 
     def has_tone(self, group: str, tone: str) -> bool:
-        """Whether words of a group can stand at a place of this tone."""
-        if not self.tone or tone not in ("平", "仄") or self.book == "mandarin":
+        """Whether the words of a group have a tone."""
+        if tone not in ("平", "仄") or self.book == "mandarin":
             return True
         return ("平" in group) == (tone == "平")
 

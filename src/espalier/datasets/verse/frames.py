@@ -63,6 +63,7 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None
             rhymes with a literal with which no word of the vocabulary rhymes.
     """
     sounds = sounds or Sounds(vocabulary.language)
+    mixed = format_.mixed_letters
     special = {BLANK: vocabulary.c_word, RHYME: vocabulary.c_rhyme}
     numbers: dict[str, int] = {}
     c: list[int] = []
@@ -78,7 +79,9 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None
         ids = [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
         for place in rhyming:
             if ids[place] == UNK and _has_blanks(format_, rhyme):
-                ids[place] = _sounds_like(unit[place], tones[place], vocabulary, sounds)
+                ids[place] = _sounds_like(
+                    unit[place], tones[place] if sounds.tone or rhyme in mixed else "", vocabulary, sounds
+                )
         c += ids
         p += places[::-1]
         inverse += places
