@@ -187,7 +187,7 @@ def test_a_thousand_random_frames_are_met_exactly_and_no_other_is_refused() -> N
         for format_, hypotheses in zip(formats, rows, strict=True):
             check(text_of(hypotheses[0].tokens, vocabulary, format_), format_, sounds)
         met += len(formats)
-    assert refused > 50
+    assert refused > 20
 
 
 class SmallBooks:
