@@ -181,7 +181,7 @@ def generate(
     """
     given = (format_, rhyme, tune, "", variant, tones, acrostic) if format_ or tune or tones or acrostic else None
     options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free}
-    options |= {"book": book, "tone": tone or tones is not None}
+    options |= {"book": book, "tone": tone}
     _write_verse("generate", given, file, profile, model, language, json, options)
 
 
@@ -207,7 +207,7 @@ def polish(
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
     given = None if template is None else (template, rhyme, tune, "", None, tones, acrostic)
     options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam}
-    options |= {"book": book, "tone": tones is not None}
+    options |= {"book": book, "tone": False}
     _write_verse("polish", given, file, profile, model, language, json, options)
 
 

@@ -45,6 +45,7 @@ def write(
     require_count(options["n"] * len(requests))
     if options["book"] not in get_args(Book):
         raise ConfigError.unknown("book", options["book"], get_args(Book), where="--book")
+    options["tone"] = options["tone"] or any(request.tones for request in requests)
     by_variant = options["tone"] or options["book"] != "mandarin" or any(request.variant for request in requests)
     if options["book"] != "mandarin":
         options["books"] = read_books(_couyun())

@@ -171,6 +171,8 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
             tones = tones or (named.tones if isinstance(named, Variant) else "")
         elif text is None and tones:
             text = template_of(tones)
+        if request.tones and not self.tone:
+            raise ConfigError("tones that are not kept", where="tones", remedy="ask for tone as well")
         if self.tone and not tones:
             raise ConfigError("no tones to keep", where="tone", remedy="give a tune, or tones: 仄仄平平仄")
         return parse_format(
