@@ -82,6 +82,13 @@ LanguageOption = Annotated[Language, typer.Option(help="Of the text.")]
 FileOption = Annotated[
     Path | None, typer.Option(help=f"One request a line, {MAX_TEXTS:,} at most; - for standard input.")
 ]
+BookOption = Annotated[str, typer.Option(help="Whose rhymes: mandarin, cilin or pingshui.")]
+ToneOption = Annotated[bool, typer.Option("--tone", help="Keep the tones of the tune, or of --tones.")]
+TonesOption = Annotated[str | None, typer.Option(help="One sign per word: 平 level, 仄 oblique, 中 either.")]
+VariantOption = Annotated[int | None, typer.Option(help="Of the tune, counted from 1.")]
+AcrosticOption = Annotated[
+    str | None, typer.Option(help="The first words of the sentences, or, if they are more, of the clauses.")
+]
 FreeOption = Annotated[bool, typer.Option("--free", help="Predict separators and marks too, copy nothing.")]
 TopKOption = Annotated[int, typer.Option(help=f"Draw from the k most probable words; {MAX_TOP_K:,} at most.")]
 TemperatureOption = Annotated[
@@ -147,6 +154,11 @@ def generate(
     ] = None,
     rhyme: Annotated[str | None, typer.Option(help="One letter per unit, . for none: .A.A")] = None,
     tune: Annotated[str | None, typer.Option(help="A tune's name: its format, and what the model is told.")] = None,
+    variant: VariantOption = None,
+    tones: TonesOption = None,
+    acrostic: AcrosticOption = None,
+    book: BookOption = "mandarin",
+    tone: ToneOption = False,
     model: ModelOption = None,
     profile: ProfileOption = None,
     language: LanguageOption = Language.zh,
@@ -161,11 +173,15 @@ def generate(
 ) -> None:
     """Write verse into a format, known or new.
 
-    A line of --file is a format, and, separated by tabs if wanted, its rhyme letters and its tune. Each line, and each
-    of --n texts, draws its own chances from --seed and its number, so that equal lines are not given equal texts.
+    A line of --file is a format, and, separated by tabs if wanted, its rhyme letters, tune, variant, tones and
+    acrostic. Each line, and each of --n texts, draws its own chances from --seed and its number, so that equal lines
+    are not given equal texts.
+
+    With --variant, --tone or another --book than mandarin a tune's format is that of the Qinding cipu.
     """
-    given = None if format_ is None and tune is None else (format_, rhyme, tune)
+    given = (format_, rhyme, tune, "", variant, tones, acrostic) if format_ or tune or tones or acrostic else None
     options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free}
+    options |= {"book": book, "tone": tone}
     _write_verse("generate", given, file, profile, model, language, json, options)
 
 
@@ -174,6 +190,9 @@ def polish(
     template: Annotated[str | None, typer.Argument(help="Words stay; each _ is filled, each # with a rhyme.")] = None,
     rhyme: Annotated[str | None, typer.Option(help="One letter per unit, . for none.")] = None,
     tune: Annotated[str | None, typer.Option(help="A tune's name, which a model with titles is told.")] = None,
+    tones: TonesOption = None,
+    acrostic: AcrosticOption = None,
+    book: BookOption = "mandarin",
     model: ModelOption = None,
     profile: ProfileOption = None,
     language: LanguageOption = Language.zh,
@@ -186,8 +205,9 @@ def polish(
     beam: BeamOption = 0,
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
-    given = None if template is None else (template, rhyme, tune)
+    given = None if template is None else (template, rhyme, tune, "", None, tones, acrostic)
     options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam}
+    options |= {"book": book, "tone": False}
     _write_verse("polish", given, file, profile, model, language, json, options)
 
 
@@ -360,7 +380,7 @@ def verify(profile: ProfileOption = None) -> None:
 
 def _write_verse(
     method: str,
-    given: tuple[str | None, str | None, str | None] | None,
+    given: tuple[Any, ...] | None,
     file: Path | None,
     profile: Profile | None,
     model: str | None,
@@ -368,7 +388,7 @@ def _write_verse(
     json: bool,
     options: dict[str, Any],
 ) -> None:
-    """Texts for the format, rhyme letters and tune that are given, and for each line of a file."""
+    """Texts for what is given, the fields of a `VerseRequest`, and for each line of a file."""
     from espalier.inference.requests import VerseRequest
     from pipeline.commands.generate import requests_of, write
 

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.text.language import Language, tokens_of
+from espalier.verse.books import Book, read_books
 from espalier.verse.format import Format, parse_format
 from espalier.verse.text import units_of
+from espalier.verse.variants import TuneBook
+from pipeline import layout
 from pipeline.commands.requests import answer_all, as_options, read_requests, require_count
 from pipeline.params import load_params
 from pipeline.systems import open_system
 
 
 def requests_of(file: Path | None, given: Sequence[VerseRequest]) -> list[VerseRequest]:
-    """A request a line: format, rhyme letters, tune."""
-    return read_requests(file, given, _request, "one format a line; after tabs its rhyme letters and its tune")
+    """A request a line: format, rhyme letters, tune, variant, tones, acrostic."""
+    example = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
+    return read_requests(file, given, _request, example)
 
 
 def _request(fields: list[str], name: str) -> VerseRequest:
-    format_, rhyme, tune = (field or None for field in [*fields, "", ""][:3])
-    return VerseRequest(format_, rhyme, tune, name)
+    format_, rhyme, tune, variant, tones, acrostic = (field or None for field in [*fields, *[""] * 5][:6])
+    if variant is not None and not (variant.isascii() and variant.isdecimal()):
+        raise ConfigError(f"'{variant}' is no number of a variant", where=name, remedy="for example 2")
+    return VerseRequest(format_, rhyme, tune, name, int(variant) if variant else None, tones, acrostic)
 
 
 def write(
@@ -36,10 +43,32 @@ def write(
         options: of `espalier.inference.verse.VerseWriter`.
     """
     require_count(options["n"] * len(requests))
+    if options["book"] not in get_args(Book):
+        raise ConfigError.unknown("book", options["book"], get_args(Book), where="--book")
+    options["tone"] = options["tone"] or any(request.tones for request in requests)
+    by_variant = options["tone"] or options["book"] != "mandarin" or any(request.variant for request in requests)
+    if options["book"] != "mandarin":
+        options["books"] = read_books(_couyun())
+    if by_variant and any(request.tune for request in requests):
+        options["tunes"] = TuneBook(_couyun())
     system = open_system(load_params(), method, language, model=model)
     with as_options():
         writer = system.writer(method, **options)
         answer_all(writer, requests, lambda _, poem: page_of(poem, language), as_json=json)
+
+
+def _couyun() -> Path:
+    """The folder of the source with the rhyme books and the variants of tunes: this profile's, or another's.
+
+    Raises:
+        ArtifactError: no profile has downloaded it.
+    """
+    own = layout.raw("prosody/couyun")
+    found = next((folder for root in (Path(), *layout.PROFILES.values()) if (folder := root / own).is_dir()), None)
+    if found is None:
+        remedy = "run dvc --cd profiles/small repro download@couyun"
+        raise ArtifactError("no rhyme books and variants of tunes", where=own, remedy=remedy)
+    return found
 
 
 def page_of(poem: Poem, language: Language) -> str:

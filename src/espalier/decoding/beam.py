@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from espalier.decoding.constraints.constraint import Constraint
+from espalier.decoding.constraints.constraint import Constraint, masked
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
@@ -61,7 +61,7 @@ def beam_search(
         for length in range(1, max_ids + 1):
             scores, state = model.step(open_.last.flatten(), state)
             if constraint:
-                scores = torch.where(constraint.mask(rule), scores, -torch.inf)
+                scores = masked(scores, constraint.mask(rule))
             if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
             # Of 2 x beam candidates at most `beam` are the end mark, one for each open sequence.

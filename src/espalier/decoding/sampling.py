@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from espalier.decoding.constraints.constraint import Constraint
+from espalier.decoding.constraints.constraint import Constraint, masked
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel
@@ -53,7 +53,7 @@ def sample(
         for step in range(max_ids):
             scores, state = model.step(tokens, state)
             if constraint:
-                scores = torch.where(constraint.mask(rule), scores, -torch.inf)
+                scores = masked(scores, constraint.mask(rule))
             tokens = _draw(scores, uniforms[rows, step], top_k, temperature)
             if constraint:
                 rule = constraint.advance(tokens, rule)

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class VerseRequest:
-    """A format as people write it, its rhyme letters, a tune's name; None where not given."""
+    """A format as people write it, its rhyme letters, a tune's name; None where not given.
+
+    Attributes:
+        name: what errors call the request.
+        variant: of the tune, counted from 1; None for the first.
+        tones: one sign for each word: 平, 仄 or 中. Without a format and a tune they are the format.
+        acrostic: the first words of the sentences, or of the clauses where it has more.
+    """
 
     format: str | None
     rhyme: str | None = None
     tune: str | None = None
     name: str = ""
+    variant: int | None = None
+    tones: str | None = None
+    acrostic: str | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ class Poem:
         tune: the tune's name, or "".
         seed: of the call.
         sample: which of the texts of this format, from 0.
+        tones: one sign for each word, marks left out; "" where nothing is known of them.
     """
 
     text: str
@@ -26,6 +27,7 @@ class Poem:
     tune: str
     seed: int
     sample: int
+    tones: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 
-from espalier.datasets.verse.data import VerseData
+from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
+from espalier.datasets.vocabulary import UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
@@ -20,15 +21,22 @@ from espalier.inference.writer import (
     ArgumentError,
     InferenceWarning,
     Writer,
+    argument,
     attempt,
     batches,
     require_range,
 )
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.hashing import seed_from
-from espalier.tasks.verse import VerseDecoder, VerseTask, text_of
+from espalier.tasks.verse import VerseDecoder, VerseTask, text_of, verse_constraint
+from espalier.text.language import is_mark
+from espalier.verse.books import REMEDY, Book, Books
 from espalier.verse.format import Format, parse_format
-from espalier.verse.tunes import tune
+from espalier.verse.slots import BLANKS
+from espalier.verse.sounds import Sounds
+from espalier.verse.tones import template_of
+from espalier.verse.tunes import Tune, tune, tunes
+from espalier.verse.variants import TuneBook, Variant
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
@@ -59,6 +67,10 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
         top_k: draw from the k most probable words.
         temperature: of the draws; above 1 rarer words are drawn more often.
         beam: search with so many beams instead of drawing; 0 draws.
+        book: whose rhymes: mandarin, cilin or pingshui.
+        tone: words have the tones of their places, by Pingshui yun or, with the book mandarin, by Mandarin.
+        books: where other books than Mandarin are read from (`espalier.verse.books.read_books`).
+        tunes: the variants of tunes; needed where a tune is given with a variant, tones or another book.
     """
 
     system: System
@@ -68,6 +80,10 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
     top_k: int = 32
     temperature: float = 1.0
     beam: int = 0
+    book: Book = "mandarin"
+    tone: bool = False
+    books: Books | None = None
+    tunes: TuneBook | None = None
 
     inputs: ClassVar[str] = "formats"
 
@@ -80,6 +96,12 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
             raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
         if self.beam and self.n > 1:
             raise ArgumentError(f"{self.n} texts of one search", where="n", remedy="a search finds the best one alone")
+        if self.free and (self.tone or self.book != "mandarin"):
+            raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
+        if self.book not in get_args(Book):
+            raise ArgumentError.unknown("book", self.book, get_args(Book), where="book")
+        with argument("tone" if self.system.language != "zh" and self.tone else "book"):
+            self.sounds  # noqa: B018  # raises where the book is not given
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -93,11 +115,18 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
             mode="free" if self.free else "frame",
             marks=not self.free,
             rhyme=not self.free,
+            book=self.book,
+            tone=self.tone,
             method="beam" if self.beam else "top_k",
             top_k=self.top_k,
             temperature=self.temperature,
             beam=self.beam or 1,
         )
+
+    @property
+    def sounds(self) -> Sounds:
+        """By which words rhyme."""
+        return Sounds(self.system.language, self.book, self.tone, self.books)
 
     def request(self, value: str | VerseRequest, name: str) -> VerseRequest:
         """A string is a format."""
@@ -115,10 +144,12 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
         row, request = numbered
         try:
             format_ = self.format_of(request)
-            frame = frame_of(format_, self.system.vocabulary)
+            frame = frame_of(format_, self.system.vocabulary, self.sounds)
             if (tokens := len(frame) + self.decoder.extra_tokens) > self.system.positions:
                 remedy = f"this model writes at most {self.system.positions}"
                 raise ConfigError(f"a format of {tokens} tokens", where="format", remedy=remedy)
+            data = VerseData.of([""], [frame], self.system.vocabulary)
+            verse_constraint(self.decoder, self.system.vocabulary, self.books).start(data.batch(np.array([0]), View()))
         except ConfigError as error:
             if not request.name:
                 raise
@@ -131,15 +162,44 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
         Raises:
             ConfigError: it is not one.
         """
-        text, rhyme = request.format, request.rhyme
+        text, rhyme, tones = request.format, request.rhyme, request.tones or ""
+        if request.variant is not None and request.tune is None:
+            raise ConfigError("a variant of no tune", where="variant", remedy="give its tune")
         if text is None and request.tune is not None:
-            named = tune(request.tune)
+            named = self._variant(request.tune, request.variant)
             text, rhyme = named.pattern, rhyme or named.rhyme
-        return parse_format(text or "", self.system.language, rhyme)
+            tones = tones or (named.tones if isinstance(named, Variant) else "")
+        elif text is None and tones:
+            text = template_of(tones)
+        if request.tones and not self.tone:
+            raise ConfigError("tones that are not kept", where="tones", remedy="ask for tone as well")
+        if self.tone and not tones:
+            raise ConfigError("no tones to keep", where="tone", remedy="give a tune, or tones: 仄仄平平仄")
+        return parse_format(
+            text or "", self.system.language, rhyme,
+            tones=tones, acrostic=request.acrostic or "", sounds=self.sounds,
+        )  # fmt: skip
+
+    def _variant(self, name: str, number: int | None) -> Variant | Tune:
+        """A variant of a tune; its form of the catalogue where neither a variant nor tones nor a book is asked for.
+
+        Raises:
+            ConfigError: no tune has this name, the tune has no such variant, or the book of tunes is not given.
+        """
+        if number is None and not self.tone and self.book == "mandarin" and (self.tunes is None or name in tunes()):
+            return tune(name)
+        if self.tunes is None:
+            what = "the variants of tunes are of the source couyun, which is not given"
+            raise ConfigError(what, where="tune", remedy=REMEDY)
+        return self.tunes.variant(name, 1 if number is None else number)
 
     def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:
         """`n` texts for each format."""
         system, decoder, task = self.system, self.decoder, VerseTask()
+        unknown = {slot for job in jobs for slot in _literals(job.format) if system.vocabulary.id_of(slot) == UNK}
+        if unknown:
+            what = f"model {system.name} does not know {' '.join(sorted(unknown))}; kept as written, read as unknown"
+            warnings.warn(what, InferenceWarning, stacklevel=2)
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
@@ -147,12 +207,17 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
         for part in batches(draws, task.prefixes(decoder)):
             batch = data.batch(np.array([place for place, _ in part]), system.view).to(system.device)
             seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
-            rows = task.generate(system.model, batch, decoder, seeds)
+            rows = task.generate(system.model, batch, decoder, seeds, self.books)
             for (place, sample), hypotheses in zip(part, rows, strict=True):
                 job, ids = jobs[place], hypotheses[0].tokens if hypotheses else []
                 text = text_of(ids, system.vocabulary, None if self.free else job.format)
                 request = job.request
-                yield request, Poem(text, formats[place], job.format.rhyme, request.tune or "", self.seed, sample)
+                tune_, tones = request.tune or "", job.format.tones
+                yield request, Poem(text, formats[place], job.format.rhyme, tune_, self.seed, sample, tones)
+
+
+def _literals(format_: Format) -> list[str]:
+    return [slot for unit in format_.units for slot in unit if slot not in BLANKS and not is_mark(slot)]
 
 
 class PolishWriter(VerseWriter):

@@ -20,6 +20,7 @@ from espalier.layers.attention import Attention, KeyValues, padding_bias, select
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 from espalier.layers.residual import FeedForward, Residual
+from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
 from espalier.models.songnet_config import SongNetConfig
 
@@ -58,9 +59,16 @@ class SongNetLayer(nn.Module):
     def step(
         self, x: Tensor, past: KeyValues, time: int, memory: KeyValues | None, memory_bias: Tensor | None
     ) -> Tensor:
-        """The same for the one place at `time`, (batch, 1, width)."""
+        """The same for the one place at `time`, (batch, 1, width).
+
+        Args:
+            memory: with as many rows as frames; each is shared by equally many consecutive rows of the batch.
+        """
         x = self.attention_residual(x, partial(self.attention.step, past=past, time=time))
-        return self._after_attention(x, memory, memory_bias)
+        if memory is None:
+            return self._after_attention(x, None, None)
+        # The prefixes of a frame become the time dimension.
+        return self._after_attention(x.view(len(memory.keys), -1, x.shape[2]), memory, memory_bias).view_as(x)
 
     def _after_attention(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
         if self.first_feed_forward is not None and self.first_feed_forward_residual is not None:
@@ -72,26 +80,26 @@ class SongNetLayer(nn.Module):
 
 @dataclass
 class SongNetState:
-    """A batch of prefixes of length `time`."""
+    """A batch of prefixes of length `time`.
+
+    `symbols`, `last`, `memory` and `memory_bias` have one row for each frame, shared by its `beams` prefixes.
+    """
 
     time: int
-    symbols: Tensor  # (batch, frame length, width): F0 without the title
-    last: Tensor  # (batch,) index of each frame's end mark
+    symbols: Tensor  # (frames, frame length, width): F0 without the title
+    last: Tensor  # (frames,) index of each frame's end mark
     memory: list[KeyValues]
     memory_bias: Tensor | None
     past: list[KeyValues]
 
     def select(self, index: Tensor) -> SongNetState:
         """The rows `index`, in that order."""
-        bias = self.memory_bias
-        return SongNetState(
-            self.time,
-            self.symbols.index_select(0, index),
-            self.last.index_select(0, index),
-            select_all(self.memory, index),
-            bias.index_select(0, index) if bias is not None else None,
-            select_all(self.past, index),
-        )
+        symbols, last, memory, bias = self.symbols, self.last, self.memory, self.memory_bias
+        owners = memory_rows(index, len(self.past[0].keys), len(last))
+        if owners is not None:
+            symbols, last = symbols.index_select(0, owners), last.index_select(0, owners)
+            memory, bias = select_all(memory, owners), bias.index_select(0, owners) if bias is not None else None
+        return SongNetState(self.time, symbols, last, memory, bias, select_all(self.past, index, self.time))
 
 
 class SongNet(nn.Module):
@@ -159,7 +167,8 @@ class SongNet(nn.Module):
         if self.config.symbols:
             # A text longer than its frame repeats the symbols of the frame's end mark.
             place = state.last.clamp(max=state.time)
-            x = x + state.symbols[torch.arange(len(tokens), device=tokens.device), place]
+            symbols = state.symbols[torch.arange(len(place), device=tokens.device), place]
+            x = (x.view(len(place), -1, x.shape[1]) + symbols[:, None]).view_as(x)
         x = self.embedding_norm(x)[:, None]
         for index, layer in enumerate(self.layers):
             memory = state.memory[index] if state.memory else None

@@ -2,7 +2,8 @@
 
 free: words, marks, separators and the end mark are predicted.
 frame: words and marks are predicted; separators, the end mark and literals are copied from the frame (released code).
-`marks` also copies the punctuation; `rhyme` restricts the words of a rhyme letter to one rhyme group.
+`marks` also copies the punctuation; `rhyme` restricts the words of a rhyme letter to one rhyme group; `tone` restricts
+words to the tone of their place.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from espalier.tasks.baseline_rows import chance_seed
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
+from espalier.verse.books import Book
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
+from espalier.verse.sounds import Sounds
 from espalier.verse.text import join_units, pattern_of
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.metrics.metric import Metric
     from espalier.metrics.perplexity import Likelihood
+    from espalier.verse.books import Books
 
 
 class VerseDecoder(Settings):
@@ -46,6 +50,10 @@ class VerseDecoder(Settings):
     marks: bool = False
     #: In `frame`: all words of a rhyme letter are of one rhyme group.
     rhyme: bool = False
+    #: In `frame`: the book that `rhyme` rhymes by; its tones are those of `tone`.
+    book: Book = "mandarin"
+    #: In `frame`: words have the tone of their place, where the format says one.
+    tone: bool = False
     method: Literal["top_k", "beam"] = "top_k"
     top_k: int = Field(32, ge=1, le=MAX_TOP_K)
     temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
@@ -120,13 +128,25 @@ class VerseTask:
         return decoder.beam if decoder.method == "beam" else 1
 
     def generate(
-        self, model: Any, batch: VerseBatch, decoder: VerseDecoder, seeds: Sequence[int]
+        self,
+        model: Any,
+        batch: VerseBatch,
+        decoder: VerseDecoder,
+        seeds: Sequence[int],
+        books: Books | None = None,
     ) -> list[list[Hypothesis]]:
-        """The texts for each frame of the batch: one by sampling, at most `beam` by search."""
+        """The texts for each frame of the batch: one by sampling, at most `beam` by search.
+
+        Args:
+            books: where other rhyme books than Mandarin are read from.
+
+        Raises:
+            ConfigError: no text of the model meets a frame.
+        """
         from espalier.decoding.beam import Hypothesis, beam_search
         from espalier.decoding.sampling import sample
 
-        constraint = verse_constraint(decoder, model.vocabulary)
+        constraint = verse_constraint(decoder, model.vocabulary, books)
         max_ids = batch.c.shape[1] + decoder.extra_tokens
         if decoder.method == "beam":
             return beam_search(
@@ -278,17 +298,22 @@ def _likelihood(table: pd.DataFrame) -> Likelihood:
     return Likelihood(*(table[name].tolist() for name in VerseTask.likelihood_columns))
 
 
-def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
-    """The constraint of a decoder's settings."""
-    from espalier.decoding.constraints.constraint import All
-    from espalier.decoding.constraints.frame import InFrame, InRhyme, Within
+def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: Books | None = None) -> Constraint:
+    """The constraint of a decoder's settings.
+
+    Args:
+        books: where other rhyme books than Mandarin are read from.
+
+    Raises:
+        ConfigError: the decoder's book is not given, or is not of the vocabulary's language.
+    """
+    from espalier.decoding.constraints.frame import InFrame, Within
+    from espalier.decoding.constraints.rhyme import InRhyme
 
     if decoder.mode == "free":
         return Within(vocabulary, decoder.slack)
-    parts: list[Constraint] = [InFrame(vocabulary, decoder.marks)]
-    if decoder.rhyme:
-        parts.append(InRhyme(vocabulary))
-    return All(parts)
+    frame = InFrame(vocabulary, decoder.marks, Sounds(vocabulary.language, decoder.book, decoder.tone, books))
+    return InRhyme(frame) if decoder.rhyme else frame
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:

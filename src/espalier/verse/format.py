@@ -16,6 +16,9 @@ share one letter (as in training; paper, equation 3), or, where any `#` is writt
 A literal at a rhyme place binds its letter: the blanks of that letter rhyme with it. If `rhyme` gives letters, a
 literal of unknown sound, or one that does not rhyme with an earlier literal of its letter, is an error; without
 `rhyme`, such a unit rhymes with none.
+
+Tones are one sign for each word: 平 level, 仄 oblique, 中 either. An acrostic gives the first words of the sentences,
+or of the clauses where it has more words than there are sentences.
 """
 
 from __future__ import annotations
@@ -23,24 +26,27 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language, is_mark, join_tokens, tokens_of
+from espalier.verse.acrostic import with_acrostic
+from espalier.verse.literals import with_literals
 from espalier.verse.marks import misplaced_mark, sentences_of
-from espalier.verse.rhyme import group_name
+from espalier.verse.slots import BLANK as BLANK
+from espalier.verse.slots import BLANKS, shortened
+from espalier.verse.slots import RHYME as RHYME
+from espalier.verse.sounds import Sounds
 from espalier.verse.text import join_units, rhyme_place, units_of
+from espalier.verse.tones import with_tones
 
-BLANK = "_"
-RHYME = "#"
 #: The longest format in characters, and the largest count.
 LONGEST = 999
 #: The most words and marks of a format, all counts together.
 MOST = 10_000
 
 _COUNTS = {"zh": "5,5。7,5。", "en": "8,/8./8,/8."}
-_BLANKS = (BLANK, RHYME)
 #: Categories of Unicode: mathematical and currency signs, controls, formatting characters, surrogates.
 _NO_WORDS = ("Sm", "Sc", "Cc", "Cf", "Cs")
 _HYPHENS = frozenset("-‐‑‒–")
@@ -52,14 +58,16 @@ _ENGLISH = re.compile(r"[_#/]|\d+|['’]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|-
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Units of slots, and one rhyme letter per unit ("." where a unit rhymes with none).
+    """Units of slots, one rhyme letter per unit ("." where a unit rhymes with none), and tones.
 
-    Slots are strings: `BLANK`, `RHYME`, a mark, or a literal word.
+    Slots are strings: `BLANK`, `RHYME`, a mark, or a literal word. `tones` has one sign for each word, marks left out:
+    平 level, 仄 oblique, 中 either; it is empty where nothing is known of them.
     """
 
     units: tuple[tuple[str, ...], ...]
     rhyme: str
     language: Language
+    tones: str = ""
 
     def __str__(self) -> str:
         """The canonical spelling: counts if no slot is lost by them, else the template. `parse_format` reads it."""
@@ -72,7 +80,21 @@ class Format:
     @property
     def blanks(self) -> int:
         """The number of words to fill in."""
-        return sum(slot in _BLANKS for unit in self.units for slot in unit)
+        return sum(slot in BLANKS for unit in self.units for slot in unit)
+
+    @property
+    def place_tones(self) -> tuple[tuple[str, ...], ...]:
+        """The tone of each slot of each unit: 平, 仄 or 中, and "" at marks; 中 at all words where nothing is known."""
+        signs = iter(self.tones)
+        return tuple(tuple("" if is_mark(slot) else next(signs, "中") for slot in unit) for unit in self.units)
+
+    @property
+    def mixed_letters(self) -> frozenset[str]:
+        """The rhyme letters that have level and oblique places (平仄通叶, as in 西江月)."""
+        found: dict[str, set[str]] = {}
+        for letter, places, tones in zip(self.rhyme, self.rhyme_places, self.place_tones, strict=True):
+            found.setdefault(letter, set()).update(tones[place] for place in places)
+        return frozenset(letter for letter, tones in found.items() if tones >= {"平", "仄"})
 
     @property
     def rhyme_places(self) -> tuple[tuple[int, ...], ...]:
@@ -82,17 +104,30 @@ class Format:
         )
 
 
-def parse_format(text: str, language: Language, rhyme: str | None = None) -> Format:
+def parse_format(
+    text: str,
+    language: Language,
+    rhyme: str | None = None,
+    *,
+    tones: str = "",
+    acrostic: str = "",
+    sounds: Sounds | None = None,
+) -> Format:
     """Read a format as people write it.
 
     Args:
         text: counts or a template, see the module's docstring.
         rhyme: one letter per unit, "." for none; None means the default, one group ("A") for all.
+        tones: one sign per word; marks, spaces and "/" between them say nothing.
+        acrostic: the first words of the sentences or clauses.
+        sounds: the book that literals rhyme by, and whether they must have the tones of their places; by default
+            Mandarin without tones.
 
     Raises:
-        ConfigError: the text is no format, it is too long, it has nothing to fill, the letters do not fit its units, or
-            literals of one letter do not rhyme.
+        ConfigError: the text is no format, it is too long, it has nothing to fill, the letters, the tones or the
+            acrostic do not fit its units, or its literals do not have their tones or do not rhyme.
     """
+    sounds = sounds or Sounds(language)
     if not text.strip():
         raise ConfigError(
             "the format is empty", where="format", remedy="write counts (5,5。7,5。) or a template (_雨___。)"
@@ -105,21 +140,27 @@ def parse_format(text: str, language: Language, rhyme: str | None = None) -> For
         units += tuple(_units(part, language))
         if sum(map(len, units)) > MOST:
             raise _too_many()
-    if not any(slot in _BLANKS for unit in units for slot in unit):
+    if not any(slot in BLANKS for unit in units for slot in unit):
         raise ConfigError(
-            f"'{_short(text)}' leaves nothing to write",
+            f"'{shortened(text)}' leaves nothing to write",
             where="format",
             remedy=f"give counts ({_COUNTS[language]}), or blanks as {BLANK} and {RHYME}",
         )
-    format_ = _with_rhyme(units, language, rhyme)
-    return _with_literals(format_, strict=rhyme is not None)
+    format_ = with_tones(_with_rhyme(units, language, rhyme), tones)
+    if acrostic:
+        format_ = with_acrostic(format_, acrostic)
+    return with_literals(format_, sounds, strict=rhyme is not None)
 
 
-def format_of(text: str, language: Language, rhyme: str) -> Format:
+def format_of(text: str, language: Language, rhyme: str, tones: str = "") -> Format:
     """The format that a given verse fills: its words become blanks, its marks stay.
 
     Args:
         rhyme: one letter per unit; a unit with "." has no rhyme place.
+        tones: one sign per word, or nothing.
+
+    Raises:
+        ConfigError: the tones do not fit the words.
     """
     units = []
     for unit, letter in zip(units_of(text), rhyme, strict=True):
@@ -129,7 +170,7 @@ def format_of(text: str, language: Language, rhyme: str) -> Format:
         if letter != "." and place is not None:
             slots[place] = RHYME
         units.append(tuple(slots))
-    return Format(tuple(units), rhyme, language)
+    return with_tones(Format(tuple(units), rhyme, language), tones)
 
 
 def fill(format_: Format, words: Sequence[str]) -> str:
@@ -141,7 +182,7 @@ def fill(format_: Format, words: Sequence[str]) -> str:
     if len(words) != format_.blanks:
         raise ConfigError(f"{len(words)} words for {format_.blanks} blanks", where="format")
     rest = iter(words)
-    filled = ([next(rest) if slot in _BLANKS else slot for slot in unit] for unit in format_.units)
+    filled = ([next(rest) if slot in BLANKS else slot for slot in unit] for unit in format_.units)
     return join_units(join_tokens(unit, format_.language) for unit in filled)
 
 
@@ -155,7 +196,7 @@ def _units(part: str, language: Language) -> list[tuple[str, ...]]:
             raise _not_counts(f"{before}{token}{after}", "is no count", language)
         if token.isdecimal():
             slots += [BLANK] * _count(token)
-        elif is_mark(token) or token in _BLANKS or _is_literal(token, language):
+        elif is_mark(token) or token in BLANKS or _is_literal(token, language):
             slots.append(token)
         else:
             raise _not_counts(token, "is no count, blank, mark or word", language)
@@ -166,9 +207,9 @@ def _units(part: str, language: Language) -> list[tuple[str, ...]]:
     units = sentences_of(slots) if language == "zh" else [tuple(slots)]
     for unit in units:
         if mark := misplaced_mark(unit):
-            raise ConfigError(f"'{mark}' in '{_short(part)}' has no words before it", where="format")
+            raise ConfigError(f"'{mark}' in '{shortened(part)}' has no words before it", where="format")
         if rhyme_place(unit) is None:
-            raise ConfigError(f"'{_short(join_tokens(unit, language))}' has no words", where="format")
+            raise ConfigError(f"'{shortened(join_tokens(unit, language))}' has no words", where="format")
     return units
 
 
@@ -181,7 +222,7 @@ def _tokens(part: str, language: Language) -> list[str]:
 def _count(token: str) -> int:
     count = int(token)
     if not 0 < count <= LONGEST:
-        raise ConfigError(f"a count of {_short(token)}", where="format", remedy=f"counts go from 1 to {LONGEST}")
+        raise ConfigError(f"a count of {shortened(token)}", where="format", remedy=f"counts go from 1 to {LONGEST}")
     return count
 
 
@@ -191,7 +232,7 @@ def _too_many() -> ConfigError:
 
 def _is_filled(token: str) -> bool:
     """Whether a token stands for words to fill in."""
-    return token.isdecimal() or token in _BLANKS
+    return token.isdecimal() or token in BLANKS
 
 
 def _is_literal(token: str, language: Language) -> bool:
@@ -208,7 +249,7 @@ def _is_literal(token: str, language: Language) -> bool:
 
 def _not_counts(token: str, fault: str, language: Language) -> ConfigError:
     return ConfigError(
-        f"'{_short(token)}' {fault}", where="format", remedy=f"counts look like {_COUNTS[language]}, blanks like ___"
+        f"'{shortened(token)}' {fault}", where="format", remedy=f"counts look like {_COUNTS[language]}, blanks like ___"
     )
 
 
@@ -217,11 +258,11 @@ def _with_rhyme(units: tuple[tuple[str, ...], ...], language: Language, rhyme: s
     letters = "A" * len(units) if rhyme is None else rhyme
     if not re.fullmatch(r"[A-Za-z.]*", letters):
         raise ConfigError(
-            f"'{_short(letters)}' has more than letters and dots", where="rhyme", remedy="for example .A.A"
+            f"'{shortened(letters)}' has more than letters and dots", where="rhyme", remedy="for example .A.A"
         )
     if len(letters) != len(units):
         raise ConfigError(
-            f"'{_short(letters)}' has {len(letters)} letters, the format {len(units)} units",
+            f"'{shortened(letters)}' has {len(letters)} letters, the format {len(units)} units",
             where="rhyme",
             remedy="one letter per unit, . for none",
         )
@@ -247,43 +288,6 @@ def _with_rhyme(units: tuple[tuple[str, ...], ...], language: Language, rhyme: s
     return Format(tuple(marked), kept, language)
 
 
-def _with_literals(format_: Format, *, strict: bool) -> Format:
-    """The format, its literals at rhyme places checked: those of one letter must rhyme, if more than one place has it.
-
-    Args:
-        format_: with letters.
-        strict: raise if a literal does not rhyme; else its unit's letter becomes ".".
-    """
-    letters, rhyming = list(format_.rhyme), format_.rhyme_places
-    for letter in sorted(set(letters) - {"."}):
-        places = [
-            (index, format_.units[index][place])
-            for index, own in enumerate(format_.rhyme)
-            if own == letter
-            for place in rhyming[index]
-        ]
-        if len(places) < 2:
-            continue
-        first: tuple[str, str] | None = None
-        for index, word in places:
-            if word == RHYME:
-                continue
-            sound = group_name(word, format_.language)
-            if sound is not None and (first is None or sound == first[1]):
-                first = first or (word, sound)
-            elif strict:
-                unknown = f"the sound of '{word}' is not known"
-                differs = f"'{word}' ({sound}) does not rhyme with '{first[0]}' ({first[1]})" if first else ""
-                raise ConfigError(
-                    f"unit {index + 1} has the rhyme letter {letter}, but {differs if sound else unknown}",
-                    where="rhyme",
-                    remedy="write . for its letter, or another word",
-                )
-            else:
-                letters[index] = "."
-    return replace(format_, rhyme="".join(letters))
-
-
 def _rhyme_places(unit: tuple[str, ...]) -> tuple[int, ...]:
     last = rhyme_place(unit)
     written = tuple(index for index, slot in enumerate(unit) if slot == RHYME)
@@ -294,14 +298,10 @@ def _countable(unit: tuple[str, ...]) -> bool:
     """Whether counts describe a unit: no literal, no hyphen, and no `#` but at the last word."""
     rhymes = [index for index, slot in enumerate(unit) if slot == RHYME]
     return rhymes in ([], [rhyme_place(unit)]) and all(
-        slot in _BLANKS or (is_mark(slot) and slot[0] not in _HYPHENS) for slot in unit
+        slot in BLANKS or (is_mark(slot) and slot[0] not in _HYPHENS) for slot in unit
     )
 
 
 def _counts(unit: tuple[str, ...]) -> str:
-    runs = ((blank, list(run)) for blank, run in groupby(unit, key=lambda slot: slot in _BLANKS))
+    runs = ((blank, list(run)) for blank, run in groupby(unit, key=lambda slot: slot in BLANKS))
     return "".join(str(len(run)) if blank else "".join(run) for blank, run in runs)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."

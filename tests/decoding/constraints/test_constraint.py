@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from espalier.decoding.constraints.constraint import All, Never
+from espalier.decoding.constraints.constraint import Never, masked
 
 
 def test_never_rules_tokens_out_for_every_row(sources: Any) -> None:
@@ -19,15 +19,7 @@ def test_never_rules_tokens_out_for_every_row(sources: Any) -> None:
     assert rule.mask(chosen.select(torch.tensor([1, 1, 0, 0]))).tolist() == [wanted] * 4
 
 
-def test_all_is_what_every_part_allows(sources: Any) -> None:
-    rule = All([Never(torch.tensor([0]), 4), Never(torch.tensor([1]), 4)])
-    state = rule.start(sources([1, 2]))
-    assert rule.mask(state).tolist() == [[False, False, True, True]] * 2
-    state = rule.advance(torch.tensor([2]), state.select(torch.tensor([1])))
-    assert rule.mask(state).tolist() == [[False, False, True, True]]
-
-
-def test_where_parts_leave_nothing_the_later_yield(sources: Any) -> None:
-    first, second, third = Never(torch.tensor([0, 1]), 4), Never(torch.tensor([2, 3]), 4), Never(torch.tensor([3]), 4)
-    rule = All([first, second, third])
-    assert rule.mask(rule.start(sources([1]))).tolist() == [[False, False, True, False]]
+def test_a_mask_of_bools_and_one_that_is_added_say_the_same() -> None:
+    scores = torch.tensor([[-1.0, -2.0, -torch.inf]])
+    as_bool, added = torch.tensor([[True, False, True]]), torch.tensor([[0.0, -torch.inf, 0.0]])
+    assert masked(scores, as_bool).tolist() == masked(scores, added).tolist() == [[-1.0, -torch.inf, -torch.inf]]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from espalier.datasets.batch import Batch
 from espalier.datasets.batching import GRAIN
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
-from espalier.datasets.verse.frames import Frame, target_of
+from espalier.datasets.verse.frames import NO_TONE, Frame, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 
@@ -44,6 +44,7 @@ class VerseBatch(Batch):
         target: (batch, time) the ids to be predicted.
         c, p, s: (batch, time) the symbols of the target's places (equations 3-5).
         letter: (batch, time) the number of the rhyme letter at rhyme places, -1 elsewhere.
+        tone: (batch, time) the tone of each word's place, as in `Frame`.
         title: (batch, title length) ids of the tune's name; width 0 if the model reads no title.
     """
 
@@ -53,12 +54,16 @@ class VerseBatch(Batch):
     p: Tensor
     s: Tensor
     letter: Tensor
+    tone: Tensor
     title: Tensor
 
 
 @dataclass(frozen=True)
 class VerseData(RaggedSplit[VerseVocabulary]):
-    """A split of encoded verse; `title` is as long as the tune's name, the other columns as the target."""
+    """A split of encoded verse; `title` is as long as the tune's name, the other columns as the target.
+
+    The column `tone` is not saved; without it nothing is known of tones.
+    """
 
     COLUMNS: ClassVar[tuple[str, ...]] = ("target", "c", "p", "inverse", "s", "letter", "title")
     GRAIN: ClassVar[int] = GRAIN
@@ -74,7 +79,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         titles: Sequence[npt.ArrayLike] | None = None,
     ) -> VerseData:
         """From frames; without `targets` the target rows are empty."""
-        columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in cls.COLUMNS[1:-1]}
+        columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in (*cls.COLUMNS[1:-1], "tone")}
         columns["target"] = Ragged.of(targets if targets is not None else [[] for _ in frames])
         columns["title"] = Ragged.of(titles if titles is not None else [[] for _ in frames])
         return cls(ids, columns, vocabulary)
@@ -120,7 +125,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
 
         voc = self.vocabulary
         padded = {
-            name: ragged.padded(indices, -1 if name == "letter" else PAD, grain)
+            name: ragged.padded(indices, -1 if name in ("letter", "tone") else PAD, grain)
             for name, ragged in self.columns.items()
         }
         c = padded["c"]
@@ -134,6 +139,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
             "p": padded["p" if view.order == "descending" else "inverse"],
             "s": padded["s"],
             "letter": padded["letter"],
+            "tone": padded["tone"] if "tone" in padded else np.full_like(c, NO_TONE),
             "title": padded["title"] if view.title else padded["title"][:, :0],
         }
         return VerseBatch(**{name: torch.from_numpy(row) for name, row in rows.items()})

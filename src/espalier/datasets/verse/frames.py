@@ -15,10 +15,15 @@ from espalier.datasets.vocabulary import EOS, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.text.language import tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
-from espalier.verse.rhyme import group_name
+from espalier.verse.sounds import Sounds
 from espalier.verse.text import units_of
 
 IntArray = npt.NDArray[np.int32]
+
+#: What `Frame.tone` says of a place.
+NO_TONE, EITHER, LEVEL, OBLIQUE = -1, 0, 1, 2
+#: How formats and records write them.
+SIGNS = {"": NO_TONE, "中": EITHER, "平": LEVEL, "仄": OBLIQUE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,7 @@ class Frame:
         inverse: counts up from p0 within each unit.
         s: the number of the unit (equation 5).
         letter: the number of the rhyme letter at rhyme places, -1 elsewhere.
+        tone: the tone of each word's place: `EITHER`, `LEVEL` or `OBLIQUE`; `NO_TONE` at marks, separators and the end.
     """
 
     c: IntArray
@@ -40,18 +46,24 @@ class Frame:
     inverse: IntArray
     s: IntArray
     letter: IntArray
+    tone: IntArray
 
     def __len__(self) -> int:
         return len(self.c)
 
 
-def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
+def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None = None) -> Frame:
     """The symbol rows of a format.
+
+    Args:
+        sounds: the book that literals rhyme by; by default Mandarin.
 
     Raises:
         ConfigError: the format has more units, or a longer unit, than the vocabulary has symbols for; or a blank
             rhymes with a literal with which no word of the vocabulary rhymes.
     """
+    sounds = sounds or Sounds(vocabulary.language)
+    mixed = format_.mixed_letters
     special = {BLANK: vocabulary.c_word, RHYME: vocabulary.c_rhyme}
     numbers: dict[str, int] = {}
     c: list[int] = []
@@ -59,14 +71,17 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     inverse: list[int] = []
     s: list[int] = []
     letter: list[int] = []
-    for index, (unit, rhyme) in enumerate(zip(format_.units, format_.rhyme, strict=True)):
+    tone: list[int] = []
+    for index, (unit, rhyme, tones) in enumerate(zip(format_.units, format_.rhyme, format_.place_tones, strict=True)):
         places = [vocabulary.position(place) for place in range(len(unit))]
         number = numbers.setdefault(rhyme, len(numbers)) if rhyme != "." else -1
         rhyming = format_.rhyme_places[index]
         ids = [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
         for place in rhyming:
             if ids[place] == UNK and _has_blanks(format_, rhyme):
-                ids[place] = _sounds_like(unit[place], vocabulary)
+                ids[place] = _sounds_like(
+                    unit[place], tones[place] if sounds.tone or rhyme in mixed else "", vocabulary, sounds
+                )
         c += ids
         p += places[::-1]
         inverse += places
@@ -75,10 +90,12 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
         for row in (c, p, inverse, s):
             row.append(SEP)
         letter.append(-1)
+        tone += [*(SIGNS[sign] for sign in tones), NO_TONE]
     for row in (c, p, inverse, s):
         row.append(EOS)
     letter.append(-1)
-    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter)))
+    tone.append(NO_TONE)
+    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter, tone)))
 
 
 def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
@@ -95,12 +112,21 @@ def _has_blanks(format_: Format, letter: str) -> bool:
     return any(rhyme == letter and RHYME in unit for unit, rhyme in zip(format_.units, format_.rhyme, strict=True))
 
 
-def _sounds_like(literal: str, vocabulary: VerseVocabulary) -> int:
-    """The id of the first word of the vocabulary that rhymes with an unknown literal."""
-    sound = group_name(literal, vocabulary.language)
-    for word in vocabulary.words:
-        if sound is not None and group_name(word, vocabulary.language) == sound:
-            return vocabulary.id_of(word)
+def _sounds_like(literal: str, tone: str, vocabulary: VerseVocabulary, sounds: Sounds) -> int:
+    """The id of a word of the vocabulary for an unknown literal: the first that rhymes as the literal does.
+
+    Its groups are the literal's; if no word has these, a part of them.
+    """
+    wanted = sounds.groups(literal, tone)
+    narrower = 0
+    for identity, word in enumerate(vocabulary.words, start=vocabulary.id_of(vocabulary.words[0])):
+        groups = sounds.groups(word, tone)
+        if groups and groups == wanted:
+            return identity
+        if groups and groups < wanted:
+            narrower = narrower or identity
+    if narrower:
+        return narrower
     raise ConfigError(
         f"this model knows no word that rhymes with '{literal}'",
         where="rhyme",

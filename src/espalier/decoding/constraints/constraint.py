@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,7 +17,10 @@ class Constraint(Protocol):
         ...
 
     def mask(self, state: Any) -> Tensor:
-        """(batch, vocabulary) bool: True for tokens that are allowed next; at least one in each row."""
+        """(batch, vocabulary) the tokens that are allowed next; at least one in each row.
+
+        Bool (True: allowed), or added to log-probabilities (0 or -inf), which takes a fifth of the time.
+        """
         ...
 
     def advance(self, tokens: Tensor, state: Any) -> Any:
@@ -26,39 +28,9 @@ class Constraint(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class All:
-    """The conjunction of several constraints. One that would leave no token in a row is ignored in that row."""
-
-    parts: Sequence[Constraint]
-
-    def start(self, batch: Any) -> AllState:
-        """One state for each part."""
-        return AllState([part.start(batch) for part in self.parts])
-
-    def mask(self, state: AllState) -> Tensor:
-        """The tokens that every part allows."""
-        masks = [part.mask(inner) for part, inner in zip(self.parts, state.parts, strict=True)]
-        joint = masks[0]
-        for mask in masks[1:]:
-            both = joint & mask
-            joint = torch.where(both.any(1, keepdim=True), both, joint)
-        return joint
-
-    def advance(self, tokens: Tensor, state: AllState) -> AllState:
-        """Advance every part."""
-        return AllState([part.advance(tokens, inner) for part, inner in zip(self.parts, state.parts, strict=True)])
-
-
-@dataclass
-class AllState:
-    """The states of the parts."""
-
-    parts: list[Any]
-
-    def select(self, index: Tensor) -> AllState:
-        """The rows `index` of each."""
-        return AllState([part.select(index) for part in self.parts])
+def masked(scores: Tensor, mask: Tensor) -> Tensor:
+    """Log-probabilities, -inf where a mask does not allow a token."""
+    return scores + mask if mask.is_floating_point() else torch.where(mask, scores, -torch.inf)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""Beam search of verse at batch 32: ours against Hugging Face's `generate`.
+
+    python benchmarks/decode_beam_verse.py [rounds]
+
+Ours is a decoder with the weights of the peer, and SongNet itself, with symbols and global attention over its frame,
+which the peer does not have. Texts have 70 tokens, as Song ci have about; ends are given. Weights are random.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import numpy as np
+import torch
+from forced_length import EndAt, EndAtProcessor
+from peers import POSITIONS, SMALL, collated, corpus, pair, rounds, table, timed
+
+from espalier.datasets.vocabulary import BOS, EOS
+from espalier.decoding.beam import beam_search
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
+
+BATCH, BEAM, LENGTH = 32, 5, 70
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    plain, peer = (model.eval() for model in pair(SMALL, dropout=0.0))
+    config = SongNetConfig(
+        layers=SMALL.layers, width=SMALL.width, heads=SMALL.heads, inner=SMALL.inner, positions=POSITIONS,
+        embedding_norm=True,
+    )  # fmt: skip
+    songnet = SongNet(config, plain.vocabulary).eval()
+    data = corpus(SMALL, 4000)
+    batch = collated(data, np.argsort(np.abs(data.lengths - LENGTH), kind="stable")[:BATCH])
+    only_end = torch.zeros(plain.vocabulary.text_size, dtype=torch.bool)
+    only_end[EOS] = True
+    begin, ends = torch.full((BATCH, 1), BOS), torch.full((BATCH,), LENGTH)
+    processor = EndAtProcessor(ends.repeat_interleave(BEAM), only_end)
+
+    def mine(model: SongNet) -> int:
+        made = beam_search(
+            model, batch, beam=BEAM, max_ids=LENGTH, begin=BOS, end=EOS, constraint=EndAt(ends, only_end)
+        )
+        assert all(len(row[0].tokens) + 1 == LENGTH for row in made)
+        return BATCH * LENGTH
+
+    def theirs() -> int:
+        with torch.inference_mode():
+            made = peer.generate(
+                begin, attention_mask=torch.ones_like(begin), num_beams=BEAM, do_sample=False, length_penalty=0.0,
+                max_new_tokens=LENGTH, logits_processor=[processor],
+            )  # fmt: skip
+        assert made.shape[1] == LENGTH + 1
+        return BATCH * LENGTH
+
+    names = ("Espalier, the same decoder", "Espalier, SongNet", "Hugging Face generate")
+    runs = dict(zip(names, (timed(partial(mine, plain)), timed(partial(mine, songnet)), timed(theirs)), strict=True))
+    found = rounds(runs, count, warm_up=1)
+    print(f"{SMALL}; beam {BEAM}, batch {BATCH}; {torch.get_num_threads()} threads\n")
+    for name in names[:2]:
+        print(table({each: found[each] for each in (name, names[2])}, name), "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""A constraint for verse that rhymes by a book: the words of a letter share one group, and no letter runs dry.
+
+A word may have several readings, and rhymes by any that has the tone of its place. So a letter has a set of groups
+that are still possible: at first those with a word for each of its places, then those of them that its words share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from espalier.datasets.verse.data import VerseBatch
+from espalier.datasets.verse.frames import EITHER, LEVEL, OBLIQUE
+from espalier.datasets.vocabulary import PAD
+from espalier.decoding.constraints.frame import FrameState, InFrame, copied
+from espalier.decoding.constraints.places import COPIED, SIGNS, unmet
+from espalier.decoding.constraints.sound_classes import FIRST, classes_of, with_twins
+from espalier.io.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The rhyme letters of a batch's frames.
+
+    Attributes:
+        rhymes: for each time whether any frame rhymes there.
+        letter: (time, frames) the letter of each place; the number of letters where there is none.
+        mixed: (frames, letters + 1) whether a letter has level and oblique places, whose words share a part of Cilin.
+        reading: (time, frames) the tone that a word's reading must have to rhyme: `EITHER`, `LEVEL` or `OBLIQUE`.
+        slot: (time, frames) how many rhyme places stand before; the largest number of them where it is none.
+        of_slot: (frames, rhyme places + 1) the letter of each rhyme place, -1 for none.
+    """
+
+    rhymes: list[bool]
+    letter: Tensor
+    mixed: Tensor
+    reading: Tensor
+    slot: Tensor
+    of_slot: Tensor
+
+
+@dataclass
+class RhymeState:
+    """A batch of prefixes.
+
+    Attributes:
+        inside: its places in the frames.
+        letters: of the frames.
+        classes: tensors of the vocabulary's `SoundClasses`.
+        possible: (prefixes, letters + 1, chunks) the groups that each letter can still have.
+        used: (prefixes, rhyme places + 1) the different words at rhyme places so far, PAD elsewhere.
+    """
+
+    inside: FrameState
+    letters: Letters
+    classes: dict[str, Tensor]
+    possible: Tensor
+    used: Tensor
+
+    def select(self, index: Tensor) -> RhymeState:
+        """The rows `index`."""
+        return replace(self, inside=self.inside.select(index), possible=self.possible[index], used=self.used[index])
+
+    @property
+    def rhymes(self) -> bool:
+        """Whether any frame rhymes here."""
+        return self.letters.rhymes[self.inside.place]
+
+    def here(self, rows: Tensor) -> Tensor:
+        """(prefixes,) what (time, frames) `rows` of the letters say of the places."""
+        return rows[self.inside.place].index_select(0, self.inside.frame)
+
+
+class InRhyme:
+    """In a frame, at the rhyme places of a letter, different words of one rhyme group.
+
+    Literals count as words. A word is repeated only where no other fits.
+    """
+
+    def __init__(self, frame: InFrame) -> None:
+        self.frame = frame
+        self.classes = classes_of(frame.vocabulary, frame.marks, frame.sounds)
+        self.tensors = {
+            "of_word": torch.from_numpy(self.classes.of_word),
+            "words": torch.from_numpy(self.classes.words),
+            "groups": torch.from_numpy(self.classes.groups),
+            "tones": torch.from_numpy(self.classes.tones),
+        }
+
+    def start(self, batch: VerseBatch) -> RhymeState:
+        """The state before the first token.
+
+        Raises:
+            ConfigError: the vocabulary has no words for a place, or no group for all places of a letter.
+        """
+        inside, device = self.frame.start(batch), batch.device
+        letters, possible, used = self._letters(batch, inside)
+        named = {name: tensor.to(device) for name, tensor in self.tensors.items()}
+        return RhymeState(inside, letters, named, possible.to(device), used.to(device))
+
+    def mask(self, state: RhymeState) -> Tensor:
+        """(prefixes, text size) 0 at the unused words of the groups that a letter can still have, -inf elsewhere."""
+        if not state.rhymes:
+            return self.frame.mask(state.inside)
+        kind, letters, tensors = state.inside.kind, state.letters, state.classes
+        letter, reading = state.here(letters.letter), state.here(letters.reading)
+        column = letter[:, None, None].expand(-1, 1, state.possible.shape[2])
+        asked = state.possible.gather(1, column) & tensors["tones"].index_select(0, reading)[:, None]
+        words = tensors["words"].index_select(0, kind)
+        fits = ((tensors["groups"] & asked) != 0).any(2) & (words > 0)
+        of_letter = letters.of_slot.index_select(0, state.inside.frame) == letter[:, None]
+        used = torch.where(of_letter, state.used, PAD)
+        # A word of PAD's class fits nowhere, and used words differ, so that they can be counted.
+        spent = fits.gather(1, tensors["of_word"][used]).sum(1) >= (fits * words).sum(1)
+        bias = torch.where(fits, 0.0, -torch.inf).gather(1, tensors["of_word"].expand(len(fits), -1))
+        bias.scatter_(1, used.masked_fill_(spent[:, None], PAD), -torch.inf)
+        return copied(bias, kind, state.inside.token)
+
+    def advance(self, tokens: Tensor, state: RhymeState) -> RhymeState:
+        """A letter keeps the groups of the word; each word at a rhyme place is used."""
+        inside = self.frame.advance(tokens, state.inside)
+        if not state.rhymes:
+            return replace(state, inside=inside)
+        frame, letters, tensors = state.inside.frame, state.letters, state.classes
+        letter, slot = state.here(letters.letter), state.here(letters.slot)[:, None]
+        groups = tensors["groups"][tensors["of_word"][tokens]] & tensors["tones"][state.here(letters.reading)]
+        mixed = letters.mixed[frame].gather(1, letter[:, None])
+        groups = torch.where(mixed, with_twins(groups), groups)
+        column = letter[:, None, None].expand(-1, 1, groups.shape[1])
+        possible = state.possible.scatter(1, column, state.possible.gather(1, column) & groups[:, None])
+        of_letter = letters.of_slot[frame] == letter[:, None]
+        known = (of_letter & (state.used == tokens[:, None])).any(1)
+        used = state.used.scatter(1, slot, torch.where(known, state.used.gather(1, slot)[:, 0], tokens)[:, None])
+        return replace(state, inside=inside, possible=possible, used=used)
+
+    def _letters(self, batch: VerseBatch, inside: FrameState) -> tuple[Letters, Tensor, Tensor]:
+        """The letters of the frames, the groups that each can have, and their literals, which are used from the start.
+
+        Raises:
+            ConfigError: a letter can have none.
+        """
+        letter, tone, c = (part.cpu().numpy() for part in (batch.letter, batch.tone, batch.c))
+        kind, classes = inside.places.kind.T.cpu().numpy(), self.classes
+        rhymes, literal = letter >= 0, (letter >= 0) & (kind == COPIED)
+        count, most = int(letter.max(initial=-1)) + 1, int(rhymes.sum(1).max(initial=0))
+        row, time = rhymes.nonzero()
+        turns = np.zeros((2, len(c), count + 1), dtype=np.bool_)
+        for each, kind_of_tone in zip(turns, (LEVEL, OBLIQUE), strict=True):
+            np.logical_or.at(each, (row, letter[row, time]), tone[row, time] == kind_of_tone)
+        mixed = turns.all(0) & self.frame.sounds.has_parts
+        counts = self.frame.sounds.tone | np.take_along_axis(mixed, letter, axis=1)
+        reading = np.where(counts & rhymes, tone.clip(min=EITHER), EITHER)
+        own = np.where(
+            literal[..., None], classes.groups[classes.of_word[np.where(literal, c, PAD)]], classes.found[kind]
+        )
+        asked = own & classes.tones[reading]
+        possible = np.zeros((len(c), count + 1, classes.groups.shape[1]), dtype=np.int64)
+        possible[:, count, 0] = 1
+        for number in range(count):
+            here = letter == number
+            places = np.where(mixed[:, number, None, None], with_twins(asked), asked)
+            left = np.bitwise_and.accumulate(np.where(here[..., None], places, -1), axis=1)
+            left[..., 0] &= -1 << FIRST  # the first bit, and its twin, are of no group
+            blank = (here & ~literal).any(1)
+            if (dry := blank & ~left[:, -1].any(1)).any():
+                at = int(dry.nonzero()[0][0])
+                place = int((~left[at].any(1)).argmax())
+                raise self._dry(batch, at, place, int(reading[at, place]), bool(literal[at].any()))
+            possible[:, number] = left[:, -1]
+        order = rhymes.cumsum(1) - 1
+        slot = np.where(rhymes, order, most)
+        of_slot, used = np.full((len(c), most + 1), -1), np.full((len(c), most + 1), PAD)
+        of_slot[row, order[row, time]] = letter[row, time]
+        for at, place in zip(*literal.nonzero(), strict=True):
+            if not (used[at] == c[at, place])[of_slot[at] == letter[at, place]].any():
+                used[at, order[at, place]] = c[at, place]
+        rows = (np.where(rhymes, letter, count).T, mixed, reading.T, slot.T)
+        tensors = (torch.from_numpy(np.ascontiguousarray(part)).to(batch.device) for part in rows)
+        letters = Letters(rhymes.any(0).tolist(), *tensors, torch.from_numpy(of_slot).to(batch.device))
+        return letters, torch.from_numpy(possible), torch.from_numpy(used)
+
+    def _dry(self, batch: VerseBatch, row: int, time: int, reading: int, literals: bool) -> ConfigError:
+        sign = SIGNS.get(reading)
+        has = f" has the tone {sign} and" if sign else ""
+        others = "the literals and the places before" if literals else "words of the places before"
+        return unmet(f"no word of this model{has} rhymes with {others}", batch, row, time)

@@ -1,0 +1,82 @@
+"""Literals of a format: whether they have the tones of their places, and rhyme where they stand at rhyme places."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from espalier.io.errors import ConfigError
+from espalier.text.language import is_mark
+from espalier.verse.slots import BLANKS
+from espalier.verse.sounds import Sounds
+
+if TYPE_CHECKING:
+    from espalier.verse.format import Format
+
+
+def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
+    """The format, its literals checked: each has its place's tone, and those of one letter rhyme.
+
+    Literals of a letter with a single place need not be known to the book.
+
+    Args:
+        strict: raise if a literal does not rhyme; else its unit's letter becomes ".".
+
+    Raises:
+        ConfigError: a literal has another tone than its place, or an unknown one; or it does not rhyme.
+    """
+    if sounds.tone:
+        _require_tones(format_, sounds)
+    letters, rhyming, tones = list(format_.rhyme), format_.rhyme_places, format_.place_tones
+    for letter in sorted(set(letters) - {"."}):
+        places = [
+            (index, format_.units[index][place], tones[index][place])
+            for index, own in enumerate(format_.rhyme)
+            if own == letter
+            for place in rhyming[index]
+        ]
+        if len(places) < 2:
+            continue
+        first, common = "", frozenset[str]()
+        mixed = letter in format_.mixed_letters
+        for index, word, tone in places:
+            if word in BLANKS:
+                continue
+            groups = sounds.groups(word, tone if sounds.tone or mixed else "")
+            shared = frozenset(sounds.rhyme_key(group, mixed) for group in groups)
+            if shared and (not first or shared & common):
+                first, common = first or word, shared & common if first else shared
+            elif strict:
+                differs = f"'{word}' ({_names(groups)}) does not rhyme with '{first}' ({_names(common)})"
+                why = differs if groups else _unknown(word, sounds)
+                raise ConfigError(
+                    f"unit {index + 1} has the rhyme letter {letter}, but {why}",
+                    where="rhyme",
+                    remedy="write . for its letter, or another word",
+                )
+            else:
+                letters[index] = "."
+    return replace(format_, rhyme="".join(letters))
+
+
+def _require_tones(format_: Format, sounds: Sounds) -> None:
+    for number, (unit, tones) in enumerate(zip(format_.units, format_.place_tones, strict=True), start=1):
+        for word, tone in zip(unit, tones, strict=True):
+            if word in BLANKS or is_mark(word) or tone == "中":
+                continue
+            known = sounds.tones(word)
+            if tone not in known:
+                has = f"the tone of '{word}' is {''.join(known)}" if known else f"the tone of '{word}' is not known"
+                raise ConfigError(
+                    f"{has}, its place has {tone}", where=f"tones, unit {number}", remedy="write 中, or another word"
+                )
+
+
+def _unknown(word: str, sounds: Sounds) -> str:
+    if sounds.books is None:
+        return f"the sound of '{word}' is not known"
+    return f"the rhyme book {sounds.book} has no fitting group of '{word}'"
+
+
+def _names(groups: frozenset[str]) -> str:
+    return "/".join(sorted(groups))
