@@ -3,7 +3,7 @@
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
-    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED
+    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, integrity, integrity:SEEDS:SAMPLES
 
 `perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
 """
@@ -17,6 +17,8 @@ from typing import Final, cast, get_args
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import distinct
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.integrity import METRICS as INTEGRITY
+from espalier.metrics.integrity import deviation_metrics
 from espalier.metrics.metric import Metric, require_lengths
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
@@ -72,11 +74,12 @@ HEADLINE: Final = {
     "format": "format_macro_f1",
     "rhyme": "rhyme_macro_f1",
     "chance": "rhyme_shuffled_macro_f1",
+    "integ": "integrity",
 }
 
 _FAMILIES: Final = (
     "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
-    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1",
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "integrity", "integrity:1:5",
 )  # fmt: skip
 
 
@@ -95,6 +98,10 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return distinct.MACRO
         case ["distinct", "pooled"]:
             return distinct.MICRO
+        case ["integrity"]:
+            return INTEGRITY
+        case ["integrity", seeds, samples] if seeds.isdecimal() and samples.isdecimal():
+            return deviation_metrics(int(seeds), int(samples))
         case ["format", rules] if rules in RULES:
             return format_metrics(rules)
         case [("rhyme" | "rhyme_shuffled") as kind, language, u_umlaut, rule, *seed] if (

@@ -18,6 +18,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed
+from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
+    from espalier.metrics.integrity import Judgement
     from espalier.metrics.metric import Metric
     from espalier.metrics.perplexity import Likelihood
 
@@ -71,6 +73,7 @@ class VerseTask:
     encodings = ("verse",)
     decoder, scoring = VerseDecoder, VerseScoring
     dev_likelihood = True
+    judge = VerseJudge()
     writes_words = False
     likelihood_columns = ("nll", "tokens", "word_nll", "words")
     text_view = View()
@@ -185,7 +188,8 @@ class VerseTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
-        """Format, rhyme, variety and perplexity of each text; perplexity of each poem of the dev split."""
+        """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split."""
+        from espalier.metrics.integrity import integrity_families
         from espalier.metrics.perplexity import perplexity_statistics
         from espalier.metrics.verse import verse_statistics
 
@@ -201,6 +205,7 @@ class VerseTask:
             likelihood=_likelihood(table),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
         )
+        families |= integrity_families(_judgement(table), table["seed"].tolist(), table["sample"].tolist())
         test = Segments(table[keys], families)
         return (
             [test]
@@ -243,6 +248,14 @@ def _likelihood(table: pd.DataFrame) -> Likelihood:
     from espalier.metrics.perplexity import Likelihood
 
     return Likelihood(*(table[name].tolist() for name in VerseTask.likelihood_columns))
+
+
+def _judgement(table: pd.DataFrame) -> Judgement:
+    """What the judge said; where there was none, of no mark."""
+    from espalier.metrics.integrity import Judgement
+
+    columns = [*VerseTask.judge.columns, *(f"reference_{name}" for name in VerseTask.judge.columns[:2])]
+    return Judgement(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary) -> Constraint:
