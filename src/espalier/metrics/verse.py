@@ -3,7 +3,7 @@
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
-    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, integrity, integrity:SEEDS:SAMPLES
+    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, rhyme_units:LANGUAGE, integrity, integrity:SEEDS:SAMPLES
 
 `perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
 """
@@ -24,6 +24,7 @@ from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
 from espalier.metrics.rhyme_places import shuffle_ends
+from espalier.metrics.rhyme_units import unit_metrics, unit_statistics
 from espalier.metrics.verse_format import RULES, Rules, format_metrics, format_statistics
 from espalier.text.language import Language
 from espalier.verse.rhyme import Rule, UUmlaut
@@ -59,6 +60,11 @@ KEYS: Final = (
     "rhyme_shuffled_micro_f1",
     "rhyme_released_shuffled_macro_f1",
     "rhyme_released_shuffled_micro_f1",
+    "rhyme_within_macro_f1",
+    "rhyme_within_micro_f1",
+    "rhyme_units_macro_f1",
+    "rhyme_units_micro_f1",
+    "rhyme_unknown",
 )
 
 
@@ -79,7 +85,7 @@ HEADLINE: Final = {
 
 _FAMILIES: Final = (
     "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
-    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "integrity", "integrity:1:5",
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "rhyme_units:en", "integrity", "integrity:1:5",
 )  # fmt: skip
 
 
@@ -98,6 +104,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return distinct.MACRO
         case ["distinct", "pooled"]:
             return distinct.MICRO
+        case ["rhyme_units", language] if language in get_args(Language):
+            return unit_metrics(cast(Language, language))
         case ["integrity"]:
             return INTEGRITY
         case ["integrity", seeds, samples] if seeds.isdecimal() and samples.isdecimal():
@@ -181,4 +189,5 @@ def verse_statistics(
         f"format:{rules}": format_statistics(references, hypotheses, language=language, rules=rules),
         f"rhyme:{settings}": rhyme_rows(hypotheses),
         f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),
+        f"rhyme_units:{language}": unit_statistics(references, hypotheses, rhymes, language=language),
     }

@@ -23,6 +23,7 @@ from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
+from espalier.verse.rhyme import Rule
 from espalier.verse.text import join_units
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class VerseScoring(Settings):
 
     #: The rules that the format is scored by (SongNet, section 4.3).
     rules: Literal["songci", "sonnet"]
+    #: When English words rhyme (`espalier.verse.rhyme.rhymes`).
+    rhyme_rule: Rule = "strict"
 
 
 class VerseTask:
@@ -204,6 +207,7 @@ class VerseTask:
             seed=outputs.seed,
             likelihood=_likelihood(table),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            rule=scoring.rhyme_rule,
         )
         families |= integrity_families(_judgement(table), table["seed"].tolist(), table["sample"].tolist())
         test = Segments(table[keys], families)
