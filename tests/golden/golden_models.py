@@ -172,10 +172,8 @@ def baselines(_: Path) -> Any:
     )  # fmt: skip
     judge = TASKS["verse"].judge
     assert judge is not None
-    return [
-        rows_of(TASKS["verse"].baselines(table, Ready([], None), data(), 1)),
-        rows_of(judge.controls(table, data(), 1)),
-    ]
+    rows = TASKS["verse"].baselines(table, Ready([], None), data(), 1)
+    return rows_of({**rows, **judge.controls(table, data(), 1)})
 
 
 def rows_of(rows: Mapping[str, BaselineRow]) -> Any:

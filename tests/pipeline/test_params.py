@@ -84,7 +84,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("models/songnet/training/extra", 1, r"models\.songnet\.training: extra: .*allowed: batch_tokens, betas"),
     ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, dataset, decoder"),
     ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: top_p: .*allowed: beam, length_power"),
-    ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rules$"),
+    ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rhyme_rule, rules$"),
     ("presets/songnet/extra", {}, r"presets\.songnet\.extra: .*allowed: decoder, network, scoring, training"),
     ("sources/published/web/extra", 1, r"sources\.published\.web\.extra: .*allowed: shelf"),
     # a wrong type or value
