@@ -89,6 +89,7 @@ def run(key: str) -> None:
             "title": row.title,
             "trivial": row.trivial,
             "given": list(row.given),
+            **({} if judge is None else {"judge": baseline.lm}),
         }
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.

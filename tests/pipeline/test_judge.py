@@ -109,6 +109,8 @@ def test_the_rows_of_a_judged_entry_have_controls_and_integrity(
         return read_json(layout.details("songnet", place))["scores"], texts
 
     human, references = of("human")
+    details = read_json(layout.details("songnet", "baselines/tiny/human"))
+    assert details["settings"]["judge"] == "judge"
     assert human["integrity"] == pytest.approx(human["integrity_reference"]) and human["integrity_marked"] == 100.0
     assert human["integrity_deviation"] == 0.0  # its two samples are the same
     marks = sum(len(text.split("\n")) for text in POEMS["test"])
