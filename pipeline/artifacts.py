@@ -210,6 +210,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "samples": run.samples,
         "seed": run.seed,
         "seeds": list(model.seeds),
+        **({} if run.lm == layout.NONE else {"judge": run.lm}),
         "parameters": next(iter(training.values()))["parameters"],
         "precision": TrainingConfig.model_validate(model.training).precision,
         "steps": {seed: values["steps"] for seed, values in training.items()},

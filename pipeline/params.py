@@ -213,6 +213,7 @@ class Run(Strict):
     guidance: str
     #: The parses of this run's texts.
     annotation: str
+    #: A model that judges this run's texts: another one than what is judged.
     lm: str
     #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
@@ -235,6 +236,8 @@ class Baseline(Strict):
     train: str
     #: Parses the texts of the n-gram model, where texts are judged by their parses.
     parser: str
+    #: A model that judges the texts, the same as that of the runs that they are compared with.
+    lm: str
     #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
     #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows:

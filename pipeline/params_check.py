@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
@@ -18,7 +19,7 @@ from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE
-from pipeline.params import Corpus, Dataset, Params, ParserEntry, Run, vocabulary_of
+from pipeline.params import Baseline, Corpus, Dataset, Model, Params, ParserEntry, Run, vocabulary_of
 from pipeline.validation import validated
 
 
@@ -227,7 +228,9 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
-    _refers(f"{path}.lm", run.lm, params.models)
+    _check_judge(path, run, params)
+    if run.lm != NONE:
+        _check_other(f"{path}.lm", run.lm, run.model, params.models)
     _refers(f"{path}.lexicon", run.lexicon, _source_folders(params))
     _check_guidance(f"{path}.guidance", run, params.runs)
     rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
@@ -237,7 +240,7 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
         )
-    network = architecture(model.arch).config.model_validate(model.network)
+    network = _network(model)
     try:
         kind.check(decoder, network, dataset.settings, run.samples)
     except ConfigError as error:
@@ -280,6 +283,7 @@ def _check_baseline(key: str, params: Params) -> None:
                 remedy=f"{own}, or a dataset with vocab_from: {own}",
             )
     _refers(f"{path}.parser", baseline.parser, params.parsers)
+    _check_judge(path, baseline, params)
     _refers(f"{path}.lexicon", baseline.lexicon, _source_folders(params))
     _refers(f"{path}.published", baseline.published, _source_folders(params))
     if bool(baseline.texts) != (baseline.published != NONE):
@@ -295,6 +299,52 @@ def _check_baseline(key: str, params: Params) -> None:
                 where=f"{path}.texts.{name}",
                 remedy="one file, or one for each sample",
             )
+
+
+def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
+    """A model that can judge the task's texts, and reads their language."""
+    _refers(f"{path}.lm", entry_.lm, params.models)
+    if entry_.lm == NONE:
+        return
+    kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
+    if kind.judge is None:
+        raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=NONE)
+    trained_on = datasets[judge.dataset]
+    language = params.corpora[datasets[entry_.dataset].corpus].language
+    if trained_on.encoding not in kind.encodings or params.corpora[trained_on.corpus].language != language:
+        raise ConfigError(
+            f"model {entry_.lm} does not read such texts",
+            where=f"{path}.lm",
+            remedy=f"a model of {' or '.join(kind.encodings)} in the language {language}",
+        )
+    decoder, network = kind.decoder.model_validate(entry_.decoder), _network(judge)
+    try:
+        kind.judge.check(decoder, network, datasets[entry_.dataset].settings)
+    except ConfigError as error:
+        raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
+
+
+def _check_other(path: str, judge: str, model: str, models: Mapping[str, Model]) -> None:
+    """A judge is not what it judges: not the model, nor one of its line, nor its like of a seed that it has too."""
+    lines = [{*_line(judge, models)}, {*_line(model, models)}]
+    one, other = models[judge], models[model]
+    alike = (one.arch, _network(one)) == (other.arch, _network(other)) and {*one.seeds} & {*other.seeds}
+    if model in lines[0] or judge in lines[1] or alike:
+        what = f"model {judge} is {'like ' if alike and judge != model else ''}the judged model {model}"
+        if not alike and judge != model:
+            what = f"of the judge {judge} and the judged model {model} one starts from the other"
+        raise ConfigError(what, where=path, remedy="a plain decoder of another shape and seed")
+
+
+def _line(model: str, models: Mapping[str, Model]) -> Iterator[str]:
+    """A model, and those that it starts from. No `init` forms a cycle."""
+    while model != NONE:
+        yield model
+        model = models[model].init
+
+
+def _network(model: Model) -> Any:
+    return architecture(model.arch).config.model_validate(model.network)
 
 
 def _source_folders(params: Params) -> list[str]:

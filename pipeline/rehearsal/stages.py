@@ -82,7 +82,9 @@ def graph_of(params: Params) -> dict[Stage, set[Stage]]:
     for key, annotation in params.annotations.items():
         graph["annotate", key] = {("decode", annotation.run), ("train_parser", annotation.parser)}
     for key, baseline in params.baselines.items():
-        needs = named("train_parser", baseline.parser) | _lexicon(baseline.lexicon, lexicons)
+        needs = (
+            named("train_parser", baseline.parser) | named("train", baseline.lm) | _lexicon(baseline.lexicon, lexicons)
+        )
         graph["baselines", key] = {ready[baseline.dataset]} | needs
     for paper in params.reports:
         scored = {("score", key) for key, run in params.runs.items() if run.paper == paper}

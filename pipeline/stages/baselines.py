@@ -22,7 +22,7 @@ from pipeline import layout
 from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.params import Baseline, Corpus, load_params
 from pipeline.stages.annotate import annotated
-from pipeline.stages.decode import decoded, write_outputs
+from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
 from pipeline.stages.score import write_scores
 
 #: Training rows that are counted at a time.
@@ -34,7 +34,8 @@ _DATASET = "dataset"
 def run(key: str) -> None:
     """Write and score `ngram`, an n-gram model of the training targets, and the task's own rows, such as `human`.
 
-    So are the texts that others published for the records, if the entry names any.
+    So are the texts that others published for the records, if the entry names any, and under a judge the references
+    with broken endings, which it must find worse than the references.
 
     Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
     the details of the rows stand those of the dataset.
@@ -62,8 +63,13 @@ def run(key: str) -> None:
     written = BaselineRow(f"a model of the training targets' {model.config.order}-grams, which reads no source", {})
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
     rows = {"ngram": written, **kind.baselines(table, ready, train, baseline.seed)}
+    judge = judge_model(baseline.lm, params)
+    if judge is not None and kind.judge is not None:
+        rows |= kind.judge.controls(table, train, baseline.seed)
     for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, _DATASET})}.items():
         texts, likelihoods = (table, surprise) if row is written else (table.assign(**unknown, **row.columns), None)
+        if judge is not None:
+            texts = judged(kind.judge, judge, texts)
         place = f"baselines/{key}/{name}"
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
         outputs = Outputs(
@@ -85,6 +91,7 @@ def run(key: str) -> None:
             "title": row.title,
             "trivial": row.trivial,
             "given": list(row.given),
+            **({} if judge is None else {"judge": baseline.lm}),
         }
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
-from espalier.tasks.task import Inputs, Ready, RunOptions, Task
+from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
 from pipeline import layout
 from pipeline.artifacts import read_ready, read_texts, read_versions, require_rows
 from pipeline.device import device
@@ -36,9 +36,9 @@ def run(key: str) -> None:
     """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model that its guidance has too.
 
     A row for each record, seed and sample: `id`, `cluster` (the records that are resampled together), `seed`,
-    `sample`, the task's columns, and the likelihood of the reference. The table's metadata holds under "unfit" how
-    many records of the split the dataset has quarantined, under "dev", as JSON, the likelihoods of the dev split's
-    references where the task asks for them, and the task's facts.
+    `sample`, the task's columns, the likelihood of the reference, and what the run's judge says of both texts. The
+    table's metadata holds under "unfit" how many records of the split the dataset has quarantined, under "dev", as
+    JSON, the likelihoods of the dev split's references where the task asks for them, and the task's facts.
     """
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
@@ -46,6 +46,7 @@ def run(key: str) -> None:
     decoder = kind.decoder.model_validate(run_.decoder)
     guidance = None if run_.guidance == layout.NONE else read_texts(*run_.guidance.split("/"))
     options = RunOptions(run_.samples, run_.seed, guidance)
+    judge = judge_model(run_.lm, params)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
         model = load_model(layout.model(run_.model), seed)[0].to(device())
@@ -53,7 +54,7 @@ def run(key: str) -> None:
         require_rows(ready.data, run_.dataset, run_.split)
         dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
         table, own = decoded(kind, model, ready, dev_ready, decoder, options, seed)
-        tables.append(table)
+        tables.append(table if judge is None else judged(kind.judge, judge, table))
         dev.append(own)
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     write_outputs(layout.output(run_.paper, key), tables, dev, facts)
@@ -81,7 +82,9 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
         folder: in which the model lies.
     """
     guide = None if run_.guidance == layout.NONE else file_sha256(layout.output(*run_.guidance.split("/")))
+    judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
     return {
+        **judge,
         "model": files_sha256(folder / layout.model(run_.model)),
         "data": files_sha256(layout.ready(run_.dataset)),
         "guidance": guide,
@@ -98,10 +101,31 @@ def decoded(
     table = pd.concat([_rows_of(kind, model, part, decoder, options, seed) for part in inputs], ignore_index=True)
     if dev is None or not len(dev.data):
         return table, None
-    own = _likelihoods(kind, model, dev.data, np.arange(len(dev.data)))
+    own = _likelihoods(kind.likelihood, model, dev.data, np.arange(len(dev.data)))
     prompts = (rows[0] for part in kind.inputs(dev, model, decoder, options, seed) for rows in part.rows)
     clusters = {row["id"]: row["cluster"] for row in prompts}
     return table, own.assign(cluster=own["id"].map(clusters), seed=seed, sample=0)
+
+
+def judge_model(key: str, params: Params) -> Any:
+    """The model that judges a run, of its lowest seed; None if the run names none."""
+    return None if key == layout.NONE else load_model(layout.model(key), min(params.models[key].seeds))[0].to(device())
+
+
+def judged(kind: Judge | None, model: Any, table: pd.DataFrame) -> pd.DataFrame:
+    """The output rows with what a judge says of their texts and, after `reference_`, of their references."""
+    if kind is None:  # params.yaml was checked
+        raise TypeError("a task without a judge")
+    texts = pd.unique(pd.concat([table["text"], table["reference"]]))
+    data = kind.read(texts.tolist(), model.vocabulary)
+    _require_positions(data, model, "a judge")
+    said = _likelihoods(kind.measure, model, data, np.arange(len(texts)), "judge").drop(columns="id")
+    rows = pd.Index(texts)
+    parts = [
+        said.iloc[rows.get_indexer(table[column])].add_prefix(prefix).reset_index(drop=True)
+        for column, prefix in (("text", ""), ("reference", "reference_"))
+    ]
+    return pd.concat([table.reset_index(drop=True), *parts], axis=1)
 
 
 def write_outputs(
@@ -133,12 +157,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
 def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunOptions, seed: int) -> pd.DataFrame:
     """The output rows of all prompts, ordered by id and sample."""
     data, view = inputs.data, model.config.view
-    if (longest := data.longest(view)) > model.config.positions:
-        raise ConfigError(
-            f"a row of {longest} ids, of a model that has {model.config.positions} positions",
-            where="network.positions",
-            remedy="raise it, or have the dataset quarantine longer rows",
-        )
+    _require_positions(data, model, "a model")
     order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
     size = max(1, PREFIXES // kind.prefixes(decoder))
     parts = [order[start : start + size] for start in range(0, len(order), size)]
@@ -154,10 +173,19 @@ def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunO
             rows += _filled(kind, inputs, prompt, hypotheses, model, decoder, seed)
     table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
     needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
-    likelihoods = _likelihoods(kind, model, data, needed)
+    likelihoods = _likelihoods(kind.likelihood, model, data, needed)
     if inputs.measure:
         likelihoods = likelihoods.assign(**inputs.measure(needed))
     return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
+
+
+def _require_positions(data: Any, model: Any, what: str) -> None:
+    if (longest := data.longest(model.config.view)) > model.config.positions:
+        raise ConfigError(
+            f"a row of {longest} ids, of {what} that has {model.config.positions} positions",
+            where="network.positions",
+            remedy="raise it, or have the dataset quarantine longer rows",
+        )
 
 
 def _filled(
@@ -171,14 +199,16 @@ def _filled(
             yield numbered | kind.columns(hypothesis, row, model, decoder)
 
 
-def _likelihoods(kind: Task, model: Any, data: Any, places: Any) -> pd.DataFrame:
-    """`id` and the task's columns, for the rows at these places."""
+def _likelihoods(
+    measure: Callable[[Any, Any], dict[str, torch.Tensor]], model: Any, data: Any, places: Any, what: str = "likelihood"
+) -> pd.DataFrame:
+    """`id` and what is measured of a model and a batch, for the rows at these places."""
     columns: dict[str, Any] = {}
     with torch.inference_mode():
         batches = length_batches(data.sizes(model.config.view)[places], budget=TOKENS)
-        for part in followed(batches, len(batches), "likelihood"):
+        for part in followed(batches, len(batches), what):
             batch = data.batch(places[part], model.config.view).to(device())
-            for name, values in kind.likelihood(model, batch).items():
+            for name, values in measure(model, batch).items():
                 column = columns.setdefault(name, np.zeros(len(places), values.cpu().numpy().dtype))
                 column[part] = values.cpu().numpy()
     return _rounded(pd.DataFrame({"id": [data.ids[place] for place in places], **columns}))

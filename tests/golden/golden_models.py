@@ -170,7 +170,10 @@ def baselines(_: Path) -> Any:
         [{"id": f"p{n}", "sample": sample, "reference": text, "rhyme": rhyme}
          for n, (text, rhyme) in enumerate(TEXTS) for sample in range(2)]
     )  # fmt: skip
-    return rows_of(TASKS["verse"].baselines(table, Ready([], None), data(), 1))
+    judge = TASKS["verse"].judge
+    assert judge is not None
+    rows = TASKS["verse"].baselines(table, Ready([], None), data(), 1)
+    return rows_of({**rows, **judge.controls(table, data(), 1)})
 
 
 def rows_of(rows: Mapping[str, BaselineRow]) -> Any:

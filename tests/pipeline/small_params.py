@@ -101,7 +101,15 @@ def baseline(task: str, on: str, **changes: Any) -> Tree:
     """The rows without a trained model, over the test split of a dataset."""
     paper = {"verse": "songnet", "paraphrase": "guig", "dialogue": "x2tree"}[task]
     entry = {"paper": paper, "task": task, "preset": paper, "dataset": on, "split": "test"}
-    slots = {"train": "none", "parser": "none", "lexicon": "none", "published": "none", "decoder": {}, "scoring": {}}
+    slots = {
+        "train": "none",
+        "parser": "none",
+        "lm": "none",
+        "lexicon": "none",
+        "published": "none",
+        "decoder": {},
+        "scoring": {},
+    }
     return {**entry, **slots, "samples": 1, "seed": 1, **changes}
 
 

@@ -46,8 +46,8 @@ def written(folder: Path, empty: str = "") -> Any:
     write_json(folder / "details.json", details)
     write_json(folder / "extras.json", {})
     entry = SimpleNamespace(
-        paper="x2tree", task="dialogue", dataset="talk", split="test", train="none", parser="none", lexicon="none",
-        published="none", texts={}, decoder={"beam": 2}, scoring={}, samples=2, seed=1,
+        paper="x2tree", task="dialogue", dataset="talk", split="test", train="none", parser="none", lm="none",
+        lexicon="none", published="none", texts={}, decoder={"beam": 2}, scoring={}, samples=2, seed=1,
     )  # fmt: skip
     return SimpleNamespace(
         baselines={"talk": entry},

@@ -18,6 +18,7 @@ from pipeline.validation import validated
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small_params import corpus, dataset, nursery, parser, write
+from small_params import model as model_entry
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = [ROOT, ROOT / "profiles/small", ROOT / "profiles/paper"]
@@ -82,8 +83,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("models/songnet/network/depth", 3, r"models\.songnet\.network: depth: .*allowed: activation, .*layers"),
     ("models/songnet/training/extra", 1, r"models\.songnet\.training: extra: .*allowed: batch_tokens, betas"),
     ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, dataset, decoder"),
-    ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: top_p: .*allowed: beam, length_power"),
-    ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rules$"),
+    ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: top_p: .*allowed: beam, book, length_power"),
+    ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rhyme_rule, rules$"),
     ("presets/songnet/extra", {}, r"presets\.songnet\.extra: .*allowed: decoder, network, scoring, training"),
     ("sources/published/web/extra", 1, r"sources\.published\.web\.extra: .*allowed: shelf"),
     # a wrong type or value
@@ -434,6 +435,74 @@ def test_what_is_made_from_itself_is_one_line(tmp_path: Path, changes: dict[str,
     with pytest.raises(ConfigError) as caught:
         load_params(place(tmp_path, tree))
     assert f"{cycle}; set one of them to none" in str(caught.value)
+
+
+PLAIN = {"symbols": [], "global_attention": False}
+
+
+def with_judge(**changes: Any) -> dict[str, Any]:
+    """The complete tree, whose run songnet_free and whose rows tiny are judged by a plain decoder of its own seed."""
+    tree = complete()
+    judge = model_entry("songnet", "tiny", PLAIN, preset="songnet", seeds=[9])
+    judge["network"] = {**PLAIN, "positions": 300}
+    tree["models"]["judge"] = judge | changes
+    tree["runs"]["songnet_free"]["lm"] = tree["baselines"]["tiny"]["lm"] = "judge"
+    return tree
+
+
+def test_a_plain_decoder_of_another_seed_may_judge(tmp_path: Path) -> None:
+    params = load_params(place(tmp_path, with_judge()))
+    assert params.runs["songnet_free"].lm == params.baselines["tiny"].lm == "judge"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"models/judge/network": {"positions": 300}},
+            r"runs\.songnet_free\.lm: a judge that reads the format knows where marks stand; a model with",
+        ),
+        (
+            {"models/judge/network": {**PLAIN, "positions": 100}},
+            r"runs\.songnet_free\.lm: texts of up to \d+ tokens, of a judge that has 100 positions; raise",
+        ),
+        (
+            {"models/songnet/network": {**PLAIN, "positions": 300}, "models/judge/seeds": [4, 1]},
+            r"runs\.songnet_free\.lm: model judge is like the judged model songnet; a plain decoder of another shape",
+        ),
+        (
+            {"models/songnet/network": {**PLAIN, "positions": 300}, "runs/songnet_free/lm": "songnet"},
+            r"runs\.songnet_free\.lm: model songnet is the judged model songnet; a plain",
+        ),
+        (
+            {"models/songnet/init": "judge"},
+            r"lm: of the judge judge and the judged model songnet one starts from the other; a plain",
+        ),
+        (
+            {"models/judge/init": "songnet"},
+            r"lm: of the judge judge and the judged model songnet one starts from the other; a plain",
+        ),
+        ({"runs/songnet_free/lm": "writer"}, r"lm: model writer does not read such texts; a model of verse in the lan"),
+        ({"runs/grown/lm": "judge"}, r"runs\.grown\.lm: texts of task dialogue have no judge; none"),
+        ({"baselines/said/lm": "writer"}, r"baselines\.said\.lm: texts of task paraphrase have no judge; none"),
+        ({"baselines/tiny/lm": "moon"}, r"baselines\.tiny\.lm: unknown reference 'moon'"),
+    ],
+)
+def test_a_judge_that_cannot_judge_is_one_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    tree = with_judge()
+    for key, value in changes.items():
+        change(tree, key, value)
+    with pytest.raises(ConfigError) as caught:
+        load_params(place(tmp_path, tree))
+    assert re.search(message, line := str(caught.value)) and "\n" not in line, line
+
+
+def test_a_judge_of_another_language_is_one_line(tmp_path: Path) -> None:
+    tree = with_judge(dataset="english")
+    tree["corpora"]["english"] = corpus("verse", "en", "verse_en")
+    tree["datasets"]["linearize"]["english"] = dataset("verse", "english")
+    with pytest.raises(ConfigError, match=r"lm: model judge does not read such texts; a model of verse in the lang"):
+        load_params(place(tmp_path, tree))
 
 
 def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ class LetterTask:
     encodings = ("letters",)
     decoder, scoring = LetterDecoder, LetterScoring
     dev_likelihood = False
+    judge = None
     writes_words = False
     likelihood_columns = ("nll", "tokens")
     text_view = None

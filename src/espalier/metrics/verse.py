@@ -3,7 +3,7 @@
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
-    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, prosody
+    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, rhyme_units:LANGUAGE, prosody, integrity, integrity:SEEDS:SAMPLES
 
 `prosody` needs a rhyme book and a form book; its keys are those of `espalier.metrics.prosody`. A last part `seen` or
 `new` keeps the rows alone whose format training has, or has not. `perplexity:dev` has other rows: the statistics of
@@ -22,11 +22,14 @@ import numpy as np
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import distinct, prosody
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.integrity import METRICS as INTEGRITY
+from espalier.metrics.integrity import deviation_metrics
 from espalier.metrics.metric import Metric, require_lengths
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
 from espalier.metrics.rhyme_places import shuffle_ends
+from espalier.metrics.rhyme_units import unit_metrics, unit_statistics
 from espalier.metrics.verse_format import RULES, Rules, format_metrics, format_statistics
 from espalier.text.language import Language
 from espalier.verse.rhyme import Rule, UUmlaut
@@ -62,6 +65,11 @@ KEYS: Final = (
     "rhyme_shuffled_micro_f1",
     "rhyme_released_shuffled_macro_f1",
     "rhyme_released_shuffled_micro_f1",
+    "rhyme_within_macro_f1",
+    "rhyme_within_micro_f1",
+    "rhyme_units_macro_f1",
+    "rhyme_units_micro_f1",
+    "rhyme_unknown",
 )
 
 
@@ -89,11 +97,12 @@ HEADLINE: Final = {
     "format": "format_macro_f1",
     "rhyme": "rhyme_macro_f1",
     "chance": "rhyme_shuffled_macro_f1",
+    "integ": "integrity",
 }
 
 _FAMILIES: Final = (
     "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
-    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "prosody",
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "rhyme_units:en", "prosody", "integrity", "integrity:1:5",
 )  # fmt: skip
 
 
@@ -126,6 +135,12 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return distinct.MICRO
         case ["prosody"]:
             return prosody.METRICS
+        case ["rhyme_units", language] if language in get_args(Language):
+            return unit_metrics(cast(Language, language))
+        case ["integrity"]:
+            return INTEGRITY
+        case ["integrity", seeds, samples] if seeds.isdecimal() and samples.isdecimal():
+            return deviation_metrics(int(seeds), int(samples))
         case ["format", rules] if rules in RULES:
             return format_metrics(rules)
         case [("rhyme" | "rhyme_shuffled") as kind, language, u_umlaut, rule, *seed] if (
@@ -225,6 +240,7 @@ def verse_statistics(
         f"format:{rules}": format_statistics(references, hypotheses, language=language, rules=rules),
         f"rhyme:{settings}": rhyme_rows(hypotheses),
         f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),
+        f"rhyme_units:{language}": unit_statistics(references, hypotheses, rhymes, language=language),
     }
     if books is not None and tunes is not None and language == "zh":
         families["prosody"] = prosody.prosody_statistics(tunes, references, hypotheses, books)

@@ -55,6 +55,11 @@ class SongNetConfig(BaseModel):
         return self
 
     @property
+    def reads_format(self) -> bool:
+        """Whether anything of the format is read; else the model is a plain decoder of texts."""
+        return bool(self.symbols) or self.global_attention
+
+    @property
     def view(self) -> View:
         """What this model reads of a frame."""
         return View(self.order, self.literals, self.title)

@@ -32,6 +32,7 @@ class DialogueTask:
     encodings = ("dialogue",)
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
+    judge = None
     writes_words = True
     likelihood_columns = ("nll", "words", "exact", "recall")
     text_view = DialogueView("chain")

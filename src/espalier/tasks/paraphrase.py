@@ -72,6 +72,7 @@ class ParaphraseTask:
     encodings = ("pairs",)
     decoder, scoring = PairDecoder, PairScoring
     dev_likelihood = False
+    judge = None
     writes_words = True
     likelihood_columns = ("nll", "tokens")
     text_view = PairView(("source",))

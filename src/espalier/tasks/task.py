@@ -138,6 +138,39 @@ class BaselineRow:
     given: tuple[str, ...] = ()
 
 
+class Judge(Protocol):
+    """A language model, trained by itself, that reads what was written and its references."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of `measure`, which outputs have for the text, and with `reference_` before them."""
+        ...
+
+    def check(self, decoder: Any, network: Any, dataset: Any) -> None:
+        """Refuse a model that cannot judge these texts, when params.yaml is read.
+
+        Args:
+            decoder, dataset: validated settings of how the texts are decoded, and of the dataset that is decoded.
+            network: validated settings of the judging model.
+
+        Raises:
+            ConfigError: it cannot.
+        """
+        ...
+
+    def read(self, texts: Sequence[str], vocabulary: Any) -> Any:
+        """Texts of any shape, encoded with the judge's vocabulary."""
+        ...
+
+    def measure(self, model: Any, batch: Any) -> dict[str, Tensor]:
+        """(batch,) what the judging model says of texts that `read` encoded."""
+        ...
+
+    def controls(self, table: pd.DataFrame, train: Any, seed: int) -> Mapping[str, BaselineRow]:
+        """Rows that the judge must find worse than the references. The arguments are those of `Task.baselines`."""
+        ...
+
+
 class Task(Protocol):
     """How outputs are decoded and scored. Register it in `TASKS`. Importing it must not import torch."""
 
@@ -159,6 +192,11 @@ class Task(Protocol):
     @property
     def dev_likelihood(self) -> bool:
         """Whether the likelihood of the dev split's references is measured as well."""
+        ...
+
+    @property
+    def judge(self) -> Judge | None:
+        """How a run's `lm` judges its texts; None if texts of this task have no judge."""
         ...
 
     @property

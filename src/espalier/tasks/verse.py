@@ -20,11 +20,13 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed
+from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.books import Book
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
+from espalier.verse.rhyme import Rule
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import join_units, pattern_of
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
+    from espalier.metrics.integrity import Judgement
     from espalier.metrics.metric import Metric
     from espalier.metrics.perplexity import Likelihood
     from espalier.verse.books import Books
@@ -73,6 +76,8 @@ class VerseScoring(Settings):
 
     #: The rules that the format is scored by (SongNet, section 4.3).
     rules: Literal["songci", "sonnet"]
+    #: When English words rhyme (`espalier.verse.rhyme.rhymes`).
+    rhyme_rule: Rule = "strict"
 
 
 class VerseTask:
@@ -81,6 +86,7 @@ class VerseTask:
     encodings = ("verse",)
     decoder, scoring = VerseDecoder, VerseScoring
     dev_likelihood = True
+    judge = VerseJudge()
     writes_words = False
     likelihood_columns = ("nll", "tokens", "word_nll", "words")
     text_view = View()
@@ -208,10 +214,11 @@ class VerseTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
-        """Format, rhyme, variety and perplexity of each text; perplexity of each poem of the dev split.
+        """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
         Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
         """
+        from espalier.metrics.integrity import integrity_families
         from espalier.metrics.perplexity import perplexity_statistics
         from espalier.metrics.verse import by_format, verse_statistics
 
@@ -226,9 +233,11 @@ class VerseTask:
             seed=outputs.seed,
             likelihood=_likelihood(table),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            rule=scoring.rhyme_rule,
             tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
             books=outputs.lexicon,
         )
+        families |= integrity_families(_judgement(table), table["seed"].tolist(), table["sample"].tolist())
         train = outputs.train() if outputs.train is not None else None
         if train is not None and len(train):
             families |= by_format(families, train.has_formats(table["reference"].tolist()))
@@ -296,6 +305,14 @@ def _likelihood(table: pd.DataFrame) -> Likelihood:
     from espalier.metrics.perplexity import Likelihood
 
     return Likelihood(*(table[name].tolist() for name in VerseTask.likelihood_columns))
+
+
+def _judgement(table: pd.DataFrame) -> Judgement:
+    """What the judge said; where there was none, of no mark."""
+    from espalier.metrics.integrity import Judgement
+
+    columns = [*VerseTask.judge.columns, *(f"reference_{name}" for name in VerseTask.judge.columns[:2])]
+    return Judgement(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: Books | None = None) -> Constraint:

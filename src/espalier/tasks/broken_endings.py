@@ -1,0 +1,70 @@
+"""References whose units end badly: what a judge of Integrity (SongNet, equation 11) must find worse than they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from espalier.datasets.verse.data import VerseData
+from espalier.io.hashing import seed_from
+from espalier.tasks.random_words import RandomWords
+from espalier.text.language import Language, is_mark, join_tokens, tokens_of
+from espalier.verse.text import join_units, rhyme_place, units_of
+
+
+def without_last_words(texts: Sequence[str], language: Language) -> list[str]:
+    """Each unit without its last word; a unit of one word or none stays."""
+
+    def cut(tokens: list[str]) -> list[str]:
+        place = rhyme_place(tokens)
+        words = sum(not is_mark(token) for token in tokens)
+        return tokens if place is None or words < 2 else tokens[:place] + tokens[place + 1 :]
+
+    return [_mapped(text, language, cut) for text in texts]
+
+
+def with_random_last_words(texts: Sequence[str], seeds: Sequence[int], train: VerseData) -> list[str]:
+    """Each unit with a random word of the training split, by frequency, as its last."""
+    language, words = train.vocabulary.language, RandomWords(train)
+
+    def replaced(text: str, seed: int) -> str:
+        drawn = iter(words.draw(len(units_of(text)), seed))
+
+        def change(tokens: list[str]) -> list[str]:
+            place, word = rhyme_place(tokens), next(drawn)
+            return tokens if place is None else [*tokens[:place], word, *tokens[place + 1 :]]
+
+        return _mapped(text, language, change)
+
+    return [replaced(text, seed) for text, seed in zip(texts, seeds, strict=True)]
+
+
+def with_longer_units_cut(texts: Sequence[str], seed: int, language: Language) -> list[str]:
+    """Each unit in place of a longer one that breaks off where it ends, with its last mark.
+
+    That is what the authors' `eval_endings` makes of a unit longer than the reference's: the first n - 1 tokens of the
+    longer unit, then the last of the reference's n. The longer units are of the other texts, drawn at random; a unit
+    that none exceeds stays.
+    """
+    poems = [[tokens_of(unit, language) for unit in units_of(text)] for text in texts]
+    same = np.unique(texts, return_inverse=True)[1]  # equal texts, such as the references of several samples
+    every = [tokens for units in poems for tokens in units]
+    owners = np.repeat(same, [len(units) for units in poems])
+    lengths = np.array([len(tokens) for tokens in every], dtype=np.int64)
+
+    def cut(tokens: list[str], row: int, number: int) -> list[str]:
+        longer = np.flatnonzero((lengths > len(tokens)) & (owners != same[row]))
+        if not len(longer):
+            return tokens
+        place = longer[np.random.default_rng(seed_from("longer", seed, row, number)).integers(len(longer))]
+        return [*every[place][: len(tokens) - 1], tokens[-1]]
+
+    return [
+        join_units(join_tokens(cut(tokens, row, number), language) for number, tokens in enumerate(units))
+        for row, units in enumerate(poems)
+    ]
+
+
+def _mapped(text: str, language: Language, change: Callable[[list[str]], list[str]]) -> str:
+    return join_units(join_tokens(change(tokens_of(unit, language)), language) for unit in units_of(text))
