@@ -55,7 +55,8 @@ def write(
     system = open_system(load_params(), method, language, model=model)
     with as_options():
         writer = system.writer(method, **options)
-        answer_all(writer, requests, lambda _, poem: page_of(poem, language, writer.sounds), as_json=json)
+        sounds = Sounds(language, options["book"], options["tone"], options.get("books"))
+        answer_all(writer, requests, lambda _, poem: page_of(poem, language, sounds), as_json=json)
 
 
 def _couyun() -> Path:
