@@ -180,8 +180,10 @@ def generate(
     With --variant, --tone or another --book than mandarin a tune's format is that of the Qinding cipu.
     """
     given = (format_, rhyme, tune, "", variant, tones, acrostic) if format_ or tune or tones or acrostic else None
-    options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free}
-    options |= {"book": book, "tone": tone}
+    options = {
+        "n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free, "book": book,
+        "tone": tone,
+    }  # fmt: skip
     _write_verse("generate", given, file, profile, model, language, json, options)
 
 
@@ -206,8 +208,9 @@ def polish(
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
     given = None if template is None else (template, rhyme, tune, "", None, tones, acrostic)
-    options = {"n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam}
-    options |= {"book": book, "tone": False}
+    options = {
+        "n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "book": book, "tone": False,
+    }  # fmt: skip
     _write_verse("polish", given, file, profile, model, language, json, options)
 
 

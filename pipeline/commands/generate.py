@@ -12,6 +12,7 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.text.language import Language, tokens_of
 from espalier.verse.books import Book, read_books
 from espalier.verse.format import Format, parse_format
+from espalier.verse.sounds import Sounds
 from espalier.verse.text import units_of
 from espalier.verse.variants import TuneBook
 from pipeline import layout
@@ -54,7 +55,8 @@ def write(
     system = open_system(load_params(), method, language, model=model)
     with as_options():
         writer = system.writer(method, **options)
-        answer_all(writer, requests, lambda _, poem: page_of(poem, language), as_json=json)
+        sounds = Sounds(language, options["book"], options["tone"], options.get("books"))
+        answer_all(writer, requests, lambda _, poem: page_of(poem, language, sounds), as_json=json)
 
 
 def _couyun() -> Path:
@@ -71,23 +73,30 @@ def _couyun() -> Path:
     return found
 
 
-def page_of(poem: Poem, language: Language) -> str:
-    """A heading, then a unit a line; rhyme letters and their sounds stand in a column of their own."""
+def page_of(poem: Poem, language: Language, sounds: Sounds | None = None) -> str:
+    """A heading, then a unit a line; rhyme letters and their sounds stand in a column of their own.
+
+    Args:
+        sounds: by which the poem rhymes. By a book, other readings of a word stand after those that fit its place.
+    """
     from rich.cells import cell_len
 
-    units, format_ = units_of(poem.text), parse_format(poem.format, language, poem.rhyme)
+    sounds = sounds or Sounds(language)
+    units, format_ = (
+        units_of(poem.text),
+        parse_format(poem.format, language, poem.rhyme, tones=poem.tones, sounds=sounds),
+    )
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
     lines = ["  ".join([*parts, f"no. {poem.sample + 1}"])]
     for index, (unit, letter) in enumerate(zip(units, poem.rhyme.ljust(len(units), "."), strict=False)):
-        rhyme = "" if letter == "." else f"   {letter} {_sounds(unit, format_, index)}"
+        rhyme = "" if letter == "." else f"   {letter} {_sounds(unit, format_, index, sounds)}"
         lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
     return "\n".join([*lines, ""])
 
 
-def _sounds(unit: str, format_: Format, index: int) -> str:
+def _sounds(unit: str, format_: Format, index: int, sounds: Sounds) -> str:
     """The sounds at the rhyme places of a unit; of its last word, if the text does not keep to the format."""
-    from espalier.verse.rhyme import group_name
     from espalier.verse.text import rhyme_place
 
     tokens = tokens_of(unit, format_.language)
@@ -96,5 +105,14 @@ def _sounds(unit: str, format_: Format, index: int) -> str:
     else:
         last = rhyme_place(tokens)
         places = () if last is None else (last,)
-    sounds = (group_name(tokens[place], format_.language) or "?" for place in places)
-    return "/".join(dict.fromkeys(sounds)) or "?"
+    keeps = len(tokens) == len(format_.units[index])
+    tones = [format_.place_tones[index][place] if keeps else "" for place in places]
+    named = (_groups(tokens[place], tone, sounds) for place, tone in zip(places, tones, strict=True))
+    return "/".join(dict.fromkeys(named)) or "?"
+
+
+def _groups(word: str, tone: str, sounds: Sounds) -> str:
+    """The rhyme groups of a word, those of the readings that its place does not take in brackets."""
+    fitting, every = sounds.groups(word, tone if sounds.tone else ""), sounds.groups(word)
+    others = f" ({'/'.join(sorted(every - fitting))})" if every - fitting else ""
+    return ("/".join(sorted(fitting)) or "?") + others

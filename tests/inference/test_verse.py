@@ -14,6 +14,7 @@ from espalier.inference.requests import VerseRequest
 from espalier.inference.system import System
 from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.verse.books import Book, Tone, ToneBook
 from espalier.verse.rhyme import group_name
 
 
@@ -157,3 +158,50 @@ def test_nothing_is_warned_of_without_a_tune(verse: System) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         verse.generate(["3。"])
+
+
+class Readings:
+    """Every character has the readings 1平 and 1仄, 人 the first alone."""
+
+    def groups(self, character: str, book: Book) -> frozenset[str]:
+        return frozenset({"1平"} if character == "人" else {"1平", "1仄"})
+
+    def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
+        return frozenset({"平"} if character == "人" else {"平", "仄"})
+
+
+@pytest.mark.parametrize("beam", [0, 3])
+def test_tones_and_an_acrostic_are_kept_by_a_given_book(verse: System, beam: int) -> None:
+    options = {"book": "cilin", "tone": True, "books": Readings(), "beam": beam}
+    (poem,) = verse.generate([VerseRequest(None, tones="平仄，仄仄。平仄。", acrostic="灯山")], **options)
+    assert (poem.text[0], poem.text.split("\n")[1][0]) == ("灯", "山") and poem.tones == "平仄仄仄平仄"
+    assert "人" not in (poem.text[1], *poem.text[3:5], poem.text[-2])
+
+
+@pytest.mark.parametrize(
+    ("request_", "options", "message"),
+    [
+        (VerseRequest("2。", tones="平平平"), {"tone": True}, "tones: '平平平' has 3 tones, the format 2 words"),
+        (VerseRequest("2。", tones="平平"), {}, "tones: tones that are not kept; ask for tone as well"),
+        (VerseRequest("2。"), {"tone": True}, "tone: no tones to keep; give a tune, or tones"),
+        (VerseRequest("2。", variant=2), {}, "variant: a variant of no tune; give its tune"),
+        (VerseRequest(None, None, "卜算子", variant=2), {}, "tune: the variants of tunes are of the source"),
+        (VerseRequest("2。", acrostic="灯人山"), {}, "acrostic: '灯人山' has 3 words"),
+        (VerseRequest("2人。", tones="中中仄"), {"tone": True, "book": "cilin", "books": Readings()},
+         "tones, unit 1: the tone of '人' is 平, its place has 仄"),
+        (VerseRequest("2。"), {"book": "cilin"}, "book: the rhyme book cilin is of the source couyun, which"),
+        (VerseRequest("2。"), {"book": "guangyun"}, "book: unknown book 'guangyun'; allowed: cilin"),
+        (VerseRequest("2。"), {"free": True, "tone": True}, "free: free texts keep no rhymes or tones"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_kept_is_one_line(
+    verse: System, request_: VerseRequest, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        verse.generate([request_], **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_literal_that_the_model_does_not_know_is_said(verse: System) -> None:
+    with pytest.warns(InferenceWarning, match="model verse does not know 龘; kept as written, read as unknown"):
+        verse.generate(["2龘。"])

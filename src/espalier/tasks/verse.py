@@ -127,7 +127,29 @@ class VerseTask:
             for record, cluster in zip(ready.records, clusters, strict=True)
             for sample in range(options.samples)
         ]
-        return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
+        data = self._with_tones(ready) if decoder.tone else ready.data
+        return [Inputs(data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
+
+    def _with_tones(self, ready: Ready) -> VerseData:
+        """The rows with the tones that their records ask for (`tones`: one sign per word).
+
+        Raises:
+            ConfigError: no record has any, or they do not fit its words.
+        """
+        from dataclasses import replace
+
+        from espalier.datasets.ragged import Ragged
+        from espalier.datasets.verse.frames import frame_of
+
+        signs = [getattr(record, "tones", "") for record in ready.records]
+        if not any(signs):
+            raise ConfigError("no record has tones", where="decoder.tone", remedy="take a corpus that has them")
+        vocabulary = ready.data.vocabulary
+        frames = [
+            frame_of(format_of(record.target, vocabulary.language, record.rhyme, tones), vocabulary)
+            for record, tones in zip(ready.records, signs, strict=True)
+        ]
+        return replace(ready.data, columns=ready.data.columns | {"tone": Ragged.of([frame.tone for frame in frames])})
 
     def prefixes(self, decoder: VerseDecoder) -> int:
         """The beam size; 1 for sampling."""
@@ -277,13 +299,14 @@ class VerseTask:
     def settings(self, decoder: VerseDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """Those that the method or the mode does not use are None or left out."""
         beam = decoder.method == "beam"
-        never = ["mode", "marks", "rhyme", "method", "top_k", "temperature" if beam else "length_power"]
+        never = ["mode", "marks", "rhyme", "book", "tone", "method", "top_k", "temperature" if beam else "length_power"]
         return {
             "protocol": decoder.mode,
             "decoder": "beam" if beam else "top-k",
             "k": None if beam else decoder.top_k,
             "beam": decoder.beam if beam else None,
-            "constraints": [name for name in ("marks", "rhyme") if getattr(decoder, name)],
+            "constraints": [name for name in ("marks", "rhyme", "tone") if getattr(decoder, name)],
+            **({} if decoder.book == "mandarin" else {"book": decoder.book}),
             **shown_settings(decoder, (), [*never, "beam", *([] if decoder.mode == "free" else ["slack"])]),
             "samples": samples if samples > 1 else None,
         }

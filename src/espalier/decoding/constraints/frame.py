@@ -110,7 +110,7 @@ class InFrame:
         places = Places.of(batch, self.vocabulary.text_size, marks, self.sounds.tone)
         empty = [kind for kind in range(COPIED) if not self.fits[kind].any()]
         for kind in empty:
-            for row, time in (kind == places.kind.T).nonzero().tolist():
+            for row, time in places.kind.T.eq(kind).nonzero().tolist():
                 what = (
                     "no word of this model"
                     if kind not in SIGNS

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -144,13 +145,14 @@ class InRhyme:
         """
         letter, tone, c = (part.cpu().numpy() for part in (batch.letter, batch.tone, batch.c))
         kind, classes = inside.places.kind.T.cpu().numpy(), self.classes
-        rhymes, literal = letter >= 0, (letter >= 0) & (kind == COPIED)
+        rhymes: npt.NDArray[np.bool_] = letter >= 0
+        literal: npt.NDArray[np.bool_] = rhymes & (kind == COPIED)
         count, most = int(letter.max(initial=-1)) + 1, int(rhymes.sum(1).max(initial=0))
         row, time = rhymes.nonzero()
         turns = np.zeros((2, len(c), count + 1), dtype=np.bool_)
         for each, kind_of_tone in zip(turns, (LEVEL, OBLIQUE), strict=True):
             np.logical_or.at(each, (row, letter[row, time]), tone[row, time] == kind_of_tone)
-        mixed = turns.all(0) & self.frame.sounds.has_parts
+        mixed: npt.NDArray[np.bool_] = np.logical_and(*turns) & self.frame.sounds.has_parts
         counts = self.frame.sounds.tone | np.take_along_axis(mixed, letter, axis=1)
         reading = np.where(counts & rhymes, tone.clip(min=EITHER), EITHER)
         own = np.where(
@@ -164,8 +166,8 @@ class InRhyme:
             places = np.where(mixed[:, number, None, None], with_twins(asked), asked)
             left = np.bitwise_and.accumulate(np.where(here[..., None], places, -1), axis=1)
             left[..., 0] &= -1 << FIRST  # the first bit, and its twin, are of no group
-            blank = (here & ~literal).any(1)
-            if (dry := blank & ~left[:, -1].any(1)).any():
+            dry: npt.NDArray[np.bool_] = (here & ~literal).any(1) & ~left[:, -1].any(1)
+            if dry.any():
                 at = int(dry.nonzero()[0][0])
                 place = int((~left[at].any(1)).argmax())
                 raise self._dry(batch, at, place, int(reading[at, place]), bool(literal[at].any()))
@@ -178,8 +180,10 @@ class InRhyme:
             if not (used[at] == c[at, place])[of_slot[at] == letter[at, place]].any():
                 used[at, order[at, place]] = c[at, place]
         rows = (np.where(rhymes, letter, count).T, mixed, reading.T, slot.T)
-        tensors = (torch.from_numpy(np.ascontiguousarray(part)).to(batch.device) for part in rows)
-        letters = Letters(rhymes.any(0).tolist(), *tensors, torch.from_numpy(of_slot).to(batch.device))
+        at_place, turning, readings, slots, of_slots = (
+            torch.from_numpy(np.ascontiguousarray(part)).to(batch.device) for part in (*rows, of_slot)
+        )
+        letters = Letters(np.logical_or.reduce(rhymes, axis=0).tolist(), at_place, turning, readings, slots, of_slots)
         return letters, torch.from_numpy(possible), torch.from_numpy(used)
 
     def _dry(self, batch: VerseBatch, row: int, time: int, reading: int, literals: bool) -> ConfigError:
