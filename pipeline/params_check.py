@@ -204,6 +204,14 @@ def _check_model(key: str, params: Params) -> None:
             remedy=f"a dataset with the encoding {kind.encoding}",
         )
     _refers(f"{path}.init", model.init, params.models)
+    if model.init == NONE and model.init_vocab != "same":
+        raise ConfigError(
+            "no model whose vocabulary could be mapped", where=f"{path}.init_vocab", remedy="same, or name an init"
+        )
+    if model.init != NONE and (other := params.models[model.init].arch) != model.arch:
+        raise ConfigError(
+            f"model {model.init} is a {other}, not a {model.arch}", where=f"{path}.init", remedy=f"a {model.arch}"
+        )
 
 
 def _check_run(key: str, params: Params) -> None:

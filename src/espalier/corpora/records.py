@@ -35,7 +35,8 @@ class Record:
 class Verse(Record):
     """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none.
 
-    `group` is as in `Pair`.
+    `group` is as in `Pair`. `tones` has a sign for each word, marks left out: 平 level, 仄 oblique, 中 either; empty if
+    nothing is known of them.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("tune",)
@@ -43,6 +44,7 @@ class Verse(Record):
     author: str
     tune: str
     rhyme: str
+    tones: str = optional()
     group: str = optional()
 
 

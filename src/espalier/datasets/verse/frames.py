@@ -5,7 +5,7 @@ All rows are aligned to the target: place t describes the word y_t. A model read
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,17 @@ import numpy.typing as npt
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS, SEP, UNK
 from espalier.io.errors import ConfigError
-from espalier.text.language import tokens_of
+from espalier.text.language import is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
 from espalier.verse.rhyme import group_name
 from espalier.verse.text import units_of
 
 IntArray = npt.NDArray[np.int32]
+
+#: What `Frame.tone` says of a place.
+NO_TONE, EITHER, LEVEL, OBLIQUE = -1, 0, 1, 2
+#: How `Verse.tones` writes them.
+SIGNS = {"中": EITHER, "平": LEVEL, "仄": OBLIQUE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,7 @@ class Frame:
         inverse: counts up from p0 within each unit.
         s: the number of the unit (equation 5).
         letter: the number of the rhyme letter at rhyme places, -1 elsewhere.
+        tone: the tone of each word's place: `EITHER`, `LEVEL` or `OBLIQUE`; `NO_TONE` at marks, separators and the end.
     """
 
     c: IntArray
@@ -40,6 +46,7 @@ class Frame:
     inverse: IntArray
     s: IntArray
     letter: IntArray
+    tone: IntArray
 
     def __len__(self) -> int:
         return len(self.c)
@@ -59,6 +66,7 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
     inverse: list[int] = []
     s: list[int] = []
     letter: list[int] = []
+    tone: list[int] = []
     for index, (unit, rhyme) in enumerate(zip(format_.units, format_.rhyme, strict=True)):
         places = [vocabulary.position(place) for place in range(len(unit))]
         number = numbers.setdefault(rhyme, len(numbers)) if rhyme != "." else -1
@@ -75,10 +83,12 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary) -> Frame:
         for row in (c, p, inverse, s):
             row.append(SEP)
         letter.append(-1)
+        tone += [*(NO_TONE if is_mark(slot) else EITHER for slot in unit), NO_TONE]
     for row in (c, p, inverse, s):
         row.append(EOS)
     letter.append(-1)
-    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter)))
+    tone.append(NO_TONE)
+    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter, tone)))
 
 
 def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
@@ -88,6 +98,27 @@ def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
         row += vocabulary.encode(tokens_of(unit, vocabulary.language))
         row.append(SEP)
     return np.array([*row, EOS], dtype=np.int32)
+
+
+def with_tones(frame: Frame, signs: str) -> Frame:
+    """A frame whose places have these tones.
+
+    Args:
+        signs: one of `SIGNS` for each word, marks left out; empty leaves the frame as it is.
+
+    Raises:
+        ValueError: a sign that is none, or more or fewer signs than words.
+    """
+    if not signs:
+        return frame
+    words = frame.tone != NO_TONE
+    if unknown := set(signs) - SIGNS.keys():
+        raise ValueError(f"unknown sign of a tone: {min(unknown)}")
+    if len(signs) != words.sum():
+        raise ValueError(f"{len(signs)} tones of {words.sum()} words")
+    tone = frame.tone.copy()
+    tone[words] = [SIGNS[sign] for sign in signs]
+    return replace(frame, tone=tone)
 
 
 def _has_blanks(format_: Format, letter: str) -> bool:
