@@ -189,9 +189,6 @@ class Model(Strict):
     dataset: str
     #: A model whose weights this one starts from.
     init: str
-    #: "same": both have one vocabulary. "mapped": the rows of words and symbols that both have are copied, the others
-    #: start as they do without `init`.
-    init_vocab: Literal["same", "mapped"] = "same"
     seeds: Seeds
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()

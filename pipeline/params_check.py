@@ -195,7 +195,7 @@ def _check_model(key: str, params: Params) -> None:
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
     kind = architecture(model.arch, where=f"{path}.arch")
     validated(kind.config, model.network, f"{path}.network")
-    validated(TrainingConfig, model.training, f"{path}.training")
+    training = validated(TrainingConfig, model.training, f"{path}.training")
     _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
     if (name := datasets[model.dataset].encoding) != kind.encoding:
         raise ConfigError(
@@ -204,13 +204,15 @@ def _check_model(key: str, params: Params) -> None:
             remedy=f"a dataset with the encoding {kind.encoding}",
         )
     _refers(f"{path}.init", model.init, params.models)
-    if model.init == NONE and model.init_vocab != "same":
+    if model.init == NONE and training.init_vocab != "same":
         raise ConfigError(
-            "no model whose vocabulary could be mapped", where=f"{path}.init_vocab", remedy="same, or name an init"
+            "no model whose vocabulary could be mapped",
+            where=f"{path}.training.init_vocab",
+            remedy="same, or name an init",
         )
     if model.init != NONE and (other := params.models[model.init].arch) != model.arch:
         raise ConfigError(
-            f"model {model.init} is a {other}, not a {model.arch}", where=f"{path}.init", remedy=f"a {model.arch}"
+            f"model {model.init} is of arch {other}", where=f"{path}.init", remedy=f"one of arch {model.arch}"
         )
 
 

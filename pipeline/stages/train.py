@@ -165,7 +165,7 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
     built = kind.build(network, vocabulary)
     check_model(built, model.arch)
     init_rows: Mapping[str, int] = {}
-    if model.init_vocab == "mapped":
+    if config.init_vocab == "mapped":
         init_rows = map_weights(built, vocabulary, layout.model(model.init))
     elif model.init != layout.NONE:
         _same_vocabulary(model, form, vocabulary)
@@ -233,7 +233,7 @@ def _same_vocabulary(model: Model, form: Encoding, vocabulary: Any) -> None:
         raise ArtifactError(
             f"the vocabulary of dataset {model.dataset} is not that of model {model.init}",
             where=layout.ready(model.dataset),
-            remedy=f"give the dataset vocab_from: the dataset of {model.init}, or the model init_vocab: mapped",
+            remedy=f"give the dataset vocab_from: the dataset of {model.init}, or the training init_vocab: mapped",
         )
 
 
@@ -242,7 +242,7 @@ def _identity(key: str, model: Model, seed: int) -> str:
     inputs = [*sorted(layout.ready(model.dataset).iterdir())]
     if model.init != layout.NONE:
         inputs += sorted(layout.model(model.init).iterdir())
-    settings = _settings(model, "arch", "dataset", "init", "network", "training")
+    settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
     versions = read_versions()
     used = {"models": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}}
     return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
@@ -257,16 +257,9 @@ def made_of(model: Model) -> dict[str, Any]:
     return {
         "data": files_sha256(layout.ready(model.dataset)),
         "init": None if model.init == layout.NONE else files_sha256(layout.model(model.init)),
-        "settings": _settings(model, "arch", "dataset", "init", "seeds", "network", "training"),
+        "settings": model.model_dump(mode="json", include={"arch", "dataset", "init", "seeds", "network", "training"}),
         "versions": {"model": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}},
     }
-
-
-def _settings(model: Model, *names: str) -> dict[str, Any]:
-    """These settings, and `init_vocab` where it is not the default, so that older trainings keep their names."""
-    if model.init_vocab != "same":
-        names += ("init_vocab",)
-    return model.model_dump(mode="json", include=set(names))
 
 
 def _write_curve(path: Path, results: list[Trained]) -> None:

@@ -139,6 +139,23 @@ def test_a_model_can_begin_with_anothers_weights(project: Path, cli: Cli, edit: 
     assert weights(project) != before
 
 
+def test_a_model_can_begin_with_one_of_another_vocabulary_and_says_what_it_took(
+    project: Path, cli: Cli, edit: Callable[..., None]
+) -> None:
+    """The first model knows one word less: that word starts anew, all else as it was."""
+    edit(project / "params.yaml", "datasets.linearize.tiny.units", 40)
+    for command in (["linearize", "tiny"], ["train", "songnet_no_s"]):
+        assert cli(project, *command).status == 0
+    first = json.loads((project / "models/songnet_no_s/vocabulary.json").read_text(encoding="utf-8"))
+    edit(project / "params.yaml", "datasets.linearize.tiny.units", 44)
+    edit(project / "params.yaml", "models.songnet.init", "songnet_no_s")
+    edit(project / "params.yaml", "models.songnet.training.init_vocab", "mapped")
+    for command in (["linearize", "tiny"], ["train", "songnet"]):
+        assert cli(project, *command).status == 0
+    told = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]["init_rows"]
+    assert told == {"copied": 5 + len(first["words"]) + 4 + 40 + first["length"], "new": 4}
+
+
 def test_a_first_model_of_another_shape_or_vocabulary_is_one_line(
     project: Path, refused: Callable[..., str], edit: Callable[..., None]
 ) -> None:

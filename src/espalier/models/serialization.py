@@ -126,7 +126,7 @@ def map_weights(model: nn.Module, vocabulary: Vocabulary, folder: Path) -> dict[
     if not named:
         raise ConfigError(
             f"{type(model).__name__} does not say which of its weights belong to words",
-            where="init_vocab",
+            where="training.init_vocab",
             remedy="same, with a dataset whose vocab_from is the first model's",
         )
     file = weights_of(folder)
