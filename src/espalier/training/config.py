@@ -15,7 +15,7 @@ class TrainingConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: Of a model that starts from another one. "same": both have one vocabulary. "mapped": the rows of words and symbols
+    #: Of a model that starts from another one. "same": both have one vocabulary. "mapped": rows of words and symbols
     #: that both have are copied; the others start as they do in a model that starts from none.
     init_vocab: Literal["same", "mapped"] = "same"
     #: The largest number of optimizer steps.
