@@ -41,8 +41,8 @@ def read(folders: Mapping[str, Path], *, units: int = 8, v1: Sequence[str] = ())
     A file tells what a folder holds: `songs.json` (a list of songs with lines as `lyric`), Weibo as the reader `weibo`
     has it, else a Chinese treebank as the reader `conllu` has it, in Simplified characters. A unit is a line of a song,
     or what ends at 。！？ in an utterance or a sentence. Spaces go, ASCII marks become full-width ones, and of several
-    marks in a row the first stays. A unit that a ci could not have (`songci.FAULTS`), or that has Traditional characters
-    or no words, is quarantined, and ends its passage.
+    marks in a row the first stays. A unit that a ci could not have (`songci.FAULTS`), or with Traditional characters or
+    without words, is quarantined, and ends its passage.
 
     The id is that of the first unit: `songs-<song>.<line>`, `<dialogue>.<unit>` or `<sentence>.<unit>`; the tune is
     empty.
