@@ -13,7 +13,7 @@ from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import frame_of, target_of, with_tones
 from espalier.datasets.verse.vocabulary import MAX_SYMBOLS, VerseVocabulary
 from espalier.datasets.vocabulary import UNK
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import Language, tokens_of
 from espalier.verse.format import format_of
 from espalier.verse.text import units_of
@@ -70,7 +70,7 @@ class VerseEncoding:
                 reason = f"over {settings.max_tokens} tokens" if len(frame) > settings.max_tokens else None
             except ConfigError:
                 reason = f"over {vocabulary.units} units or {vocabulary.length} tokens a unit"
-            except ValueError:
+            except DataError:
                 reason = "tones that do not fit its words"
             if reason:
                 quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=row.target))

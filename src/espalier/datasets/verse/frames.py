@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS, SEP, UNK
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
 from espalier.verse.rhyme import group_name
@@ -107,15 +107,15 @@ def with_tones(frame: Frame, signs: str) -> Frame:
         signs: one of `SIGNS` for each word, marks left out; empty leaves the frame as it is.
 
     Raises:
-        ValueError: a sign that is none, or more or fewer signs than words.
+        DataError: a sign that is none, or more or fewer signs than words.
     """
     if not signs:
         return frame
     words = frame.tone != NO_TONE
     if unknown := set(signs) - SIGNS.keys():
-        raise ValueError(f"unknown sign of a tone: {min(unknown)}")
+        raise DataError(f"'{min(unknown)}' is no sign of a tone", file="tones", remedy=f"one of {''.join(SIGNS)}")
     if len(signs) != words.sum():
-        raise ValueError(f"{len(signs)} tones of {words.sum()} words")
+        raise DataError(f"{len(signs)} tones of {words.sum()} words", file="tones", remedy="one sign for each word")
     tone = frame.tone.copy()
     tone[words] = [SIGNS[sign] for sign in signs]
     return replace(frame, tone=tone)
