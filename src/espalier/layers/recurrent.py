@@ -144,6 +144,9 @@ class Hidden:
 
     states: Tensor
 
+    def __len__(self) -> int:
+        return len(self.states)
+
     def select(self, index: Tensor, filled: int | None = None) -> Hidden:
         """The rows `index` of the batch, in that order. `filled` is that of `KeyValues.select`, and changes nothing."""
         return Hidden(self.states.index_select(0, index))
