@@ -196,7 +196,7 @@ def _check_model(key: str, params: Params) -> None:
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
     kind = architecture(model.arch, where=f"{path}.arch")
     validated(kind.config, model.network, f"{path}.network")
-    validated(TrainingConfig, model.training, f"{path}.training")
+    training = validated(TrainingConfig, model.training, f"{path}.training")
     _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
     if (name := datasets[model.dataset].encoding) != kind.encoding:
         raise ConfigError(
@@ -205,6 +205,16 @@ def _check_model(key: str, params: Params) -> None:
             remedy=f"a dataset with the encoding {kind.encoding}",
         )
     _refers(f"{path}.init", model.init, params.models)
+    if model.init == NONE and training.init_vocab != "same":
+        raise ConfigError(
+            "no model whose vocabulary could be mapped",
+            where=f"{path}.training.init_vocab",
+            remedy="same, or name an init",
+        )
+    if model.init != NONE and (other := params.models[model.init].arch) != model.arch:
+        raise ConfigError(
+            f"model {model.init} is of arch {other}", where=f"{path}.init", remedy=f"one of arch {model.arch}"
+        )
 
 
 def _check_run(key: str, params: Params) -> None:

@@ -8,8 +8,8 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,11 @@ class Examples:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model after training, and how it went."""
+    """A model after training, and how it went.
+
+    Attributes:
+        init_rows: with `init_vocab: mapped`, the ids whose rows were "copied" from the first model, and the "new" ones.
+    """
 
     seed: int
     model: nn.Module
@@ -69,6 +73,7 @@ class Trained:
     progress: Progress
     scratch: Path
     precision: str
+    init_rows: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -83,6 +88,7 @@ class Trained:
             "best_step": self.progress.best_step,
             "best_dev_loss": round(self.progress.best_loss, 6),
             "history": self.progress.history,
+            **({"init_rows": dict(self.init_rows)} if self.init_rows else {}),
         }
 
     @property
@@ -145,7 +151,7 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
 
     from espalier.models.contract import check_model
     from espalier.models.registry import architecture
-    from espalier.models.serialization import load_weights, weights_of
+    from espalier.models.serialization import load_weights, map_weights, weights_of
     from espalier.training.loop import train
     from espalier.training.optimization import precision_of
 
@@ -158,7 +164,10 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
     torch.manual_seed(seed)
     built = kind.build(network, vocabulary)
     check_model(built, model.arch)
-    if model.init != layout.NONE:
+    init_rows: Mapping[str, int] = {}
+    if config.init_vocab == "mapped":
+        init_rows = map_weights(built, vocabulary, layout.model(model.init))
+    elif model.init != layout.NONE:
         _same_vocabulary(model, form, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))
     splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
@@ -169,7 +178,7 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
     )  # fmt: skip
     precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
-    return Trained(seed, built, vocabulary, progress, scratch, precision)
+    return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
 
 
 def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:
@@ -224,7 +233,7 @@ def _same_vocabulary(model: Model, form: Encoding, vocabulary: Any) -> None:
         raise ArtifactError(
             f"the vocabulary of dataset {model.dataset} is not that of model {model.init}",
             where=layout.ready(model.dataset),
-            remedy=f"give the dataset vocab_from: the dataset of {model.init}",
+            remedy=f"give the dataset vocab_from: the dataset of {model.init}, or the training init_vocab: mapped",
         )
 
 

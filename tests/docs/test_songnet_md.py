@@ -8,32 +8,44 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
+from espalier.datasets.verse.encode import VerseSettings
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.songnet_config import SongNetConfig
+from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 from espalier.tasks.verse import VerseDecoder
+from espalier.training.config import TrainingConfig
 from espalier.verse.format import parse_format
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, key_of, profile
 
 PAGE = Page("docs/songnet.md")
+#: The types of settings that the page may show, and what each needs besides the one that is shown.
+KINDS: dict[type[BaseModel], dict[str, int]] = {
+    SongNetConfig: {},
+    VerseSeq2SeqConfig: {},
+    VerseDecoder: {},
+    VerseSettings: {"units": 8, "length": 8, "max_tokens": 32},
+    TrainingConfig: {"steps": 1},
+}
 SETTINGS = re.findall(r"`(\w+): ([\w.]+|\[[\w, ]*\])`", PAGE.prose)
 
 
 def test_every_setting_that_the_page_shows_is_one() -> None:
     assert len(SETTINGS) > 25
     for name, value in SETTINGS:
-        kinds = [kind for kind in (SongNetConfig, VerseDecoder) if name in kind.model_fields]
+        kinds = [kind for kind in KINDS if name in kind.model_fields]
         assert any(_accepts(kind, name, value) for kind in kinds), f"{name}: {value}"
 
 
-def _accepts(kind: type[SongNetConfig] | type[VerseDecoder], name: str, value: str) -> bool:
+def _accepts(kind: type[BaseModel], name: str, value: str) -> bool:
     values = yaml.safe_load(f"{{{name}: {value}}}")
     extra = {"global_attention": False} if values.get("symbols") == [] else {}
     try:
-        kind.model_validate({**values, **extra})
+        kind.model_validate({**KINDS[kind], **values, **extra})
     except ValueError:
         return False
     return True
@@ -68,3 +80,14 @@ def test_the_ablations_of_the_table_are_those_of_the_profiles() -> None:
         assert model.network[name] == value
     assert {"songnet", "songnet_no_p"} <= profile("nursery").models.keys()
     assert {"songnet", "songnet_no_p", "sonnet"} <= profile("small").models.keys()
+
+
+def test_the_baselines_of_the_table_are_those_of_the_profiles() -> None:
+    for row in PAGE.table("baseline", "entry"):
+        for name in ("small", "paper"):
+            model = profile(name).models[key_of(row["entry"])]
+            assert model.arch == key_of(row["architecture"])
+            for setting, value in yaml.safe_load(f"{{{row['settings'].replace('`', '')}}}").items():
+                kind = VerseSeq2SeqConfig if model.arch == "verse_seq2seq" else SongNetConfig
+                shown = getattr(kind.model_validate(model.network), setting)
+                assert (list(shown) if isinstance(shown, tuple) else shown) == value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,15 @@ import torch
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
-from espalier.datasets.verse.frames import frame_of, target_of
+from espalier.datasets.verse.frames import frame_of, target_of, with_tones
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.decoding.beam import beam_search
 from espalier.models.ngram import NGram, NGramConfig
+from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
+from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import BaselineRow, Ready
 from espalier.tasks.verse import VerseDecoder, text_of
@@ -28,6 +30,7 @@ from espalier.training.loop import train
 from espalier.verse.format import format_of, parse_format
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟令天风"), units=4, length=12, language="zh")
+TONED = replace(VOC, tones=True)
 TEXTS = [("灯山，桥雨。\n山石！", "A."), ("雨。", "A"), ("桥，天。\n灯桥山，舟。\n石。", "AB."), ("风山，桥雨。", "A")]
 SMALL: dict[str, Any] = {"layers": 2, "width": 12, "heads": 3, "inner": 16, "dropout": 0.0, "positions": 40}
 
@@ -45,11 +48,13 @@ def waved(module: Any, size: float = 0.5) -> Any:
     return module.eval()
 
 
-def data(titles: bool = True) -> VerseData:
+def data(titles: bool = True, voc: VerseVocabulary = VOC) -> VerseData:
+    frames = [frame_of(format_of(text, "zh", rhyme), voc) for text, rhyme in TEXTS]
+    frames[0] = with_tones(frames[0], "平仄中仄平仄")
     return VerseData.of(
         [str(n) for n in range(len(TEXTS))],
-        [frame_of(format_of(text, "zh", rhyme), VOC) for text, rhyme in TEXTS],
-        VOC,
+        frames,
+        voc,
         targets=[target_of(text, VOC) for text, _ in TEXTS],
         titles=[VOC.encode("石舟令"[: 1 + n % 3] if titles else "") for n in range(len(TEXTS))],
     )
@@ -60,11 +65,14 @@ def songnet(_: Path) -> Any:
         {},
         {"block": "released", "embedding_norm": True, "head": "released", "marks": "one", "title": True},
         {"symbols": ("c", "s"), "order": "ascending", "norm": "pre", "head": "linear"},
+        {"symbols": ("c", "p", "s", "t"), "smoothing_form": "released"},
+        {"core": "gru", "block": "released"},
     ]
     found = []
     for changes in variants:
-        model = waved(SongNet(SongNetConfig(**SMALL, **changes), VOC))
-        batch = data().batch(np.arange(len(TEXTS)), model.config.view)
+        voc = TONED if "t" in changes.get("symbols", ()) else VOC
+        model = waved(SongNet(SongNetConfig(**SMALL, **changes), voc))
+        batch = data(voc=voc).batch(np.arange(len(TEXTS)), model.config.view)
         with torch.inference_mode():
             losses, smoothed = model.token_losses(batch), model.loss(batch, 0.1)
             state = model.start(batch)
@@ -75,6 +83,21 @@ def songnet(_: Path) -> Any:
             [losses.sum(1).tolist(), float(smoothed.total), int(smoothed.targets), logs[0, 4:9].tolist(), shapes]
         )
     return [found, SongNetConfig().model_dump(mode="json")]
+
+
+def verse_seq2seq(_: Path) -> Any:
+    found = []
+    for changes in ({}, {"context": "last", "bidirectional": False}):
+        small = {"width": 6, "word": 4, "readout": 5, "positions": 40}
+        model = waved(RNNSeq2Seq(VerseSeq2SeqConfig.model_validate(small | changes), VOC))
+        batch = data().batch(np.arange(len(TEXTS)), model.config.view)
+        with torch.inference_mode():
+            losses = model.token_losses(batch)
+            _, state = model.step(batch.inputs[:, 0], model.start(batch))
+            logs, _ = model.step(batch.inputs[:, 1], state)
+        shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+        found.append([losses.sum(1).tolist(), logs[0, 4:9].tolist(), shapes])
+    return [found, VerseSeq2SeqConfig().model_dump(mode="json")]
 
 
 @dataclass(frozen=True)
@@ -183,6 +206,7 @@ def rows_of(rows: Mapping[str, BaselineRow]) -> Any:
 COMPONENTS = {
     "baselines.verse": baselines,
     "models.songnet": songnet,
+    "models.verse_seq2seq": verse_seq2seq,
     "models.ngram": ngram,
     "training": training,
     "decoding.verse": decoding,

@@ -155,6 +155,16 @@ def paranmt(folder: Path) -> Any:
     return [*parsed, *read("paranmt", {"mine": put(folder, {"paranmt.txt": "we rest\trest !\none\ttwo\tthree\n"})})]
 
 
+def prose_zh(folder: Path) -> Any:
+    (folder / "lccc").mkdir()
+    dialogue = ["灯 亮 了 。 桥 边 见 ！ ！", "好 , 8 点", "月 圆 ？ 風 吹 。 走 吧"]
+    (folder / "lccc" / "LCCC-base_valid.json").write_text(json.dumps([dialogue], ensure_ascii=False), encoding="utf-8")
+    songs = [{"lyric": ["灯山", "桥 雨", "石", "（白）月", "舟"]}]
+    (folder / "songs.json").write_text(json.dumps(songs, ensure_ascii=False), encoding="utf-8")
+    found = READERS["prose_zh"].rows({"sung": folder, "said": folder / "lccc"}, {"units": 2}, language="zh", where="")
+    return [[type(row).__name__, values_of(row)] for row in found]
+
+
 def weibo(folder: Path) -> Any:
     said = json.dumps([["灯 亮 了 。", "桥 边 见 ！", "好 ， 8 点 4 5"], ["只 有 一 句"]], ensure_ascii=False)
     return read("weibo", {
@@ -189,6 +199,7 @@ COMPONENTS = {
     "readers.paraphrases": together,
     "readers.parasci": lambda folder: read("parasci", {"sci": paraphrases(folder)["sci"]}),
     "readers.penn": penn,
+    "readers.prose_zh": prose_zh,
     "readers.qcpg": lambda folder: read("qcpg", {"bank": paraphrases(folder)["bank"]}),
     "readers.quora": quora,
     "readers.tsv": tsv,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.readout import readout_loss
 
 Parts = tuple[Tensor, Tensor, Tensor]
@@ -54,6 +57,39 @@ def test_under_autocast_they_agree_as_far_as_bfloat16_goes(smoothing: float) -> 
         # No further from the 32-bit gradient than torch's own autocast is, give or take.
         own = (other.grad - true.grad).norm()
         assert (mine.grad - true.grad).norm() <= 1.5 * own + 1e-3 * true.grad.norm()
+
+
+def divergence(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """The released loss as its code has it: a dense target, and torch's own divergence."""
+    words = len(weight)
+    wanted = torch.full((len(x), words), smoothing / (words - 2))
+    wanted[:, PAD] = 0
+    wanted[torch.arange(len(x)), target] = 1 - smoothing
+    assert torch.allclose(wanted.sum(1), torch.ones(len(x)))
+    return F.kl_div(F.linear(x, weight, bias).log_softmax(1), wanted, reduction="sum")
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.6])
+@pytest.mark.parametrize("rows", [1, 16, 37])
+def test_released_smoothing_is_the_divergence_from_a_dense_target(smoothing: float, rows: int) -> None:
+    ours, theirs, target = parts(rows)
+    target = target.clamp(min=PAD + 1)
+    found = readout_loss(*ours, target, smoothing, form="released", rows=16)
+    wanted = divergence(*theirs, target, smoothing)
+    assert torch.allclose(found, wanted, rtol=1e-4)
+    found.backward()
+    wanted.backward()
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.grad is not None and other.grad is not None
+        assert torch.allclose(mine.grad, other.grad, atol=1e-5)
+
+
+def test_released_smoothing_is_0_for_the_smoothed_target_itself_and_uniform_smoothing_is_not() -> None:
+    """Six words, 0.9 for the target and 0.025 for each of four others; padding as good as impossible."""
+    bias = torch.tensor([-60.0, *(math.log(p) for p in (0.025, 0.9, 0.025, 0.025, 0.025))])
+    ours = torch.zeros(3, 2), torch.zeros(6, 2), bias
+    assert readout_loss(*ours, torch.full((3,), 2), 0.1, form="released").item() == pytest.approx(0, abs=1e-5)
+    assert readout_loss(*ours, torch.full((3,), 2), 0.1).item() > 3
 
 
 def test_no_rows_have_no_loss() -> None:

@@ -14,12 +14,14 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData
-from espalier.datasets.verse.frames import frame_of
+from espalier.datasets.verse.frames import frame_of, target_of, with_tones
+from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.verse.format import parse_format
+from espalier.verse.format import format_of, parse_format
 
+VOC = VerseVocabulary(tuple("，。灯山桥雨"), units=4, length=12, language="zh")
 Build = Callable[..., SongNet]
 ALL = np.arange(4)
 
@@ -71,7 +73,7 @@ def test_padding_changes_nothing(build: Build, data: VerseData) -> None:
     batch = batch_of(model, data)
     wider = {
         name: F.pad(getattr(batch, name), (0, 3), value=-1 if name in ("letter", "tone") else PAD)
-        for name in ("inputs", "target", "c", "p", "s", "letter", "tone", "title")
+        for name in ("inputs", "target", "c", "p", "s", "letter", "tone", "t", "title")
     }
     found = losses(model, VerseBatch(**wider))
     assert torch.allclose(found[:, : batch.c.shape[1]], losses(model, batch), atol=1e-5)
@@ -178,6 +180,28 @@ def test_the_title_conditions_a_model_that_reads_it(build: Build, data: VerseDat
     assert batch_of(blind, data).title.shape[1] == 0
 
 
+# --- tones -----------------------------------------------------------------------------------------------------------
+
+
+def test_only_the_tones_of_words_change_the_numbers_and_only_of_a_model_that_reads_them() -> None:
+    """T at a place reaches the losses through the sum and through F0; where a model reads none, nothing does."""
+    voc = replace(VOC, tones=True)
+    frame = frame_of(format_of("灯山，桥雨。", "zh", "A"), voc)
+    targets = [target_of("灯山，桥雨。", voc)] * 3
+    frames = [frame, with_tones(frame, "平仄中中"), with_tones(frame, "仄仄中中")]
+    data = VerseData.of(["a", "b", "c"], frames, voc, targets=targets)
+    found = {}
+    for symbols in (("c", "p", "s"), ("c", "p", "s", "t")):
+        torch.manual_seed(3)
+        config = SongNetConfig(layers=1, width=12, heads=3, inner=20, dropout=0.0, positions=40, symbols=symbols)
+        model = SongNet(config, voc).eval()
+        found[len(symbols)] = losses(model, data.batch(np.arange(3), config.view))
+    assert torch.equal(found[3][0], found[3][1]) and torch.equal(found[3][0], found[3][2])
+    assert not torch.allclose(found[4][0], found[4][1]) and not torch.allclose(found[4][1], found[4][2])
+    # F0 shows the later places too: the tones of the first two words change the last word's loss.
+    assert not torch.equal(found[4][1][4], found[4][2][4])
+
+
 # --- limits ----------------------------------------------------------------------------------------------------------
 
 
@@ -213,8 +237,6 @@ def test_the_defaults_are_the_paper_s() -> None:
 
 def test_weights_start_small_and_the_padding_row_at_zero() -> None:
     torch.manual_seed(1)
-    from espalier.datasets.verse.vocabulary import VerseVocabulary
-
     voc = VerseVocabulary(tuple(map(str, range(300))), "en", 4, 12)
     model = SongNet(SongNetConfig(layers=1, width=64, heads=4, inner=64, head="linear"), voc)
     assert not model.table.weight[PAD].any()

@@ -29,6 +29,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "w/o S": {"symbols": ("c", "p")},
     "inverse-P": {"order": "ascending"},
     "plain decoder": {"symbols": (), "global_attention": False, "norm": "pre", "epsilon": 1e-5},
+    "SongNet-GRU": {"core": "gru"},
+    "SongNet-GRU, released": {"core": "gru", "block": "released", "embedding_norm": True, "head": "released"},
+    "GRU without symbols": {"core": "gru", "symbols": (), "global_attention": False, "norm": "pre"},
     "one head": {"heads": 1, "layers": 1},
 }
 
@@ -66,6 +69,19 @@ def attend(attention: Any, x: Tensor, seen: Iterable[Tensor]) -> Tensor:
     return linear(attention.out, torch.cat(mixed))
 
 
+def recur(gru: Any, seen: Iterable[Tensor]) -> Tensor:
+    """The state of a gated recurrent unit after these places, gate by gate."""
+    width = gru.hidden_size
+    state = torch.zeros(width)
+    for x in seen:
+        enter = gru.weight_ih_l0 @ x + gru.bias_ih_l0
+        inner = gru.weight_hh_l0 @ state + gru.bias_hh_l0
+        reset, update = (torch.sigmoid(enter[k : k + width] + inner[k : k + width]) for k in (0, width))
+        new = torch.tanh(enter[2 * width :] + reset * inner[2 * width :])
+        state = (1 - update) * new + update * state
+    return state
+
+
 def residual(model: SongNet, layer: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
     if model.config.norm == "post":
         return norm(layer.norm, sublayer(x) + x)
@@ -81,7 +97,10 @@ def place_of(model: SongNet, layer: Any, h: list[Tensor], t: int, memory: list[T
     def fed(ffn: Any) -> Callable[[Tensor], Tensor]:
         return lambda x: linear(ffn.out, gelu(linear(ffn.into, x), model.config.activation))
 
-    x = residual(model, layer.attention_residual, h[t], lambda q: attend(layer.attention, q, seen))
+    def past(q: Tensor) -> Tensor:
+        return recur(layer.attention.gru, seen) if model.config.core == "gru" else attend(layer.attention, q, seen)
+
+    x = residual(model, layer.attention_residual, h[t], past)
     if layer.first_feed_forward is not None:
         x = residual(model, layer.first_feed_forward_residual, x, fed(layer.first_feed_forward))
     if layer.global_attention is not None:

@@ -19,6 +19,7 @@ VARIANTS: list[dict[str, Any]] = [
     {},
     {"title": True, "block": "released", "embedding_norm": True, "head": "released", "marks": "one"},
     {"norm": "pre", "head": "linear", "order": "ascending"},
+    {"core": "gru", "block": "released", "embedding_norm": True},
     {"symbols": (), "global_attention": False},
     {"symbols": ("p",)},
 ]
@@ -42,7 +43,7 @@ def test_steps_equal_the_whole_at_every_place(build: Build, data: VerseData, cha
         assert torch.allclose(found[real], wanted[real, t], atol=2e-5)
 
 
-@pytest.mark.parametrize("changes", VARIANTS[:3])
+@pytest.mark.parametrize("changes", VARIANTS[:4])
 @torch.no_grad()
 def test_selected_rows_go_on_as_if_alone(build: Build, data: VerseData, changes: dict[str, Any]) -> None:
     model = build(**changes)

@@ -201,6 +201,12 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("models/songnet/arch", "moon", r"models\.songnet\.arch: unknown arch 'moon'; allowed: guig, "),
     ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: other, said, talk, tiny"),
     ("models/songnet/init", "moon", r"models\.songnet\.init: .*allowed: expander, grower, none, songnet, songnet_no_s"),
+    ("models/songnet/init", "grower", r"models\.songnet\.init: model grower is of arch x2tree; one of arch songnet"),
+    (
+        "models/songnet/training/init_vocab",
+        "mapped",
+        r"models\.songnet\.training\.init_vocab: no model whose vocabulary could be mapped; same, or name an init",
+    ),
     ("runs/songnet_free/task", "moon", r"runs\.songnet_free\.task: unknown task 'moon'; allowed: dialogue, paraphrase"),
     (
         "runs/songnet_free/model",
@@ -662,7 +668,7 @@ def test_the_nursery_has_a_default_for_each_command_and_downloads_nothing() -> N
     ("value", "message"),
     [
         ({"width": 10, "heads": 3}, "width 10 is no multiple of heads 3"),
-        ({"symbols": ["c", "x"]}, r"network: symbols\.1: .*'c', 'p' or 's'"),
+        ({"symbols": ["c", "x"]}, r"network: symbols\.1: .*'c', 'p', 's' or 't'"),
         ({"depth": 3}, r"network: depth: unknown key 'depth'; allowed: activation, .*layers"),
     ],
 )

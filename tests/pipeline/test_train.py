@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
+from small_params import model, run
 
 from espalier.training import loop
 
@@ -137,6 +139,56 @@ def test_a_model_can_begin_with_anothers_weights(project: Path, cli: Cli, edit: 
     before = weights(project)
     assert cli(project, "train", "songnet").status == 0
     assert weights(project) != before
+
+
+def test_a_model_can_begin_with_one_of_another_vocabulary_and_says_what_it_took(
+    project: Path, cli: Cli, edit: Callable[..., None]
+) -> None:
+    """The first model knows one word less: that word starts anew, all else as it was."""
+    edit(project / "params.yaml", "datasets.linearize.tiny.units", 40)
+    for command in (["linearize", "tiny"], ["train", "songnet_no_s"]):
+        assert cli(project, *command).status == 0
+    first = json.loads((project / "models/songnet_no_s/vocabulary.json").read_text(encoding="utf-8"))
+    edit(project / "params.yaml", "datasets.linearize.tiny.units", 44)
+    edit(project / "params.yaml", "models.songnet.init", "songnet_no_s")
+    edit(project / "params.yaml", "models.songnet.training.init_vocab", "mapped")
+    for command in (["linearize", "tiny"], ["train", "songnet"]):
+        assert cli(project, *command).status == 0
+    told = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]["init_rows"]
+    assert told == {"copied": 5 + len(first["words"]) + 4 + 40 + first["length"], "new": 4}
+
+
+def test_s2s_and_a_songnet_gru_that_reads_tones_train_and_write(
+    project: Path, cli: Cli, edit: Callable[..., None]
+) -> None:
+    params = project / "params.yaml"
+    edit(params, "datasets.linearize.tiny.tones", True)
+    network = {"core": "gru", "symbols": ["c", "p", "s", "t"], "smoothing_form": "released"}
+    edit(params, "models.songnet.network", network)
+    edit(params, "models.songnet.training", {"smoothing": 0.1})
+    small = {"width": 12, "word": 8, "readout": 8, "scale": 0.1, "positions": 250}
+    edit(
+        params,
+        "presets.s2s",
+        {"network": small, "training": yaml.safe_load(params.read_text())["presets"]["songnet"]["training"]},
+    )
+    edit(params, "models.s2s", model("verse_seq2seq", "tiny", paper="songnet", preset="s2s"))
+    edit(params, "runs.s2s", run("verse", "s2s", "tiny", {"mode": "frame", "marks": True}))
+    assert cli(project, "linearize", "tiny").status == 0
+    for key, of in (("songnet", "songnet_free"), ("s2s", "s2s")):
+        for command in (["train", key], ["decode", of], ["score", of]):
+            assert cli(project, *command).status == 0
+    scores = json.loads((project / "metrics/songnet/s2s.json").read_text(encoding="utf-8"))
+    assert scores["format"] == 100  # its frame gives the marks
+    assert json.loads((project / "models/songnet/vocabulary.json").read_text(encoding="utf-8"))["tones"] is True
+
+
+def test_a_model_that_reads_tones_refuses_a_dataset_without_them(
+    project: Path, refused: Callable[..., str], edit: Callable[..., None]
+) -> None:
+    edit(project / "params.yaml", "models.songnet.network", {"symbols": ["c", "t"]})
+    message = refused(project, "train", "songnet")
+    assert "symbols: the vocabulary has no symbols for tones; give the dataset tones: true" in message
 
 
 def test_a_first_model_of_another_shape_or_vocabulary_is_one_line(

@@ -35,7 +35,8 @@ class Record:
 class Verse(Record):
     """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none.
 
-    `family` is one name for all names of the tune, empty where they are not known. `group` is as in `Pair`.
+    `family` is one name for all names of the tune, empty where they are not known. `tones` has a sign for each word,
+    marks left out: 平 level, 仄 oblique, 中 either; empty if nothing is known of them. `group` is as in `Pair`.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("tune",)
@@ -44,6 +45,7 @@ class Verse(Record):
     tune: str
     rhyme: str
     family: str = optional()
+    tones: str = optional()
     group: str = optional()
 
 

@@ -75,11 +75,16 @@ class RaggedSplit(Generic[V]):
     @classmethod
     def load(cls, path: Path, vocabulary: V) -> Self:
         """Read a split that `save` wrote."""
-        return cls(*read_ragged(path, cls.COLUMNS), vocabulary)
+        return cls(*read_ragged(path, cls.names(vocabulary)), vocabulary)
 
     def save(self, path: Path) -> None:
         """Write as Parquet."""
-        write_ragged(path, self.ids, {name: self.columns[name] for name in self.COLUMNS})
+        write_ragged(path, self.ids, {name: self.columns[name] for name in self.names(self.vocabulary)})
+
+    @classmethod
+    def names(cls, vocabulary: V) -> tuple[str, ...]:
+        """The columns of a file; more than `COLUMNS` where the vocabulary has more symbols."""
+        return cls.COLUMNS
 
     def select(self, places: IntArray) -> Self:
         """The rows at these places, in that order."""

@@ -46,6 +46,16 @@ class WordVocabulary:
         """The number of ids of specials and words."""
         return len(SPECIALS) + len(self.words)
 
+    @property
+    def size(self) -> int:
+        """The number of all ids; more than `text_size` in a vocabulary that has symbols too."""
+        return self.text_size
+
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """What each id stands for, by kind: two vocabularies that share a meaning may number it differently."""
+        return [*(("special", name) for name in SPECIALS), *(("word", word) for word in self.words)]
+
     def id_of(self, token: str) -> int:
         """The id of a word or mark, `UNK` where it has none."""
         return self._ids.get(token, UNK)

@@ -21,6 +21,9 @@ class KeyValues:
     keys: Tensor
     values: Tensor
 
+    def __len__(self) -> int:
+        return len(self.keys)
+
     def select(self, index: Tensor, filled: int | None = None) -> KeyValues:
         """The rows `index` of the batch, in that order.
 

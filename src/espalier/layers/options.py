@@ -8,5 +8,7 @@ from typing import Literal
 Norm = Literal["post", "pre", "released"]
 #: Of a feed-forward layer: GELU, or its approximation by tanh.
 Activation = Literal["gelu", "gelu_tanh"]
+#: What label smoothing spreads, and over which words: `layers.readout.readout_loss`.
+Smoothing = Literal["uniform", "released"]
 #: Whether probabilities or, as released, their logarithms are mixed: `layers.copy.mix`.
 Mixture = Literal["distribution", "released"]

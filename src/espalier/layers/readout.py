@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.linear import linear
+from espalier.layers.options import Smoothing
 
 #: The rows of a slice, whose logits then stay in cache.
 ROWS = 512
@@ -29,7 +32,14 @@ class Readout(nn.Linear):
 
 
 def readout_loss(
-    x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float = 0.0, *, rows: int = ROWS
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    target: Tensor,
+    smoothing: float = 0.0,
+    *,
+    form: Smoothing = "uniform",
+    rows: int = ROWS,
 ) -> Tensor:
     """Summed cross entropy of softmax(x W^T + b) against `target`, with label smoothing.
 
@@ -41,7 +51,10 @@ def readout_loss(
         x: (rows, width).
         weight: (vocabulary, width).
         bias: (vocabulary,).
-        target: (rows,) int64.
+        target: (rows,) int64; `PAD` nowhere.
+        form: "uniform" spreads `smoothing` over all V words. "released" (SongNet's code) spreads it over the V - 2 that
+            are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy less the
+            entropy of the smoothed target, so that the best loss is 0.
         rows: the rows of a slice.
 
     Returns:
@@ -51,8 +64,27 @@ def readout_loss(
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
     needed = torch.is_grad_enabled() and any(part.requires_grad for part in (x, weight, bias))
     with torch.autocast(device, enabled=False):
-        loss: Tensor = _ReadoutLoss.apply(x, weight, bias, target, smoothing, dtype, needed, rows)
+        loss: Tensor = _ReadoutLoss.apply(
+            x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, rows
+        )
         return loss
+
+
+class _Smoothed(NamedTuple):
+    """A smoothed target: `spread` at every word, `peak` more at the target, nothing at `PAD` if it is `unpadded`."""
+
+    peak: float
+    spread: float
+    unpadded: bool
+    entropy: float
+
+
+def _smoothed(smoothing: float, words: int, form: Smoothing) -> _Smoothed:
+    if form == "uniform" or not smoothing:
+        return _Smoothed(1 - smoothing, smoothing / words, False, 0.0)
+    spread = smoothing / (words - 2)
+    entropy = -(1 - smoothing) * math.log(1 - smoothing) - smoothing * math.log(spread)
+    return _Smoothed(1 - smoothing - spread, spread, True, entropy)
 
 
 class _ReadoutLoss(torch.autograd.Function):
@@ -65,7 +97,7 @@ class _ReadoutLoss(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor,
         target: Tensor,
-        smoothing: float,
+        smoothed: _Smoothed,
         dtype: torch.dtype,
         needed: bool,
         size: int,
@@ -74,8 +106,8 @@ class _ReadoutLoss(torch.autograd.Function):
         count, short = len(x), -len(x) % size
         rows, matrix, offset = F.pad(x.to(dtype), (0, 0, 0, short)), weight.to(dtype), bias.to(dtype)
         target, real = F.pad(target, (0, short)), torch.arange(count + short, device=x.device)[:, None] < count
-        spread = smoothing / len(weight)  # smoothed target: 1 - smoothing at the word, plus this everywhere
-        total = torch.zeros((), device=x.device)
+        peak, spread, unpadded, entropy = smoothed
+        total = torch.full((), -entropy * count, device=x.device)
         d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
         for start in range(0, len(rows), size):
             part, classes, counts = (
@@ -83,14 +115,18 @@ class _ReadoutLoss(torch.autograd.Function):
             )  # fmt: skip
             logits = F.linear(part, matrix, offset).float()
             norm = logits.logsumexp(-1, keepdim=True)
-            total += (counts * (norm - (1 - smoothing) * logits.gather(1, classes))).sum()
-            if smoothing:
+            total += (counts * (norm - peak * logits.gather(1, classes))).sum()
+            if spread:
                 total -= spread * (counts * logits).sum()
+            if unpadded:
+                total += spread * (counts[:, 0] * logits[:, PAD]).sum()
             if needed:
                 slope = logits.sub_(norm).exp_()  # softmax, then minus the target: the gradient of the logits
-                if smoothing:
+                if spread:
                     slope.sub_(spread)
-                slope.scatter_add_(1, classes, torch.full_like(norm, smoothing - 1))
+                if unpadded:
+                    slope[:, PAD] += spread
+                slope.scatter_add_(1, classes, torch.full_like(norm, -peak))
                 if start + size > count:
                     slope *= counts
                 d_bias += slope.sum(0)

@@ -138,6 +138,46 @@ def gru_update(from_input: Tensor, from_state: Tensor, hidden: Tensor) -> Tensor
     return torch.lerp(new.to(hidden.dtype), hidden, gates[..., width:].to(hidden.dtype))
 
 
+@dataclass
+class Hidden:
+    """The states of a recurrent layer, (batch, width): all that it keeps of the places before."""
+
+    states: Tensor
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def select(self, index: Tensor, filled: int | None = None) -> Hidden:
+        """The rows `index` of the batch, in that order. `filled` is that of `KeyValues.select`, and changes nothing."""
+        return Hidden(self.states.index_select(0, index))
+
+
+class RecurrentLayer(nn.Module):
+    """A GRU (Cho et al. 2014) in the place of masked self-attention, with the methods of `Attention`."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gru = nn.GRU(width, width, batch_first=True)
+
+    def forward(self, x: Tensor, *, causal: bool = True) -> Tensor:
+        """(batch, time, width) to the same; place t reads places <= t, so `causal` must be true."""
+        if not causal:
+            raise ValueError("a recurrent layer reads from left to right only")
+        states: Tensor = self.gru(x)[0]
+        return states
+
+    def empty(self, batch: int, capacity: int, like: Tensor) -> Hidden:
+        """The states before the first place. `capacity` is that of `Attention.empty`, and changes nothing."""
+        return Hidden(like.new_zeros(batch, self.gru.hidden_size))
+
+    def step(self, x: Tensor, past: Hidden, time: int) -> Tensor:
+        """Read one place `x`, (batch, 1, width), into `past`."""
+        input_weight, state_weight, input_bias, state_bias = self.gru.all_weights[0]
+        from_state = linear(past.states, state_weight, state_bias)
+        past.states = gru_update(linear(x[:, 0], input_weight, input_bias), from_state, past.states)
+        return past.states[:, None]
+
+
 class AdditiveAttention(nn.Module):
     """v . tanh(W q + U s_j), through a softmax over j: Bahdanau et al. (2015), appendix A.1.2.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -51,6 +51,9 @@ class X2TreeConfig(DialogueConfig):
 
 class RNNSeq2SeqConfig(DialogueConfig):
     """Settings of the baselines; defaults are the paper's for ENCDEC."""
+
+    #: The row of a batch that is the source.
+    source: ClassVar[str] = "source"
 
     #: "initial": SEQ2SEQ, "last": ENCDEC, "attention": ATT, "nrm": NRM.
     context: Literal["initial"] | Context = "last"

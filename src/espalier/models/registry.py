@@ -15,6 +15,7 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.models.songnet_config import SongNetConfig
+from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 
 if TYPE_CHECKING:
     from torch import nn
@@ -45,6 +46,7 @@ class Architecture:
 
 ARCHITECTURES: dict[str, Architecture] = {
     "songnet": Architecture(SongNetConfig, "verse", "espalier.models.songnet:SongNet"),
+    "verse_seq2seq": Architecture(VerseSeq2SeqConfig, "verse", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
     "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
     "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
     "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),

@@ -1,19 +1,20 @@
-"""X2Tree's four baselines: a GRU writes the response from left to right.
+"""An encoder-decoder of GRUs: X2Tree's four baselines, and SongNet's S2S. It writes from left to right.
 
 They differ in their context. SEQ2SEQ (Sutskever et al. 2014) starts from the encoder's last state and reads no context.
 The context of ENCDEC (Cho et al. 2014) is that state, at every step; of ATT (Bahdanau et al. 2015) an average of the
-encoder's states, weighted by attention; of NRM (Shang et al. 2015) both, concatenated.
+encoder's states, weighted by attention; of NRM (Shang et al. 2015) both, concatenated. S2S is ATT over the row C of a
+frame.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.dialogue.data import DialogueBatch
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
@@ -21,6 +22,7 @@ from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss
 from espalier.models.dialogue_config import Context, RNNSeq2SeqConfig
 from espalier.models.post_encoder import EncodedPosts, PostEncoder
+from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 
 
 @dataclass
@@ -42,14 +44,19 @@ class RNNSeq2SeqState:
 
 
 class RNNSeq2Seq(nn.Module):
-    """The model over the chain contract."""
+    """The model over the chain contract. A batch has `inputs` and `target`, and its source as `config.source` says."""
 
-    def __init__(self, config: RNNSeq2SeqConfig, vocabulary: WordVocabulary) -> None:
+    vocabulary_rows: ClassVar[tuple[str, ...]] = (
+        "post_encoder.embedding.weight", "embedding.weight", "readout.weight", "readout.bias",
+    )  # fmt: skip
+
+    def __init__(self, config: RNNSeq2SeqConfig | VerseSeq2SeqConfig, vocabulary: WordVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         words, width, word, inner = vocabulary.text_size, config.width, config.word, config.readout
         encoder_context: Context = "last" if config.context == "initial" else config.context
-        self.post_encoder = PostEncoder(words, word, width, encoder_context, bidirectional=config.bidirectional)
+        ids = vocabulary.size
+        self.post_encoder = PostEncoder(ids, word, width, encoder_context, bidirectional=config.bidirectional)
         self.embedding = nn.Embedding(words, word)
         self.feeds = config.context != "initial"
         context = self.post_encoder.out if self.feeds else 0
@@ -63,24 +70,24 @@ class RNNSeq2Seq(nn.Module):
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
-    def forward(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
+    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
         """`loss`, under the name that wrappers (autocast, data parallelism) call."""
         return self.loss(batch, smoothing)
 
-    def loss(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
+    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the responses' words and EOS."""
         real = batch.real
         return Loss(self.readout.loss(self._features(batch)[real], batch.target[real], smoothing), real.sum())
 
-    def token_losses(self, batch: DialogueBatch) -> Tensor:
+    def token_losses(self, batch: Any) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
         scores = self.readout.log_probabilities(self._features(batch)[real]).gather(1, batch.target[real][:, None])
         return scores.new_zeros(real.shape).masked_scatter(real, -scores)
 
-    def start(self, batch: DialogueBatch) -> RNNSeq2SeqState:
-        """Encode the posts; h_0 = tanh(V x + b) for all four, with x the encoder's last state."""
-        post = self.post_encoder(batch.source, self.config.dropout)
+    def start(self, batch: Any) -> RNNSeq2SeqState:
+        """Encode the sources; h_0 = tanh(V x + b) for all four, with x the encoder's last state."""
+        post = self.post_encoder(getattr(batch, self.config.source), self.config.dropout)
         return RNNSeq2SeqState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
 
     def step(self, tokens: Tensor, state: RNNSeq2SeqState) -> tuple[Tensor, RNNSeq2SeqState]:
@@ -92,7 +99,7 @@ class RNNSeq2Seq(nn.Module):
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
-    def _features(self, batch: DialogueBatch) -> Tensor:
+    def _features(self, batch: Any) -> Tensor:
         """(batch, time, readout) features of every place."""
         state, x = self.start(batch), self._drop(self.embedding(batch.inputs))
         if self.post_encoder.context == "last":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.registry import encoding
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import file_sha256
 from espalier.models.registry import architecture
@@ -101,14 +101,87 @@ def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
         ArtifactError: the file is not safetensors or is damaged, or its tensors are of another architecture, or are
             not finite.
     """
+    weights, digests = read_weights(file)
+    _require_shapes(_shapes(model.state_dict()), _shapes(weights), file)
+    _require_sound(weights, digests, file)
+    model.load_state_dict(weights)
+    return digests
+
+
+def map_weights(model: nn.Module, vocabulary: Vocabulary, folder: Path) -> dict[str, int]:
+    """Load the weights of a trained model's lowest seed into `model`, which has another vocabulary.
+
+    Rows of the tensors that the model names in `vocabulary_rows` are copied by the meanings of their ids: words by
+    themselves, symbols by their names. Rows of ids that the trained model has not stay as they are, which is as they
+    were initialised. All other tensors are copied.
+
+    Returns:
+        The number of ids whose rows were copied, as "copied", and of the others, as "new".
+
+    Raises:
+        ArtifactError: as `load_weights`; or the vocabularies have another language or not one word in common.
+        ConfigError: the model does not name `vocabulary_rows`.
+    """
+    named: tuple[str, ...] = getattr(model, "vocabulary_rows", ())
+    if not named:
+        raise ConfigError(
+            f"{type(model).__name__} does not say which of its weights belong to words",
+            where="training.init_vocab",
+            remedy="same, with a dataset whose vocab_from is the first model's",
+        )
+    file = weights_of(folder)
+    weights, digests = read_weights(file)
+    known = type(vocabulary).load(folder / VOCABULARY)
+    if digests.get(VOCABULARY) != file_sha256(folder / VOCABULARY):
+        raise _damaged(folder / VOCABULARY, "not the file that the weights were written with")
+    rows = {meaning: row for row, meaning in enumerate(_meanings(known))}
+    own = _meanings(vocabulary)
+    pairs = torch.tensor([[row, rows[each]] for row, each in enumerate(own) if each in rows], dtype=torch.long)
+    if known.language != vocabulary.language or not any(kind == "word" and (kind, word) in rows for kind, word in own):
+        raise ArtifactError("its vocabulary has no word of this one", where=folder, remedy="another init, or none")
+    state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    _require_shapes(_shapes(state, named), _shapes(weights, named), file)
+    _require_sound(weights, digests, file)
+    for name, tensor in weights.items():
+        if name not in named:
+            state[name] = tensor
+            continue
+        # An output layer has rows for the first ids alone, those of text.
+        fit = pairs[(pairs[:, 0] < len(state[name])) & (pairs[:, 1] < len(tensor))]
+        state[name][fit[:, 0]] = tensor[fit[:, 1]]
+    model.load_state_dict(state)
+    return {"copied": len(pairs), "new": len(own) - len(pairs)}
+
+
+def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """A file's tensors by name, and the digests that it holds.
+
+    Raises:
+        ArtifactError: the file is not safetensors or is damaged.
+    """
     try:
         with safe_open(file, "pt") as opened:
             digests: dict[str, str] = json.loads((opened.metadata() or {}).get(DIGESTS, "{}"))
-            weights = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            return {name: opened.get_tensor(name) for name in opened.keys()}, digests  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         raise _damaged(file, f"not readable as weights ({error})") from error
-    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+
+
+def _meanings(vocabulary: Any) -> list[tuple[str, str]]:
+    """What each id of a vocabulary stands for."""
+    meanings: list[tuple[str, str]] = vocabulary.meanings
+    return meanings
+
+
+def _shapes(weights: Mapping[str, Tensor], by_word: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+    """The shapes of tensors, without the first dimension of those named in `by_word` unless it is 0."""
+    return {
+        name: (int(len(tensor) > 0), *tensor.shape[1:]) if name in by_word else tuple(tensor.shape)
+        for name, tensor in weights.items()
+    }
+
+
+def _require_shapes(expected: Mapping[str, Any], actual: Mapping[str, Any], file: Path) -> None:
     for name in sorted(expected.keys() | actual.keys()):
         if expected.get(name) != actual.get(name):
             raise ArtifactError(
@@ -116,14 +189,15 @@ def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
                 f"{expected.get(name, 'unknown')} here",
                 where=file,
             )
+
+
+def _require_sound(weights: Mapping[str, Tensor], digests: Mapping[str, str], file: Path) -> None:
     if digests.get("tensors") != _digest(weights):
         raise _damaged(file, "damaged: its tensors are not those that were written")
     if unfit := sorted(name for name, tensor in weights.items() if not tensor.isfinite().all()):
         raise ArtifactError(
             f"{unfit[0]} has values that are not finite", where=file, remedy="train the model again, at a lower rate"
         )
-    model.load_state_dict(weights)
-    return digests
 
 
 def _digest(weights: Mapping[str, Tensor]) -> str:

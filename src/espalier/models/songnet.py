@@ -1,13 +1,15 @@
 """SongNet (Li et al., ACL 2020): a causal Transformer that also attends to the symbols of the whole format.
 
 Equation numbers are the paper's. The ablations of its table 4 and the deviations of the released code are values of
-`SongNetConfig`. Without symbols and global attention the model is a GPT-like decoder.
+`SongNetConfig`. Without symbols and global attention the model is a GPT-like decoder (GPT2); with a GRU in the place of
+masked self-attention it is SongNet-GRU.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +21,7 @@ from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
+from espalier.layers.recurrent import RecurrentLayer
 from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
@@ -26,7 +29,7 @@ from espalier.models.songnet_config import SongNetConfig
 
 
 class SongNetLayer(nn.Module):
-    """Masked self-attention (equation 8), then global attention over F0 (equation 9)."""
+    """Masked self-attention (equation 8) or a GRU in its place, then global attention over F0 (equation 9)."""
 
     def __init__(self, config: SongNetConfig) -> None:
         super().__init__()
@@ -37,10 +40,12 @@ class SongNetLayer(nn.Module):
         def feed_forward() -> FeedForward:
             return FeedForward(config.width, config.inner, config.activation)
 
-        self.attention, self.attention_residual = (
-            Attention(config.width, config.heads, config.attention_dropout),
-            residual(),
+        self.attention: Attention | RecurrentLayer = (
+            RecurrentLayer(config.width)
+            if config.core == "gru"
+            else Attention(config.width, config.heads, config.attention_dropout)
         )
+        self.attention_residual = residual()
         self.global_attention = (
             Attention(config.width, config.heads, config.attention_dropout) if config.global_attention else None
         )
@@ -56,12 +61,11 @@ class SongNetLayer(nn.Module):
         x = self.attention_residual(x, partial(self.attention, causal=True))
         return self._after_attention(x, memory, memory_bias)
 
-    def step(
-        self, x: Tensor, past: KeyValues, time: int, memory: KeyValues | None, memory_bias: Tensor | None
-    ) -> Tensor:
+    def step(self, x: Tensor, past: Any, time: int, memory: KeyValues | None, memory_bias: Tensor | None) -> Tensor:
         """The same for the one place at `time`, (batch, 1, width).
 
         Args:
+            past: what `self.attention.empty` made.
             memory: with as many rows as frames; each is shared by equally many consecutive rows of the batch.
         """
         x = self.attention_residual(x, partial(self.attention.step, past=past, time=time))
@@ -90,12 +94,12 @@ class SongNetState:
     last: Tensor  # (frames,) index of each frame's end mark
     memory: list[KeyValues]
     memory_bias: Tensor | None
-    past: list[KeyValues]
+    past: list[Any]  # of `KeyValues`, or of `Hidden` for a GRU
 
     def select(self, index: Tensor) -> SongNetState:
         """The rows `index`, in that order."""
         symbols, last, memory, bias = self.symbols, self.last, self.memory, self.memory_bias
-        owners = memory_rows(index, len(self.past[0].keys), len(last))
+        owners = memory_rows(index, len(self.past[0]), len(last))
         if owners is not None:
             symbols, last = symbols.index_select(0, owners), last.index_select(0, owners)
             memory, bias = select_all(memory, owners), bias.index_select(0, owners) if bias is not None else None
@@ -104,6 +108,8 @@ class SongNetState:
 
 class SongNet(nn.Module):
     """The language model of equations 3-10, over the chain contract."""
+
+    vocabulary_rows: ClassVar[tuple[str, ...]] = ("table.weight", "head.weight", "head.bias", "head_bias")
 
     def __init__(self, config: SongNetConfig, vocabulary: VerseVocabulary) -> None:
         super().__init__()
@@ -137,7 +143,8 @@ class SongNet(nn.Module):
         """Equation 10, summed over the batch's targets, with label smoothing."""
         real = batch.real
         x = self._prepared(self._hidden(batch)[real])  # only rows that have a target
-        return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing), real.sum())
+        form = self.config.smoothing_form
+        return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing, form=form), real.sum())
 
     def token_losses(self, batch: VerseBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.verse.data import View
-from espalier.layers.options import Activation
+from espalier.layers.options import Activation, Smoothing
 
-Symbol = Literal["c", "p", "s"]
+Symbol = Literal["c", "p", "s", "t"]
 
 
 class SongNetConfig(BaseModel):
@@ -17,6 +17,8 @@ class SongNetConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    #: How a place reads those before it: "attention", masked (equation 8), or "gru" in its place (SongNet-GRU).
+    core: Literal["attention", "gru"] = "attention"
     layers: int = Field(12, ge=1, le=128)
     width: int = Field(768, ge=1, le=8192)
     heads: int = Field(12, ge=1, le=128)
@@ -25,7 +27,8 @@ class SongNetConfig(BaseModel):
     attention_dropout: float = Field(0.0, ge=0, lt=1)
     #: The number of global positions (E_g in equation 6): the longest text, in tokens.
     positions: int = Field(1024, ge=1, le=65_536)
-    #: The symbols that are summed; without one of them it is the ablation w/o C, w/o P or w/o S.
+    #: The symbols that are summed; without one of them it is the ablation w/o C, w/o P or w/o S. "t" (ours) is the tone
+    #: of each place.
     symbols: tuple[Symbol, ...] = ("c", "p", "s")
     #: "descending" is equation 4; "ascending" is w/ inverse-P.
     order: Literal["descending", "ascending"] = "descending"
@@ -44,6 +47,8 @@ class SongNetConfig(BaseModel):
     activation: Activation = "gelu"
     #: The output layer: "tied" (the word embeddings), "linear" (a matrix), "released" (Linear, GELU, LN, a matrix).
     head: Literal["tied", "linear", "released"] = "tied"
+    #: The form of `training.smoothing`: over all words, or as released, which gives the target and padding no share.
+    smoothing_form: Smoothing = "uniform"
     epsilon: float = Field(1e-12, le=1)
 
     @model_validator(mode="after")
@@ -62,4 +67,4 @@ class SongNetConfig(BaseModel):
     @property
     def view(self) -> View:
         """What this model reads of a frame."""
-        return View(self.order, self.literals, self.title)
+        return View(self.order, self.literals, self.title, tones="t" in self.symbols)

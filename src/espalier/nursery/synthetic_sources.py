@@ -19,7 +19,7 @@ import numpy as np
 
 from espalier.corpora.records import Pair
 from espalier.io.hashing import seed_from
-from espalier.nursery import dialogue_zh, paraphrase_en, verse_en, verse_zh
+from espalier.nursery import dialogue_zh, lyrics_zh, paraphrase_en, verse_en, verse_zh
 from espalier.syntax.conllu import Annotated, write_conllu
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.dependency import Dependencies
@@ -194,6 +194,12 @@ def _songci(folder: Path, seed: int) -> None:
     _write(folder / "ci.song.0.json", [json.dumps(poems, ensure_ascii=False)])
 
 
+def _songs(folder: Path, seed: int) -> None:
+    lines = [line.target for line in lyrics_zh.grow(8 * ROWS, seed)]
+    songs = [{"title": "", "singer": "", "lyric": lines[start : start + 8]} for start in range(0, len(lines), 8)]
+    _write(folder / "songs.json", [json.dumps(songs, ensure_ascii=False)])
+
+
 def _friedman(folder: Path, seed: int) -> None:
     """Half of them by Shakespeare, by whose name corpora are told apart."""
     poems = [["Untitled", poem.target] for poem in verse_en.grow(2 * ROWS, seed)]
@@ -275,6 +281,7 @@ SYNTHETIC: Final[dict[str, Writer]] = {
     "weibo_cdial": _cdial,
     "xdailydialog": _xdailydialog,
     "songci": _songci,
+    "lyrics_songs": _songs,
     "sonnets_friedman": _friedman,
     "sonnets_deepspeare": _deepspeare,
     "brown": _brown,

@@ -15,6 +15,9 @@ class TrainingConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    #: Of a model that starts from another one. "same": both have one vocabulary. "mapped": rows of words and symbols
+    #: that both have are copied; the others start as they do in a model that starts from none.
+    init_vocab: Literal["same", "mapped"] = "same"
     #: The largest number of optimizer steps.
     steps: int = Field(ge=1, le=100_000_000)
     #: The largest batch, in tokens with padding.

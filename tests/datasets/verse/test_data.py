@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.datasets.verse.data import Ragged, VerseData, View
-from espalier.datasets.verse.frames import frame_of, target_of
+from espalier.datasets.verse.frames import frame_of, target_of, with_tones
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.verse.format import format_of
 
 VOC = VerseVocabulary(tuple("，。灯山桥雨石令"), units=4, length=12, language="zh")
@@ -48,7 +51,7 @@ def test_rows_do_not_depend_on_their_neighbours(data: VerseData) -> None:
     whole = data.batch(ALL, View(title=True))
     for index in range(3):
         alone = data.batch(np.array([index]), View(title=True))
-        for name in ("inputs", "target", "c", "p", "s", "letter", "title"):
+        for name in ("inputs", "target", "c", "p", "s", "letter", "t", "title"):
             row = getattr(alone, name)[0]
             assert torch.equal(row, getattr(whole, name)[index][: len(row)])
 
@@ -83,6 +86,55 @@ def test_literals_are_drawn_from_words_alone_at_their_rate(data: VerseData) -> N
     assert torch.equal(drawn.c, data.batch(many, view, np.random.default_rng(1)).c)
     all_kept = data.batch(many, View(literals=1.0), np.random.default_rng(1))
     assert torch.equal(all_kept.c[all_kept.real], all_kept.target[all_kept.real])
+
+
+def toned(signs: list[str], voc: VerseVocabulary) -> VerseData:
+    pairs = zip(VERSES, signs, strict=True)
+    frames = [with_tones(frame_of(format_of(text, "zh", rhyme), voc), own) for (text, rhyme, _), own in pairs]
+    return VerseData.of(["a", "b", "c"], frames, voc)
+
+
+def test_tones_are_symbols_behind_p_and_padding_where_there_is_no_word(tmp_path: Path) -> None:
+    voc = replace(VOC, tones=True)
+    assert voc.t_either == VOC.size == voc.position(11) + 1 and voc.size == VOC.size + 3
+    either, level, oblique = range(VOC.size, VOC.size + 3)
+    data, view = toned(["平仄中仄平", "仄", ""], voc), View(tones=True)
+    # 灯山，桥雨。 / 山。 with a separator after each, and the end mark.
+    assert data.batch(ALL, view).t.tolist() == [
+        [level, oblique, PAD, either, oblique, PAD, PAD, level, PAD, PAD, PAD],
+        [oblique] + [PAD] * 10,
+        [either, PAD, either, PAD, PAD, either, either, either, PAD, PAD, PAD],
+    ]
+    data.save(tmp_path / "dev.parquet")
+    again = VerseData.load(tmp_path / "dev.parquet", voc)
+    assert torch.equal(again.batch(ALL, view).t, data.batch(ALL, view).t)
+    assert data.batch(ALL, View()).t.shape == (3, 0)
+
+
+def test_a_vocabulary_without_tones_leaves_files_as_they_were_and_cannot_be_read_for_tones(
+    data: VerseData, tmp_path: Path
+) -> None:
+    data.save(tmp_path / "dev.parquet")
+    assert pq.read_schema(tmp_path / "dev.parquet").names == ["id", *VerseData.COLUMNS]
+    VOC.save(tmp_path / "vocabulary.json")
+    assert "tones" not in json.loads((tmp_path / "vocabulary.json").read_text())
+    with pytest.raises(ConfigError, match="no symbols for tones; give the dataset tones: true"):
+        data.longest(View(tones=True))
+
+
+@pytest.mark.parametrize("tones", [False, True])
+def test_a_vocabulary_with_or_without_tones_reads_back_the_same(tones: bool, tmp_path: Path) -> None:
+    voc = replace(VOC, tones=tones)
+    voc.save(tmp_path / "vocabulary.json")
+    assert VerseVocabulary.load(tmp_path / "vocabulary.json") == voc
+
+
+def test_a_vocabulary_whose_tones_are_no_truth_value_is_refused(tmp_path: Path) -> None:
+    VOC.save(tmp_path / "vocabulary.json")
+    value = json.loads((tmp_path / "vocabulary.json").read_text()) | {"tones": 3}
+    (tmp_path / "vocabulary.json").write_text(json.dumps(value))
+    with pytest.raises(ArtifactError, match="tones: 3; true or false"):
+        VerseVocabulary.load(tmp_path / "vocabulary.json")
 
 
 def test_frames_to_be_written_have_no_target() -> None:
@@ -128,5 +180,5 @@ def test_selected_rows_make_the_same_batch(data: VerseData, places: list[int]) -
     selected = data.select(chosen)
     assert selected.ids == [data.ids[place] for place in places] and selected.vocabulary is data.vocabulary
     one, other = data.batch(chosen, view), selected.batch(np.arange(len(places)), view)
-    for name in ("inputs", "target", "c", "p", "s", "letter", "title"):
+    for name in ("inputs", "target", "c", "p", "s", "letter", "t", "title"):
         assert torch.equal(getattr(one, name), getattr(other, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +65,20 @@ def test_what_does_not_fit_is_quarantined_with_its_reason(target: str, changes: 
     (row,) = encoded.quarantined
     assert (row.id, row.stage, row.reason, row.text) == ("long", "linearize", reason, target)
     assert encoded.split.ids == ["b"] and list(encoded.places) == [1]
+
+
+@pytest.mark.parametrize("tones", ["平仄平平", "平仄平平仄平", "平仄平平x"])
+def test_tones_that_do_not_fit_the_words_put_a_poem_aside(tones: str) -> None:
+    encoded = encode([replace(POEMS[0], tones=tones), POEMS[1]])
+    assert [row.reason for row in encoded.quarantined] == ["tones that do not fit its words"]
+    assert encoded.split.ids == ["b"]
+
+
+def test_the_tones_of_a_poem_are_those_of_its_record_and_either_where_it_has_none() -> None:
+    encoded = encode([replace(POEMS[0], tones="平仄中仄平"), POEMS[1]])
+    tone = encoded.split.columns["tone"]
+    assert tone.flat.tolist() == [1, 2, -1, 0, -1, -1, 2, 1, -1, -1, -1, 0, -1, -1, -1]
+    assert tone.lengths.tolist() == encoded.split.columns["c"].lengths.tolist()
 
 
 def test_the_bounds_themselves_fit() -> None:

@@ -85,6 +85,7 @@ READERS: dict[str, Reader] = {
     "paraphrases": Reader(Pair, "espalier.corpora.readers.paraphrases:read"),
     "parasci": Reader(Pair, "espalier.corpora.readers.parasci:read"),
     "penn": Reader(Sentence, "espalier.corpora.readers.penn:read"),
+    "prose_zh": Reader(Verse, "espalier.corpora.readers.prose_zh:read"),
     "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
     "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
     "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),

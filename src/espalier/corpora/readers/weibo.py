@@ -36,6 +36,12 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ConfigError: no folder, or two of one kind.
         DataError: a folder with neither kind of file, or a malformed one.
     """
+    for origin, id, utterances in dialogues(folders):
+        yield from adjacent(id, utterances, origin=origin, language="zh")
+
+
+def dialogues(folders: Mapping[str, Path]) -> Iterator[tuple[str, str, list[str]]]:
+    """The source, the id and the utterances of every dialogue, as `read` describes them; errors too."""
     kinds = recognized_sources(folders, (_LCCC, _CDIAL), "weibo")
     if len({mark for *_, mark in kinds}) < len(kinds):
         raise ConfigError("two sources of one kind", where="reader weibo", remedy="each once")
@@ -43,11 +49,11 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         for split in _SPLITS:
             file = folder / (f"LCCC-base_{split}.json" if mark == _LCCC else f"toy_{split}.txt")
             if file.is_file():
-                dialogues = _lccc(file) if mark == _LCCC else _cdial(file)
+                found = _lccc(file) if mark == _LCCC else _cdial(file)
                 corpus = "lccc" if mark == _LCCC else "cdial"
-                for number, dialogue in enumerate(dialogues):
+                for number, dialogue in enumerate(found):
                     utterances = [join_words(utterance.split(), "zh") for utterance in dialogue]
-                    yield from adjacent(f"{corpus}-{split}-{number:06d}", utterances, origin=origin, language="zh")
+                    yield origin, f"{corpus}-{split}-{number:06d}", utterances
 
 
 def _lccc(file: Path) -> Iterator[list[str]]:

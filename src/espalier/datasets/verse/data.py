@@ -15,6 +15,7 @@ from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.verse.frames import NO_TONE, Frame, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,11 +29,13 @@ class View:
         order: "descending" (equation 4) or "ascending" (w/ inverse-P).
         literals: share of words whose C symbol is the word itself (section 3.3; 0.2 in the paper), in training.
         title: whether the tune's name is read as memory (released).
+        tones: whether the tone of each place is read (T; ours).
     """
 
     order: str = "descending"
     literals: float = 0.0
     title: bool = False
+    tones: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class VerseBatch(Batch):
         c, p, s: (batch, time) the symbols of the target's places (equations 3-5).
         letter: (batch, time) the number of the rhyme letter at rhyme places, -1 elsewhere.
         tone: (batch, time) the tone of each word's place, as in `Frame`.
+        t: (batch, time) the symbols of the places' tones, `PAD` at marks and separators; width 0 if the model reads
+            no tones.
         title: (batch, title length) ids of the tune's name; width 0 if the model reads no title.
     """
 
@@ -55,6 +60,7 @@ class VerseBatch(Batch):
     s: Tensor
     letter: Tensor
     tone: Tensor
+    t: Tensor
     title: Tensor
 
 
@@ -62,7 +68,7 @@ class VerseBatch(Batch):
 class VerseData(RaggedSplit[VerseVocabulary]):
     """A split of encoded verse; `title` is as long as the tune's name, the other columns as the target.
 
-    The column `tone` is not saved; without it nothing is known of tones.
+    A file has the column `tone` only if the vocabulary has symbols for it; without it nothing is known of tones.
     """
 
     COLUMNS: ClassVar[tuple[str, ...]] = ("target", "c", "p", "inverse", "s", "letter", "title")
@@ -79,10 +85,16 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         titles: Sequence[npt.ArrayLike] | None = None,
     ) -> VerseData:
         """From frames; without `targets` the target rows are empty."""
-        columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in (*cls.COLUMNS[1:-1], "tone")}
+        names = (*cls.COLUMNS[1:-1], "tone")
+        columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in names}
         columns["target"] = Ragged.of(targets if targets is not None else [[] for _ in frames])
         columns["title"] = Ragged.of(titles if titles is not None else [[] for _ in frames])
         return cls(ids, columns, vocabulary)
+
+    @classmethod
+    def names(cls, vocabulary: VerseVocabulary) -> tuple[str, ...]:
+        """The columns of a file."""
+        return (*cls.COLUMNS, "tone") if vocabulary.tones else cls.COLUMNS
 
     @property
     def lengths(self) -> IntArray:
@@ -109,7 +121,15 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         return self.lengths
 
     def longest(self, view: View) -> int:
-        """The length of the longest row that a model reads or writes."""
+        """The length of the longest row that a model reads or writes.
+
+        Raises:
+            ConfigError: the view reads tones, for which the vocabulary has no symbols.
+        """
+        if view.tones and not self.vocabulary.tones:
+            raise ConfigError(
+                "the vocabulary has no symbols for tones", where="symbols", remedy="give the dataset tones: true"
+            )
         return int(self.lengths.max(initial=0))
 
     def batch(
@@ -140,6 +160,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
             "s": padded["s"],
             "letter": padded["letter"],
             "tone": padded["tone"] if "tone" in padded else np.full_like(c, NO_TONE),
+            "t": np.where((own := padded["tone"]) < 0, PAD, voc.t_either + own) if view.tones else c[:, :0],
             "title": padded["title"] if view.title else padded["title"][:, :0],
         }
         return VerseBatch(**{name: torch.from_numpy(row) for name, row in rows.items()})

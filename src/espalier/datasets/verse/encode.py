@@ -10,10 +10,10 @@ from pydantic import Field
 from espalier.corpora.records import Quarantined, Verse
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.verse.data import VerseData
-from espalier.datasets.verse.frames import frame_of, target_of
+from espalier.datasets.verse.frames import frame_of, target_of, with_tones
 from espalier.datasets.verse.vocabulary import MAX_SYMBOLS, VerseVocabulary
 from espalier.datasets.vocabulary import UNK
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import Language, tokens_of
 from espalier.verse.format import format_of
 from espalier.verse.text import units_of
@@ -31,6 +31,8 @@ class VerseSettings(Settings):
     length: int = Field(ge=1, le=MAX_SYMBOLS)
     #: The longest frame, separators and end mark included.
     max_tokens: int = Field(ge=3, le=65_536)
+    #: Whether the vocabulary has symbols for the tone of each place (T; ours).
+    tones: bool = False
 
 
 class VerseEncoding:
@@ -44,7 +46,12 @@ class VerseEncoding:
         """The words of the training poems."""
         tokens = (token for row in records for unit in units_of(row.target) for token in tokens_of(unit, language))
         return VerseVocabulary.build(
-            tokens, language, min_count=settings.min_count, units=settings.units, length=settings.length
+            tokens,
+            language,
+            min_count=settings.min_count,
+            units=settings.units,
+            length=settings.length,
+            tones=settings.tones,
         )
 
     def training_records(self, records: Sequence[Verse], settings: VerseSettings) -> Sequence[Verse]:
@@ -57,10 +64,14 @@ class VerseEncoding:
         places, quarantined = list[int](), list[Quarantined]()
         for place, row in enumerate(records):
             try:
-                frame = frame_of(format_of(row.target, vocabulary.language, row.rhyme), vocabulary)
+                frame = with_tones(
+                    frame_of(format_of(row.target, vocabulary.language, row.rhyme), vocabulary), row.tones
+                )
                 reason = f"over {settings.max_tokens} tokens" if len(frame) > settings.max_tokens else None
             except ConfigError:
                 reason = f"over {vocabulary.units} units or {vocabulary.length} tokens a unit"
+            except DataError:
+                reason = "tones that do not fit its words"
             if reason:
                 quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=row.target))
                 continue

@@ -1,4 +1,4 @@
-"""The vocabulary of a verse model: one table for words and for the symbols C, P and S (SongNet, section 3.2).
+"""The vocabulary of a verse model: one table for words and for the symbols C, S, P (SongNet, section 3.2) and T (ours).
 
 The order of ids is: the specials, the words, the symbols. A model's output layer covers the first `text_size` ids,
 specials and words, so that it never writes a symbol.
@@ -27,23 +27,44 @@ MAX_SYMBOLS = 10_000
 
 @dataclass(frozen=True)
 class VerseVocabulary(WordVocabulary):
-    """Words of verse, and the numbers of segment symbols (`units`) and of intra-position symbols (`length`)."""
+    """Words of verse, and the numbers of segment symbols (`units`) and of intra-position symbols (`length`).
+
+    Attributes:
+        tones: whether it has the three symbols T of a place's tone.
+    """
 
     units: int
     length: int
+    tones: bool = False
 
     @classmethod
     def build(
-        cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int
+        cls,
+        tokens: Iterable[str],
+        language: Language,
+        *,
+        min_count: int,
+        units: int,
+        length: int,
+        tones: bool = False,
     ) -> VerseVocabulary:
         """The words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
         counts = Counter(tokens)
-        return cls(tuple(word for word in ranked(counts) if counts[word] >= min_count), language, units, length)
+        words = tuple(word for word in ranked(counts) if counts[word] >= min_count)
+        return cls(words, language, units, length, tones)
 
     @property
     def size(self) -> int:
-        """All ids: text, c0 c1 c2 and the title's segment, then S, then P."""
-        return self.text_size + 4 + self.units + self.length
+        """All ids: text, c0 c1 c2 and the title's segment, then S, then P, then T if there is one."""
+        return self.text_size + 4 + self.units + self.length + 3 * self.tones
+
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """What each id stands for, by kind."""
+        symbols = ["c0", "c1", "c2", "s title"]
+        symbols += [f"s{unit}" for unit in range(self.units)] + [f"p{place}" for place in range(self.length)]
+        symbols += ["t either", "t level", "t oblique"] if self.tones else []
+        return [*super().meanings, *(("symbol", name) for name in symbols)]
 
     @property
     def c_word(self) -> int:
@@ -81,6 +102,11 @@ class VerseVocabulary(WordVocabulary):
             )
         return self.text_size + 4 + self.units + place
 
+    @property
+    def t_either(self) -> int:
+        """T of a place of either tone; those of a level and of an oblique place follow. Only with `tones`."""
+        return self.text_size + 4 + self.units + self.length
+
     @cached_property
     def mark_ids(self) -> npt.NDArray[np.int64]:
         """Ids of the punctuation marks."""
@@ -88,14 +114,17 @@ class VerseVocabulary(WordVocabulary):
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        write_json(
-            path,
-            {"language": self.language, "units": self.units, "length": self.length, "words": list(self.words)},
-        )
+        sizes: dict[str, int | bool] = {"units": self.units, "length": self.length}
+        if self.tones:
+            sizes["tones"] = True
+        write_json(path, {"language": self.language, **sizes, "words": list(self.words)})
 
     @classmethod
     def _of(cls, value: Any) -> Self:
         units, length = int(value["units"]), int(value["length"])
         if not 1 <= min(units, length) <= max(units, length) <= MAX_SYMBOLS:
             raise ValueError(f"{units} units of {length} places; 1 to {MAX_SYMBOLS} each")
-        return cls(tuple(value["words"]), value["language"], units, length)
+        # Vocabularies of before there was T have no such key.
+        if not isinstance(tones := value.get("tones", False), bool):
+            raise ValueError(f"tones: {tones}; true or false")
+        return cls(tuple(value["words"]), value["language"], units, length, tones)

@@ -1,0 +1,129 @@
+"""Chinese lyrics and prose as passages that look like verse, to pre-train on: songs, Weibo dialogues, treebanks.
+
+They stand in for the Wikipedia and the news on which SongNet was pre-trained (section 4.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from espalier.corpora.readers import conllu, weibo
+from espalier.corpora.readers.files import json_of
+from espalier.corpora.readers.rows import quarantined
+from espalier.corpora.readers.songci import FAULTS, MARKS, units_in
+from espalier.corpora.records import Quarantined, Sentence, Verse
+from espalier.io.errors import ConfigError, DataError
+from espalier.text.language import has_words
+from espalier.text.normalize import is_traditional
+from espalier.verse.text import join_units
+
+_SONGS = "songs.json"
+_WIDE = str.maketrans(",.!?;:", "，。！？；：")
+_SPACES = re.compile("[^\\S\n]")
+_MARKS = re.compile(f"([{MARKS}])[{MARKS}]+")
+
+
+class _Unit(NamedTuple):
+    """A line, or what ends at 。！？; of a `whole`, which is a song, a dialogue or a file of a treebank."""
+
+    id: str
+    origin: str
+    whole: str
+    text: str
+
+
+def read(folders: Mapping[str, Path], *, units: int = 8, v1: Sequence[str] = ()) -> Iterator[Verse | Quarantined]:
+    """Every song, dialogue and treebank of the folders given, in passages of at most `units` units; none rhymes.
+
+    A file tells what a folder holds: `songs.json` (a list of songs with lines as `lyric`), Weibo as the reader `weibo`
+    has it, else a Chinese treebank as the reader `conllu` has it, in Simplified characters. A unit is a line of a song,
+    or what ends at 。！？ in an utterance or a sentence. Spaces go, ASCII marks become full-width ones, and of several
+    marks in a row the first stays. A unit that a ci could not have (`songci.FAULTS`), or with Traditional characters or
+    without words, is quarantined, and ends its passage.
+
+    The id is that of the first unit: `songs-<song>.<line>`, `<dialogue>.<unit>` or `<sentence>.<unit>`; the tune is
+    empty.
+
+    Args:
+        folders: source names and their folders.
+        units: the most units of a passage.
+        v1: treebanks in version 1, as in `conllu`.
+
+    Raises:
+        ConfigError: no folder, or passages of no units.
+        DataError: a folder with none of these files, or a malformed one.
+    """
+    if not folders or units < 1:
+        raise ConfigError(
+            f"{len(folders)} sources, passages of {units} units",
+            where="reader prose_zh",
+            remedy="give it a source, and units: 1 or more",
+        )
+    run: list[_Unit] = []
+    for unit in _all(folders, v1):
+        reason = _fault(unit.text)
+        if run and (reason or len(run) == units or (unit.origin, unit.whole) != (run[0].origin, run[0].whole)):
+            yield _passage(run)
+            run = []
+        if reason:
+            yield quarantined(unit.id, reason, unit.text)
+        else:
+            run.append(unit)
+    if run:
+        yield _passage(run)
+
+
+def _passage(run: Sequence[_Unit]) -> Verse:
+    return Verse(
+        id=run[0].id,
+        origin=run[0].origin,
+        language="zh",
+        target=join_units(unit.text for unit in run),
+        author="",
+        tune="",
+        rhyme="." * len(run),
+    )
+
+
+def _fault(text: str) -> str | None:
+    if reason := next((reason for reason, pattern in FAULTS if pattern.search(text)), None):
+        return reason
+    if not has_words(text):
+        return "no words"
+    return "Traditional characters" if is_traditional(text) else None
+
+
+def _all(folders: Mapping[str, Path], v1: Sequence[str]) -> Iterator[_Unit]:
+    for origin, folder in folders.items():
+        if (file := folder / _SONGS).is_file():
+            texts = _songs(file)
+        elif any(folder.glob("*.conllu")):
+            own = [name for name in v1 if name == origin]
+            texts = _sentences(conllu.read({origin: folder}, language="zh", v1=own, simplified=True))
+        else:
+            texts = ((id, id, "\n".join(utterances)) for _, id, utterances in weibo.dialogues({origin: folder}))
+        for id, whole, text in texts:
+            lines = _MARKS.sub(r"\1", _SPACES.sub("", text.translate(_WIDE))).split("\n")
+            for number, unit in enumerate(unit for line in lines for unit in units_in(line)):
+                yield _Unit(f"{id}.{number}", origin, whole, unit)
+
+
+def _songs(file: Path) -> Iterator[tuple[str, str, str]]:
+    songs = json_of(file)
+    if not isinstance(songs, list):
+        raise DataError("not a list of songs", file=file)
+    for number, song in enumerate(songs):
+        lines = song.get("lyric") if isinstance(song, dict) else None
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+            raise DataError("not a song with its lines as lyric", file=file, row=number + 1)
+        id = f"songs-{number:04d}"
+        yield id, id, "\n".join(lines)
+
+
+def _sentences(rows: Iterable[Sentence | Quarantined]) -> Iterator[tuple[str, str, str]]:
+    """What the reader quarantines has an unknown tag, which does not matter here."""
+    for row in rows:
+        yield row.id, row.id.rpartition("-")[0], row.target if isinstance(row, Sentence) else row.text

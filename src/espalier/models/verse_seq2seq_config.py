@@ -1,0 +1,30 @@
+"""Settings of SongNet's baseline S2S: `network` of a model in params.yaml."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from espalier.datasets.verse.data import View
+from espalier.models.dialogue_config import Context, DialogueConfig
+
+
+class VerseSeq2SeqConfig(DialogueConfig):
+    """Settings of S2S, "attention mechanism Bahdanau et al. (2014)", with C as the source (SongNet, section 4.4).
+
+    The paper says no more; the encoder reads in both directions, as theirs does, and the widths are X2Tree's.
+    """
+
+    #: The row of a batch that is the source: C, without P and S.
+    source: ClassVar[str] = "c"
+
+    context: Literal["initial"] | Context = "attention"
+    bidirectional: bool = True
+    #: The longest text or frame, in tokens.
+    positions: int = Field(1024, ge=2, le=65_536)
+
+    @property
+    def view(self) -> View:
+        """What this model reads of a frame besides C: nothing."""
+        return View()
