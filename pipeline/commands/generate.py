@@ -65,7 +65,7 @@ def _couyun() -> Path:
     Raises:
         ArtifactError: no profile has downloaded it.
     """
-    own = layout.raw("prosody/couyun")
+    own = layout.raw("forms/couyun")
     found = next((folder for root in (Path(), *layout.PROFILES.values()) if (folder := root / own).is_dir()), None)
     if found is None:
         remedy = "run dvc --cd profiles/small repro download@couyun"

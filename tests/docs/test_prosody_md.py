@@ -58,7 +58,7 @@ TUNES: Tunes = {
 
 
 def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_couyun(tmp_path / "data/raw/lexicons/couyun", RHYMES, TUNES)
+    write_couyun(tmp_path / "data/raw/forms/couyun", RHYMES, TUNES)
     monkeypatch.chdir(tmp_path)
     count, wrong = PAGE.run_examples()
     assert count > 20
@@ -70,7 +70,7 @@ def test_every_worked_example_gives_the_same_with_the_whole_books(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "data/raw/lexicons").mkdir(parents=True)
-    (tmp_path / "data/raw/lexicons/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
+    (tmp_path / "data/raw/forms/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
     monkeypatch.chdir(tmp_path)
     assert not PAGE.run_examples()[1]
 
