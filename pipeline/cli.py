@@ -179,7 +179,8 @@ def generate(
 
     With --variant, --tone or another --book than mandarin a tune's format is that of the Qinding cipu.
     """
-    given = (format_, rhyme, tune, "", variant, tones, acrostic) if format_ or tune or tones or acrostic else None
+    any_given = any(value is not None for value in (format_, tune, tones, acrostic))
+    given = (format_, rhyme, tune, "", variant, tones, acrostic) if any_given else None
     options = {
         "n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free, "book": book,
         "tone": tone,

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
-from queue import Empty
+from multiprocessing import connection, get_context, parent_process
 from typing import Any
 
 from espalier.io.errors import ArtifactError, EspalierError
 
-#: Shows people how far a training is: its seed, its step, and a note.
-Show = Callable[[int, int, str], None]
+#: Shows people how far a training is: its seed, its step, tokens per second, and the last dev loss or NaN.
+Show = Callable[[int, int, float, float], None]
 #: Trains a model with a seed, and shows each step.
 Training = Callable[[str, int, Show], object]
 
-#: In a worker: where it reports its steps, and whether it shall stop.
-_updates: Any = None
-_stop: Any = None
-
-
-class _StoppedError(Exception):
-    """Another training failed, or Ctrl-C."""
+#: Seconds between two looks at the processes.
+LOOK = 0.2
 
 
 def side_by_side(train: Training, key: str, seeds: Sequence[int], processes: int, show: Show) -> None:
@@ -33,68 +26,74 @@ def side_by_side(train: Training, key: str, seeds: Sequence[int], processes: int
     Args:
         train: a function of a module, which the processes import.
         processes: how many train at once.
-        show: called in this process, now and then, with the last step of a seed.
+        show: called in this process, now and then, with the last step of each seed.
 
     Raises:
-        EspalierError: what a training raised. The others stop.
+        EspalierError: what a training raised.
         ArtifactError: a process was killed.
+        RuntimeError: a training raised another error, whose traceback is printed.
     """
     context = get_context("spawn")
-    updates, stop = context.Queue(), context.Event()
-    with ProcessPoolExecutor(min(processes, len(seeds)), context, _begin, (updates, stop)) as pool:
-        try:
-            pending = {pool.submit(_train, train, key, seed) for seed in seeds}
-            while pending:
-                done, pending = wait(pending, timeout=0.2)
-                for shown in _latest(updates):
-                    show(*shown)
-                for future in done:
-                    if (failure := future.result()) is not None:
-                        raise EspalierError(failure)
-        except BrokenProcessPool as error:
-            raise ArtifactError(
-                "the process of a seed was killed",
-                where=f"train {key}",
-                remedy="run it again, with fewer ESPALIER_WORKERS if memory ran out; it goes on from its checkpoints",
-            ) from error
-        finally:
-            stop.set()
+    # Without locks, which a killed process would keep.
+    board = context.RawArray("d", 3 * len(seeds))
+    waiting = list(enumerate(seeds))
+    running: dict[Any, Any] = {}  # from a process's sentinel to the process and the pipe of its answer
+    try:
+        while waiting or running:
+            while waiting and len(running) < processes:
+                place, seed = waiting.pop(0)
+                answer, told = context.Pipe(duplex=False)
+                process = context.Process(target=_train, args=(train, key, seed, board, place, told), daemon=True)
+                process.start()
+                told.close()
+                running[process.sentinel] = process, answer
+            ended = connection.wait(list(running), timeout=LOOK)
+            for place, seed in enumerate(seeds):
+                if board[3 * place]:
+                    show(seed, int(board[3 * place]), board[3 * place + 1], board[3 * place + 2])
+            for sentinel in ended:
+                _require_success(key, *running.pop(sentinel))
+    finally:
+        for process, _ in running.values():
+            process.kill()  # checkpoints are whole at any moment
+            process.join()
 
 
-def _begin(updates: Any, stop: Any) -> None:
-    """In a new process: Ctrl-C reaches its parent, which stops it."""
-    global _updates, _stop
-    _updates, _stop = updates, stop
-    updates.cancel_join_thread()  # what nobody reads any more must not keep this process
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _require_success(key: str, process: Any, answer: Any) -> None:
+    """Raise what an ended process has answered, if it is an error."""
+    process.join()
+    try:
+        kind, text = answer.recv()
+    except EOFError:
+        raise ArtifactError(
+            "the process of a seed was killed",
+            where=f"train {key}",
+            remedy="run it again, with fewer ESPALIER_WORKERS if memory ran out; it goes on from its checkpoints",
+        ) from None
+    if kind == "user":
+        raise EspalierError(text)
+    if kind == "bug":
+        raise RuntimeError(text)
 
 
-def _train(train: Training, key: str, seed: int) -> str | None:
-    """Train in a worker; an error that a user can correct, as its line."""
+def _train(train: Training, key: str, seed: int, board: Any, place: int, told: Any) -> None:
+    """Train in a process of its own, and tell how it ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this process
     parent = parent_process()
 
-    def show(seed: int, step: int, note: str) -> None:
+    def show(seed: int, step: int, rate: float, loss: float) -> None:
         if parent is None or not parent.is_alive():
-            os._exit(1)  # the pool's own loop would wait for ever
-        if _stop.is_set():
-            raise _StoppedError
-        _updates.put((seed, step, note))
+            os._exit(1)
+        board[3 * place : 3 * place + 3] = [step, rate, loss]
 
+    answer = ("done", "")
     try:
         train(key, seed, show)
     except EspalierError as error:
-        return str(error)
-    except _StoppedError:
-        pass
-    return None
-
-
-def _latest(updates: Any) -> list[tuple[int, int, str]]:
-    """The last update of each seed since the last call."""
-    latest: dict[int, tuple[int, int, str]] = {}
-    try:
-        while True:
-            shown = updates.get_nowait()
-            latest[shown[0]] = shown
-    except Empty:
-        return list(latest.values())
+        answer = ("user", str(error))
+    except MemoryError:
+        answer = ("bug", "out of memory")
+    except Exception as error:
+        traceback.print_exc()
+        answer = ("bug", f"{type(error).__name__}: {error}")
+    told.send(answer)

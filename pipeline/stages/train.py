@@ -201,8 +201,9 @@ def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
     steps = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training").steps
     tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps, note="") for seed in model.seeds}
 
-    def show(seed: int, step: int, note: str) -> None:
-        bar.update(tasks[seed], completed=step, note=note)
+    def show(seed: int, step: int, rate: float, loss: float) -> None:
+        dev_loss = "" if math.isnan(loss) else f", dev loss {loss:.3f}"
+        bar.update(tasks[seed], completed=step, note=f"{rate:,.0f} tokens/s{dev_loss}")
 
     return show
 
@@ -217,8 +218,7 @@ def _watcher(key: str, seed: int, show: Show) -> Callable[[Progress], None]:
         nonlocal written
         last = progress.history[-1] if progress.history else None
         rate = progress.tokens_per_second
-        dev_loss = f", dev loss {last['dev_loss']:.3f}" if last else ""
-        show(seed, progress.step, f"{rate:,.0f} tokens/s{dev_loss}")
+        show(seed, progress.step, rate, last["dev_loss"] if last else math.nan)
         if last and len(progress.history) > written:
             written = len(progress.history)
             line = {"time": round(time.time()), **last, "seconds": round(progress.seconds, 1), "rate": round(rate)}

@@ -12,8 +12,9 @@ from pipeline.seeds import Show
 
 
 def write_seed(key: str, seed: int, show: Show) -> None:
-    show(seed, 1, "one")
-    show(seed, 2, "two")
+    show(seed, 1, 10.0, 0.5)
+    show(seed, 2, 20.0, 0.25)
+    time.sleep(1)
     Path(key, str(seed)).write_text(str(os.getpid()), encoding="utf-8")
 
 
@@ -33,5 +34,5 @@ def go_on(key: str, seed: int, show: Show) -> None:
     """Train for ever; the file holds the number of the process."""
     Path(key, str(seed)).write_text(str(os.getpid()), encoding="utf-8")
     while True:
-        show(seed, 1, "")
+        show(seed, 1, 0.0, 0.0)
         time.sleep(0.01)

@@ -63,8 +63,8 @@ PARAMS: dict[str, Any] = {
     },
     "baselines": {
         "words": {"paper": "letters", "task": "letters", "preset": "letters", "dataset": "words", "split": "test",
-                  "train": "none", "parser": "none", "lexicon": "none", "published": "none", "decoder": {},
-                  "scoring": {}, "samples": 1, "seed": 1},
+                  "train": "none", "parser": "none", "lm": "none", "lexicon": "none", "published": "none",
+                  "decoder": {}, "scoring": {}, "samples": 1, "seed": 1},
     },
     "annotations": {},
     "reports": ["letters"],

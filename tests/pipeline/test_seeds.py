@@ -44,11 +44,11 @@ def has_ended(process: int) -> bool:
 
 
 def test_seeds_train_in_other_processes_and_their_last_steps_are_shown(trainings: Any, tmp_path: Path) -> None:
-    shown: list[tuple[int, int, str]] = []
+    shown: list[tuple[int, int, float, float]] = []
     side_by_side(trainings.write_seed, str(tmp_path), [1, 2], 2, lambda *step: shown.append(step))
     processes = {(tmp_path / str(seed)).read_text(encoding="utf-8") for seed in (1, 2)}
     assert str(os.getpid()) not in processes
-    assert {(1, 2, "two"), (2, 2, "two")} <= set(shown)
+    assert {(1, 2, 20.0, 0.25), (2, 2, 20.0, 0.25)} <= set(shown)
 
 
 def test_what_one_seed_raises_is_its_line_and_the_others_stop(trainings: Any, tmp_path: Path) -> None:

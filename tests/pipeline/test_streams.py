@@ -32,7 +32,8 @@ def shell(command: str, **more: str) -> subprocess.CompletedProcess[bytes]:
         (f"{PROGRAM} train nosuch >&- 2>&-", b""),
         (f"{PROGRAM} nosuch 2>&-", b""),
         (f"{PROGRAM} generate <&-", b"espalier: nothing is asked for; give an argument, or --file, or standard input: "
-                                    b"one format a line; after tabs its rhyme letters and its tune\n"),
+                                    b"one format a line; after tabs its rhyme letters, tune, variant, tones "
+                                    b"and acrostic\n"),
     ],
 )  # fmt: skip
 def test_a_stream_that_is_closed_or_full_is_one_line(command: str, message: bytes) -> None:

@@ -25,6 +25,7 @@ from espalier.syntax.constituency import read_tree
 from espalier.syntax.dependency import Dependencies
 from espalier.syntax.levels import linearize
 from espalier.verse.text import units_of
+from espalier.verse.tunes import Tune, tunes
 
 #: Rows of each source.
 ROWS: Final = 120
@@ -194,6 +195,49 @@ def _songci(folder: Path, seed: int) -> None:
     _write(folder / "ci.song.0.json", [json.dumps(poems, ensure_ascii=False)])
 
 
+def _songnet_released(folder: Path, seed: int) -> None:
+    """Five draws that are the poems themselves, and the names of their tunes."""
+    poems = [
+        (poem.tune, "".join(f"{unit}</s>" for unit in units_of(poem.target))) for poem in verse_zh.grow(ROWS, seed)
+    ]
+    for draw in range(1, 6):
+        lines = (f"nobody<s1>{tune}<s2>{text}\t<bos>{text}" for tune, text in poems)
+        _write(folder / f"out{draw}.txt", lines)
+    _write(folder / "cipai.txt", [" ".join(sorted({tune for tune, _ in poems}))])
+
+
+def _couyun(folder: Path, seed: int) -> None:
+    """One variant of each tune, and the characters of some poems in two rhymes of either tone."""
+    forms = folder / "couyun" / "ci_pu"
+    named = tunes()
+    index = [{"idx": number, "names": [name], "names_trad": [name]} for number, name in enumerate(named)]
+    _write(forms / "ci_index.json", [json.dumps(index, ensure_ascii=False)])
+    for number, tune in enumerate(named.values()):
+        _write(forms / "ci_list" / f"cipai_{number}.json", [json.dumps([_variant(tune)], ensure_ascii=False)])
+    characters = sorted({word for poem in verse_zh.grow(ROWS, seed) for word in poem.target if word.isalpha()})
+    rhymes = [
+        f'{name} = ["{"".join(characters[part::4])}", {tone}, {group}, {group}, {part + 1}]'
+        for part, (name, tone, group) in enumerate((("a1", 1, 1), ("b2", 1, 2), ("c3", 3, -1), ("d4", 3, -2)))
+    ]
+    _write(folder / "couyun" / "hanzi" / "hanzi_class.py", rhymes)
+
+
+def _variant(tune: Tune) -> dict[str, object]:
+    """A tune's only variant: free tones but where it rhymes; places of the other tone are negative."""
+    tones, text, groups = "", "", dict[str, list[int]]()
+    for unit, letter, sign in zip(tune.units, tune.rhyme, tune.tone, strict=True):
+        count = sum(length for length, _ in unit)
+        text += "".join("字" * length + mark for length, mark in unit)
+        tones += "中" * (count - 1) + (sign if letter != "." else "中")
+        if letter != ".":
+            group = groups.setdefault(letter, [])
+            last = len(tones) - 1
+            group.append(-last if group and tones[group[0]] != sign else last)
+    places = sorted(abs(place) for group in groups.values() for place in group)
+    classes = {str(number): group for number, group in enumerate(groups.values())}
+    return {"ge_lyu_str": tones, "rhyme_pos": places, "yun_classify": classes, "origin": text}
+
+
 def _songs(folder: Path, seed: int) -> None:
     lines = [line.target for line in lyrics_zh.grow(8 * ROWS, seed)]
     songs = [{"title": "", "singer": "", "lyric": lines[start : start + 8]} for start in range(0, len(lines), 8)]
@@ -281,6 +325,8 @@ SYNTHETIC: Final[dict[str, Writer]] = {
     "weibo_cdial": _cdial,
     "xdailydialog": _xdailydialog,
     "songci": _songci,
+    "songnet_released": _songnet_released,
+    "couyun": _couyun,
     "lyrics_songs": _songs,
     "sonnets_friedman": _friedman,
     "sonnets_deepspeare": _deepspeare,
