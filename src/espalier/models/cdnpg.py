@@ -1,8 +1,8 @@
 """C-DNPG (Gu et al. 2022): a Transformer whose attention depends on a continuous granularity of each token.
 
 A granularity head in each layer estimates whether a token belongs to the sentence's template or to its details; two
-masks made of that, resonance and scope, multiply the weights of self-attention (`layers.granularity`). Without a mask it
-is the Transformer baseline, which may copy from the source.
+masks made of that, resonance and scope, multiply the weights of self-attention (`layers.granularity`). Without a mask
+it is the Transformer baseline, which may copy from the source.
 """
 
 from __future__ import annotations
