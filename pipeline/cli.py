@@ -64,7 +64,10 @@ STAGES = {
     "report": ("report", "Put a paper's runs beside its printed numbers."),
 }
 #: The other commands.
-OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "judge", "repro", "rehearse", "verify", "pages"}
+OTHERS = {
+    "adopt", "chat", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse", "reply", "repro",
+    "verify",
+}  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -243,6 +246,8 @@ def paraphrase(
 
     A line of --file is a sentence and, after a tab if wanted, its template. Where nothing says what guides it, the 3
     most frequent templates of the model's corpus do, a text each. Nothing is drawn: a call repeated writes the same.
+
+    Where --model reads texts alone, such as a C-DNPG, nothing guides it and nothing is expanded.
     """
     from espalier.inference.requests import PairRequest
     from pipeline.commands.paraphrase import requests_of, write
@@ -253,6 +258,29 @@ def paraphrase(
         requests, model, expander, template=template, like=like, full=full, templates=templates, n=n, beam=beam,
         show_tree=show_tree, json=json,
     )  # fmt: skip
+
+
+@app.command()
+def granularity(
+    text: Annotated[str | None, typer.Argument(help="An English sentence.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw it into this SVG file: warm is template.")] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    beam: Annotated[int, typer.Option(help=f"Of the paraphrase; {MAX_BEAM:,} at most.")] = 8,
+    file: FileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say how far each piece of a sentence and of its paraphrase is a detail (1) or the template's (0), by layer.
+
+    The model is a C-DNPG. A line of --file is a sentence.
+    """
+    from espalier.inference.requests import PairRequest
+    from pipeline.commands.granularity import requests_of, write
+
+    requests = requests_of(file, [] if text is None else [PairRequest(text)])  # paths in this folder
+    drawing = None if out is None else out.resolve()
+    _enter(profile.value if profile else "nursery")
+    write(requests, model, out=drawing, beam=beam, json=json)
 
 
 @app.command()
