@@ -66,7 +66,7 @@ def page_of(result: TextGranularity) -> str:
     for side, _, pieces, layers in _sides(result):
         widths = [max(len(piece), 4) for piece in pieces]
         lines.append("  ".join([f"{side:8}", *map(str.rjust, pieces, widths)]))
-        for layer, values in reversed(layers.items()):
+        for layer, values in reversed([*layers.items()]):
             numbers = [f"{value:.2f}".rjust(width) for value, width in zip(values, widths, strict=True)]
             lines.append("  ".join([f"layer {layer}".ljust(8), *numbers]))
     return "\n".join([*lines, ""])

@@ -7,6 +7,7 @@ it is the Transformer baseline, which may copy from the source.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -147,14 +148,7 @@ class CDNPG(nn.Module):
         """The granularity of each token in each layer (figure 2); padding has values without a meaning."""
         memories, _, encoded = self._read(batch)
         decoded = self._decoded(batch, memories)
-        return Granularities(*(
-            {
-                layer: block.attention.granularity(x)
-                for layer, (block, x) in enumerate(zip(blocks, states[:-1], strict=True), 1)
-                if block.attention.granularity is not None
-            }
-            for blocks, states in ((self._encoder, encoded), (self._decoder, decoded))
-        ))  # fmt: skip
+        return Granularities(_levels(self._encoder, encoded), _levels(self._decoder, decoded))
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
@@ -252,6 +246,16 @@ class Pointer(nn.Module):
         weights, contexts = self.attention(hidden, memory)
         features = torch.cat([hidden, contexts, embedded], dim=-1)
         return weights, linear(features, self.gate.weight, self.gate.bias).float().log_softmax(-1)
+
+
+def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tensor]) -> dict[int, Tensor]:
+    """z of each layer with a granularity head, from its input H^(l-1)."""
+    heads = [block.attention.granularity for block in blocks]
+    return {
+        layer: head(x)
+        for layer, (head, x) in enumerate(zip(heads, states[:-1], strict=True), start=1)
+        if head is not None
+    }
 
 
 def _initialise(module: nn.Module) -> None:

@@ -105,6 +105,7 @@ def heatmap_figure(panels: Sequence[Heatmap], name: str, label: str) -> str:
             axes.set_yticks([row + 0.5 for row in range(len(panel.rows))], list(panel.rows), parse_math=False)
             places = [column + 0.5 for column in range(len(panel.columns))]
             axes.set_xticks(places, list(panel.columns), rotation=30, ha="right", parse_math=False)
+            axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
         return _svg(figure, name, label)
 
