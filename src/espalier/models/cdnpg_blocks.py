@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from espalier.layers.attention import Attention, Factors, KeyValues
-from espalier.layers.granularity import Granularity
+from espalier.layers.granularity import Granularity, resonance
 from espalier.layers.residual import FeedForward, Residual
 from espalier.models.cdnpg_config import CDNPGConfig
 
@@ -141,8 +141,7 @@ class DecoderBlock(nn.Module):
     def _after_self_attention(self, x: Tensor, memory: Memory) -> Tensor:
         factors: Factors | None = None
         if self.cross_granularity is not None and memory.granularity is not None:
-            z = self.cross_granularity(x)
-            places = torch.arange(x.shape[1], device=x.device)
-            factors = self.cross_granularity.factors(z, memory.granularity, places, places)
+            values = resonance(self.cross_granularity(x), memory.granularity)
+            factors = Factors(values[:, None], self.cross_granularity.renormalised)
         x = self.cross_residual(x, partial(self.cross, memory=memory.key_values, bias=memory.bias, factors=factors))
         return self.feed_forward_residual(x, self.feed_forward)
