@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 import torch
-from small_params import corpus, dataset, empty, model, write
+from small_params import PRESETS, corpus, dataset, empty, model, run, write
 
 import espalier
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.inference.folder import save_system
+from espalier.io.tables import read_table
 from espalier.models.registry import ARCHITECTURES
 from espalier.models.serialization import save_model
 
@@ -153,3 +154,29 @@ def test_a_drawing_of_too_many_texts_is_refused(
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{SOURCE}\n" * 11))
     line = refused(harbour, "granularity", "--model", "cdnpg_rs", "--out", "z.svg")
     assert "--out: 11 texts in one drawing; at most 10" in line
+
+
+# --- From a corpus to a text ------------------------------------------------------------------------------------------
+
+
+def test_a_corpus_without_trees_becomes_a_model_that_writes_and_shows_its_granularity(tmp_path: Path, cli: Cli) -> None:
+    tree = empty()
+    split = {"kind": "group", "seed": 1, "sides": False, "dev": 6, "test": 6}
+    tree["corpora"] = {"said": corpus("pairs", "en", "paraphrase_en", options={"count": 60, "seed": 1}, split=split)}
+    tree["datasets"]["linearize"] = {"said": dataset("pairs", "said", pieces=200, trees=False, max_length=60)}
+    tree["presets"] = PRESETS
+    training = PRESETS["guig"]["training"]
+    tree["models"] = {
+        "cdnpg_rs": model("cdnpg", "said", SIZES | {"copying": True, "positions": 64}, paper="guig", training=training)
+    }
+    tree["runs"] = {"cdnpg_rs": run("paraphrase", "cdnpg_rs", "said", {"beam": 2, "max_ids": 61})}
+    write(tmp_path, tree)
+    for stage, key in (
+        ("parse", "said"), ("filter", "said"), ("linearize", "said"), ("train", "cdnpg_rs"), ("decode", "cdnpg_rs"),
+    ):  # fmt: skip
+        answer = cli(tmp_path, stage, key)
+        assert answer.status == 0, answer.err
+    table = read_table(tmp_path / "outputs/guig/cdnpg_rs.parquet")
+    assert len(table) == 6 and table["nll"].notna().all() and (table["tree"] == "").all()
+    answer = cli(tmp_path, "granularity", "the cook sees a dog .", "--model", "cdnpg_rs")
+    assert answer.status == 0 and answer.out.startswith("encoder")
