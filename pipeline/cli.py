@@ -64,7 +64,10 @@ STAGES = {
     "report": ("report", "Write the report of a paper: its runs beside the printed numbers."),
 }
 #: The other commands.
-OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "judge", "repro", "rehearse", "verify", "pages"}
+OTHERS = {
+    "adopt", "chat", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse", "reply", "repro",
+    "verify",
+}  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -260,6 +263,8 @@ def paraphrase(
 
     A line of --file is a sentence; a template may follow after a tab. Without a template the three most frequent ones
     of the training data are used, one text each. The search is deterministic.
+
+    A model that reads texts alone, such as C-DNPG, takes no template.
     """
     from espalier.inference.requests import PairRequest
     from pipeline.commands.paraphrase import requests_of, write
@@ -270,6 +275,31 @@ def paraphrase(
         requests, model, expander, template=template, like=like, full=full, templates=templates, n=n, beam=beam,
         show_tree=show_tree, json=json,
     )  # fmt: skip
+
+
+@app.command()
+def granularity(
+    text: Annotated[str | None, typer.Argument(help="An English sentence.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="An SVG file for the heatmap; warm colours are template words.")
+    ] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    beam: Annotated[int, typer.Option(help=f"The number of beams of the paraphrase, at most {MAX_BEAM:,}.")] = 8,
+    file: FileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the granularity of each piece of a sentence and of its paraphrase by layer: 0 template, 1 detail.
+
+    The model is a C-DNPG. A line of --file is a sentence.
+    """
+    from espalier.inference.requests import PairRequest
+    from pipeline.commands.granularity import requests_of, write
+
+    requests = requests_of(file, [] if text is None else [PairRequest(text)])  # paths in this folder
+    drawing = None if out is None else out.resolve()
+    _enter(profile.value if profile else "nursery")
+    write(requests, model, out=drawing, beam=beam, json=json)
 
 
 @app.command()

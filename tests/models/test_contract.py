@@ -65,5 +65,5 @@ def test_every_architecture_satisfies_it(arch: str, data: VerseData, linearized:
         "dialogue": WordVocabulary(("a", "b"), "en"),
     }
     kind = ARCHITECTURES[arch]
-    model = kind.build(kind.config.model_validate({"width": 12}), vocabularies[kind.encoding])
+    model = kind.build(kind.config.model_validate({"width": 36}), vocabularies[kind.encoding])
     check_model(model, arch)

@@ -12,3 +12,5 @@ Activation = Literal["gelu", "gelu_tanh"]
 Smoothing = Literal["uniform", "released"]
 #: Whether probabilities or, as released, their logarithms are mixed: `layers.copy.mix`.
 Mixture = Literal["distribution", "released"]
+#: What the granularity of tokens does to attention weights: `layers.granularity.Granularity`.
+GranularityMask = Literal["resonance", "scope", "product", "average"]
