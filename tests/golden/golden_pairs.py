@@ -29,6 +29,8 @@ from espalier.metrics.paraphrase import (
 from espalier.models.contract import ChainModel
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
+from espalier.models.pair_seq2seq import PairSeq2Seq
+from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
@@ -154,6 +156,17 @@ def scpn(_: Path) -> Any:
     return [found, SCPNConfig().model_dump()]
 
 
+def pair_seq2seq(_: Path) -> Any:
+    small: dict[str, Any] = {"width": 6, "word": 6, "encoder_layers": 2, "layers": 3}
+    pointer = {"residual": 0, "layers": 1, "bidirectional": True, "attention": True, "copying": True}
+    variants: list[dict[str, Any]] = [{}, {"cell": "gru", "residual": 1, "attention": True}, pointer,
+                                      {**pointer, "coverage": 1.0}]  # fmt: skip
+    examples = data()
+    configs = [PairSeq2SeqConfig(**small | changes) for changes in variants]
+    return [[values_of(PairSeq2Seq(config, examples.vocabulary), examples) for config in configs],
+            PairSeq2SeqConfig().model_dump()]  # fmt: skip
+
+
 # --- Decoding ---------------------------------------------------------------------------------------------------------
 
 
@@ -259,6 +272,7 @@ COMPONENTS = {
     "baselines.paraphrase": baselines,
     "encodings.pairs": paraphrase,
     "models.guig": guig,
+    "models.pair_seq2seq": pair_seq2seq,
     "models.scpn": scpn,
     "decoding.paraphrase": decoding,
     "metrics.paraphrase": metrics,

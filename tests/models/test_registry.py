@@ -127,10 +127,11 @@ def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:
 def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
     with pytest.raises(
         ConfigError,
-        match=r"^models\.x\.arch: unknown arch 'gru'; allowed: guig, rnn_seq2seq, scpn, songnet, verse_seq2seq, x2tree",
+        match=r"^models\.x\.arch: unknown arch 'gru'; allowed: "
+        "guig, pair_seq2seq, rnn_seq2seq, scpn, songnet, verse_seq2seq, x2tree",
     ):
         architecture("gru", where="models.x.arch")
-    assert set(ARCHITECTURES) == {"guig", "rnn_seq2seq", "scpn", "songnet", "verse_seq2seq", "x2tree"}
+    assert set(ARCHITECTURES) == {"guig", "pair_seq2seq", "rnn_seq2seq", "scpn", "songnet", "verse_seq2seq", "x2tree"}
 
 
 class Toy(torch.nn.Module):
