@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from espalier.io.registry import entry, imported
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn_config import SCPNConfig
@@ -51,6 +52,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
     "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
     "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
+    "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
     "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
     "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
 }
