@@ -27,6 +27,8 @@ from espalier.metrics.paraphrase import (
     paraphrase_statistics,
 )
 from espalier.models.contract import ChainModel
+from espalier.models.dnpg import DNPG, aligned_levels
+from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.pair_seq2seq import PairSeq2Seq
@@ -167,6 +169,15 @@ def pair_seq2seq(_: Path) -> Any:
             PairSeq2SeqConfig().model_dump()]  # fmt: skip
 
 
+def dnpg(_: Path) -> Any:
+    small: dict[str, Any] = {"width": 6, "heads": 2, "inner": 7, "encoder_layers": 1, "layers": 2, "positions": 40}
+    examples = data()
+    configs = [DNPGConfig(**small | changes) for changes in ({}, {"window": 1, "encoder_layers": 2})]
+    found = [values_of(DNPG(config, examples.vocabulary), examples) for config in configs]
+    levels = aligned_levels(torch.tensor([[7, 8, 9]]), torch.tensor([[9, 6, 3]]))
+    return [found, levels.source.tolist(), levels.target.tolist(), DNPGConfig().model_dump()]
+
+
 # --- Decoding ---------------------------------------------------------------------------------------------------------
 
 
@@ -271,6 +282,7 @@ def baselines(_: Path) -> Any:
 COMPONENTS = {
     "baselines.paraphrase": baselines,
     "encodings.pairs": paraphrase,
+    "models.dnpg": dnpg,
     "models.guig": guig,
     "models.pair_seq2seq": pair_seq2seq,
     "models.scpn": scpn,

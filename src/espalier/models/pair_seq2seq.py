@@ -13,6 +13,7 @@ to copy. Coverage is equations 10 to 13.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -65,11 +66,11 @@ class PairSeq2Seq(nn.Module):
         width, pieces = config.width, vocabulary.text_size
         # Of the same scale as an LSTM's initial weights.
         self.embedding = embedding(pieces, config.word, std=0.1)
-        shape = {"residual": config.residual, "dropout": config.dropout}
-        self.encoder = RecurrentStack(
-            config.cell, config.word, width, config.encoder_layers, **shape, bidirectional=config.bidirectional
+        stack = partial(
+            RecurrentStack, config.cell, config.word, width, residual=config.residual, dropout=config.dropout
         )
-        self.decoder = RecurrentStack(config.cell, config.word, width, config.layers, **shape)
+        self.encoder = stack(config.encoder_layers, bidirectional=config.bidirectional)
+        self.decoder = stack(config.layers)
         self.parts = 2 if config.cell == "lstm" else 1
         self.initial = nn.Linear(width, self.parts * config.layers * width)
         attention = CoverageAttention(width, width, width, coverage=config.coverage > 0)
