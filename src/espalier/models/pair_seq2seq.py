@@ -64,8 +64,8 @@ class PairSeq2Seq(nn.Module):
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         width, pieces = config.width, vocabulary.text_size
-        # Of the same scale as an LSTM's initial weights.
-        self.embedding = embedding(pieces, config.word, std=0.1)
+        # Of the scale of the states that they are added to; with a fifth of it training starts much slower.
+        self.embedding = embedding(pieces, config.word, std=0.5)
         stack = partial(
             RecurrentStack, config.cell, config.word, width, residual=config.residual, dropout=config.dropout
         )
