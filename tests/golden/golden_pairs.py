@@ -29,8 +29,12 @@ from espalier.metrics.paraphrase import (
 from espalier.models.cdnpg import CDNPG
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.contract import ChainModel
+from espalier.models.dnpg import DNPG, aligned_levels
+from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
+from espalier.models.pair_seq2seq import PairSeq2Seq
+from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
@@ -168,6 +172,26 @@ def cdnpg(_: Path) -> Any:
     return [found, CDNPGConfig().model_dump()]
 
 
+def pair_seq2seq(_: Path) -> Any:
+    small: dict[str, Any] = {"width": 6, "word": 6, "encoder_layers": 2, "layers": 3}
+    pointer = {"residual": 0, "layers": 1, "bidirectional": True, "attention": True, "copying": True}
+    variants: list[dict[str, Any]] = [{}, {"cell": "gru", "residual": 1, "attention": True}, pointer,
+                                      {**pointer, "coverage": 1.0}]  # fmt: skip
+    examples = data()
+    configs = [PairSeq2SeqConfig(**small | changes) for changes in variants]
+    return [[values_of(PairSeq2Seq(config, examples.vocabulary), examples) for config in configs],
+            PairSeq2SeqConfig().model_dump()]  # fmt: skip
+
+
+def dnpg(_: Path) -> Any:
+    small: dict[str, Any] = {"width": 6, "heads": 2, "inner": 7, "encoder_layers": 1, "layers": 2, "positions": 40}
+    examples = data()
+    configs = [DNPGConfig(**small | changes) for changes in ({}, {"window": 1, "encoder_layers": 2})]
+    found = [values_of(DNPG(config, examples.vocabulary), examples) for config in configs]
+    levels = aligned_levels(torch.tensor([[7, 8, 9]]), torch.tensor([[9, 6, 3]]))
+    return [found, levels.source.tolist(), levels.target.tolist(), DNPGConfig().model_dump()]
+
+
 # --- Decoding ---------------------------------------------------------------------------------------------------------
 
 
@@ -272,7 +296,9 @@ def baselines(_: Path) -> Any:
 COMPONENTS = {
     "baselines.paraphrase": baselines,
     "encodings.pairs": paraphrase,
+    "models.dnpg": dnpg,
     "models.guig": guig,
+    "models.pair_seq2seq": pair_seq2seq,
     "models.scpn": scpn,
     "models.cdnpg": cdnpg,
     "decoding.paraphrase": decoding,

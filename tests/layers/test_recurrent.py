@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from espalier.layers.linear import constant_weights
-from espalier.layers.recurrent import BilinearAttention, RecurrentEncoder, lstm_step
+from espalier.layers.recurrent import BilinearAttention, CoverageAttention, RecurrentEncoder, RecurrentStack, lstm_step
 
 
 def encoder(bidirectional: bool) -> RecurrentEncoder:
@@ -97,3 +97,66 @@ def test_steps_drop_between_layers_while_training_alone() -> None:
     lstm.eval()
     still = [lstm_step(lstm, x, zero, zero)[0][-1] for _ in range(2)]
     assert torch.equal(*still)
+
+
+@pytest.mark.parametrize(
+    ("residual", "words", "states"),
+    [(0, 0, 1), (1, 1, 4), (2, 1, 2), (3, 0, 1), (4, 1, 1)],
+    ids=lambda value: str(value),
+)
+@torch.no_grad()
+def test_a_residual_connection_adds_the_output_n_layers_below(residual: int, words: int, states: int) -> None:
+    """Four layers whose every state is tanh(1): the input is added `words` times, and `states` states."""
+    stack = RecurrentStack("lstm", 5, 5, 4, residual=residual)
+    for layer in stack.layers:
+        for parameter in layer.parameters():
+            parameter.zero_()
+        layer.bias_ih_l0.copy_(
+            torch.tensor([50.0, -50.0, 50.0, 50.0]).repeat_interleave(5)
+        )  # enter, forget, new, leave
+    x, state = torch.randn(2, 3, 5), torch.zeros(2, 4, 2, 5)
+    wanted = words * x + states * torch.tensor(1.0).tanh()
+    assert torch.allclose(stack(x, state), wanted, atol=1e-6)
+    assert torch.allclose(stack.encode(x, real_of([3, 3], 3))[0], wanted, atol=1e-6)
+    top, state = stack.step(x[:, 0], state)
+    assert torch.allclose(top, wanted[:, 0], atol=1e-6)
+    assert torch.allclose(state[0], torch.tensor(1.0).tanh().expand(4, 2, 5)) and torch.allclose(
+        state[1], torch.ones(4, 2, 5)
+    )
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+@torch.no_grad()
+def test_a_stack_without_residual_connections_is_the_module_s(kind: str) -> None:
+    torch.manual_seed(7)
+    stack = RecurrentStack(kind, 4, 6, 3, bidirectional=True)  # type: ignore[arg-type]
+    module = (nn.LSTM if kind == "lstm" else nn.GRU)(4, 3, 3, batch_first=True, bidirectional=True)
+    for number, layer in enumerate(stack.layers):
+        for name, parameter in layer.named_parameters():
+            getattr(module, name.replace("l0", f"l{number}")).copy_(parameter)
+    x = torch.randn(2, 5, 4)
+    outputs, last = stack.encode(x, real_of([5, 5], 5))
+    wanted, state = module(x)
+    assert torch.allclose(outputs, wanted, atol=1e-6)
+    final = state[0] if kind == "lstm" else state
+    assert torch.allclose(last, torch.cat([final[-2], final[-1]], dim=1), atol=1e-6)
+
+
+def test_an_odd_width_has_no_two_directions() -> None:
+    with pytest.raises(ValueError, match="width 5 cannot be divided"):
+        RecurrentStack("gru", 4, 5, 1, bidirectional=True)
+
+
+@torch.no_grad()
+def test_coverage_raises_the_scores_of_places_that_were_attended_to() -> None:
+    """With v = 1 and the other maps 0, a score is tanh(c_i): weights of coverage 0 and 1 are 1 to e^tanh(1)."""
+    attend, states = CoverageAttention(3, 5, 1, coverage=True), torch.randn(1, 2, 5)
+    for parameter in attend.parameters():
+        parameter.zero_()
+    attend.score.weight.fill_(1.0)
+    assert attend.covered is not None
+    attend.covered.fill_(1.0)
+    memory = attend.project_memory(states, torch.tensor([[4, 5]]), real_of([2], 2))
+    weights, context = attend(torch.zeros(1, 1, 3), memory, torch.tensor([[[0.0, 1.0]]]))
+    assert weights[0, 0].tolist() == pytest.approx([0.318300, 0.681700], abs=1e-6)
+    assert torch.allclose(context[0, 0], weights[0, 0] @ states[0])

@@ -68,3 +68,16 @@ def linearized() -> Callable[..., PairData]:
         return PairData.of([str(place) for place in range(len(rows))], columns, voc)
 
     return made
+
+
+@pytest.fixture(scope="session")
+def untreed() -> Callable[..., PairData]:
+    """Pairs of (source, target) without trees, under a vocabulary of their own."""
+
+    def made(rows: list[tuple[str, str]], *, pieces: int) -> PairData:
+        voc = PairVocabulary.build([text for row in rows for text in row], None, "en", pieces=pieces, lower=True)
+        source, target = (voc.encode_texts(list(side)) for side in zip(*rows, strict=True))
+        columns = {"source": source, "target": target} | dict.fromkeys(("source_tree", "target_tree"), [[]] * len(rows))
+        return PairData.of([str(place) for place in range(len(rows))], columns, voc)
+
+    return made

@@ -127,10 +127,21 @@ def test_weights_of_another_vocabulary_are_refused(saved: Path) -> None:
 def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
     with pytest.raises(
         ConfigError,
-        match=r"^models\.x\.arch: unknown arch 'gru'; allowed: cdnpg, guig, rnn_seq2seq, scpn, songnet, verse_seq2seq",
+        match=r"^models\.x\.arch: unknown arch 'gru'; allowed: "
+        "cdnpg, dnpg, guig, pair_seq2seq, rnn_seq2seq, scpn, songnet, verse_seq2seq, x2tree",
     ):
         architecture("gru", where="models.x.arch")
-    assert set(ARCHITECTURES) == {"cdnpg", "guig", "rnn_seq2seq", "scpn", "songnet", "verse_seq2seq", "x2tree"}
+    assert set(ARCHITECTURES) == {
+        "cdnpg",
+        "dnpg",
+        "guig",
+        "pair_seq2seq",
+        "rnn_seq2seq",
+        "scpn",
+        "songnet",
+        "verse_seq2seq",
+        "x2tree",
+    }
 
 
 class Toy(torch.nn.Module):

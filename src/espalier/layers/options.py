@@ -14,3 +14,5 @@ Smoothing = Literal["uniform", "released"]
 Mixture = Literal["distribution", "released"]
 #: What the granularity of tokens does to attention weights: `layers.granularity.Granularity`.
 GranularityMask = Literal["resonance", "scope", "product", "average"]
+#: A recurrent layer: Hochreiter and Schmidhuber (1997), or Cho et al. (2014).
+Cell = Literal["lstm", "gru"]

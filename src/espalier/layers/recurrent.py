@@ -1,8 +1,9 @@
-"""Recurrent encoders of padded rows, attention over their states, and single steps of recurrent cells."""
+"""Recurrent encoders of padded rows, stacks of layers, attention over states, and single steps of recurrent cells."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from espalier.layers.linear import linear
+from espalier.layers.options import Cell
 
 
 class RecurrentEncoder(nn.Module):
@@ -53,7 +55,7 @@ class AttentionMemory:
     Attributes:
         ids: (sources, length) the ids of the encoder's input.
         states: (sources, length, states' width).
-        keys: (sources, query width, length).
+        keys: as the attention projects them: (sources, query width, length), or (sources, length, width).
         bias: (sources, 1, length) -inf at padding, else 0; 0 everywhere in a row of padding.
     """
 
@@ -66,6 +68,12 @@ class AttentionMemory:
         """The rows `index`, in that order."""
         parts = (self.ids, self.states, self.keys, self.bias)
         return AttentionMemory(*(part.index_select(0, index) for part in parts))
+
+
+def hidden_bias(real: Tensor) -> Tensor:
+    """(sources, length) bool, False at padding, to the bias of an `AttentionMemory`."""
+    hidden = ~real & real.any(1, keepdim=True)
+    return torch.zeros(real.shape, device=real.device).masked_fill(hidden, -torch.inf)[:, None]
 
 
 class BilinearAttention(nn.Module):
@@ -83,9 +91,7 @@ class BilinearAttention(nn.Module):
             ids: (sources, length) the encoder's input.
             real: (sources, length) bool, False at padding.
         """
-        hidden = ~real & real.any(1, keepdim=True)
-        bias = torch.zeros(real.shape, device=real.device).masked_fill(hidden, -torch.inf)
-        return AttentionMemory(ids, states, self.score(states).transpose(1, 2), bias[:, None])
+        return AttentionMemory(ids, states, self.score(states).transpose(1, 2), hidden_bias(real))
 
     def forward(self, query: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """Attend from `n` places of each source.
@@ -204,3 +210,118 @@ class AdditiveAttention(nn.Module):
         hidden = ~real & real.any(1, keepdim=True)
         weights = self.score(combined)[..., 0].masked_fill(hidden, -torch.inf).softmax(-1)
         return torch.bmm(weights[:, None], states)[:, 0]
+
+
+class CoverageAttention(nn.Module):
+    """v . tanh(W_h s_i + W_s q + w_c c_i + b), through a softmax over i: See et al. (2017), equations 1, 2 and 11.
+
+    c_i, the coverage, is the sum of the weights of place i at the places before. `coverage` adds the term w_c c_i.
+    """
+
+    def __init__(self, query: int, states: int, width: int, *, coverage: bool = False) -> None:
+        super().__init__()
+        self.key, self.query = nn.Linear(states, width, bias=False), nn.Linear(query, width)
+        self.score = nn.Linear(width, 1, bias=False)
+        self.covered = nn.Parameter(torch.zeros(width)) if coverage else None
+
+    def project_memory(self, states: Tensor, ids: Tensor, real: Tensor) -> AttentionMemory:
+        """Project the keys once for many queries. Arguments are those of `BilinearAttention.project_memory`."""
+        return AttentionMemory(ids, states, self.key(states), hidden_bias(real))
+
+    def forward(self, query: Tensor, memory: AttentionMemory, coverage: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Attend from `n` places of each source.
+
+        Args:
+            query: (sources, n, query width).
+            coverage: (sources, n, length); None means 0.
+
+        Returns:
+            (sources, n, length) float32 weights, which sum to 1; (sources, n, states' width) contexts.
+        """
+        combined = memory.keys[:, None] + linear(query, self.query.weight, self.query.bias)[:, :, None]
+        if self.covered is not None and coverage is not None:
+            combined = combined + coverage[..., None] * self.covered
+        weights = (self.score(combined.tanh())[..., 0].float() + memory.bias).softmax(-1)
+        return weights, torch.bmm(weights, memory.states)
+
+
+class RecurrentStack(nn.Module):
+    """Layers of LSTMs or GRUs, each above the last, with a residual connection every `residual` layers.
+
+    The output of layer l is y_l = RNN_l(y_{l-1}), and y_l = RNN_l(y_{l-1}) + y_{l-n} where l is a multiple of n; y_0 is
+    the input (Prakash et al. 2016). The sum is read by the layer above, not by layer l's next place, as
+    in Wu et al. (2016), section 3.1. A state is (parts, layers, rows, width), of hidden states and, in LSTMs, of cells.
+
+    Args:
+        inputs: the width of the input; `width` where it is added to a layer's output.
+        width: of every layer's output; each direction has half of it if the stack is bidirectional.
+        residual: n; 0 means no residual connection.
+        dropout: on the outputs of all layers but the last.
+    """
+
+    def __init__(
+        self,
+        cell: Cell,
+        inputs: int,
+        width: int,
+        layers: int,
+        *,
+        residual: int = 0,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        if bidirectional and width % 2:
+            raise ValueError(f"width {width} cannot be divided between two directions")
+        self.residual, self.dropout = residual, dropout
+        kind, own = nn.LSTM if cell == "lstm" else nn.GRU, width // (1 + bidirectional)
+        self.layers = nn.ModuleList(
+            kind(width if layer else inputs, own, batch_first=True, bidirectional=bidirectional)
+            for layer in range(layers)
+        )
+
+    def encode(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        """Read every row up to its own end. Arguments are those of `RecurrentEncoder.forward`.
+
+        Returns:
+            (batch, time, width) outputs, 0 at padding if `x` is; (batch, width) the last layer's last hidden state of
+            each direction.
+        """
+        outputs = [x]
+        for layer in self._layers:
+            y, last = read_rows(layer, outputs[-1], real)
+            outputs.append(self._added(y, outputs))
+        return outputs[-1], last
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        """(batch, time, inputs) to (batch, time, width), from `state` before the first place."""
+        outputs = [x]
+        for layer, past in zip(self._layers, state.split(1, dim=1), strict=True):
+            hidden = past.contiguous()
+            y, _ = layer(outputs[-1], (hidden[0], hidden[1]) if isinstance(layer, nn.LSTM) else hidden[0])
+            outputs.append(self._added(y, outputs))
+        return outputs[-1]
+
+    def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Read one place `x`, (rows, inputs): its output, (rows, width), and the new state."""
+        outputs, states = [x], []
+        for layer, past in zip(self._layers, state.split(1, dim=1), strict=True):
+            if isinstance(layer, nn.LSTM):
+                states.append(torch.stack(lstm_step(layer, outputs[-1], past[0], past[1])))
+            else:
+                (weight, over, bias, over_bias), hidden = layer.all_weights[0], past[0, 0]
+                from_state = linear(hidden, over, over_bias)
+                states.append(gru_update(linear(outputs[-1], weight, bias), from_state, hidden)[None, None])
+            outputs.append(self._added(states[-1][0, 0], outputs))
+        return outputs[-1], torch.cat(states, dim=1)
+
+    @property
+    def _layers(self) -> list[nn.LSTM | nn.GRU]:
+        return cast("list[nn.LSTM | nn.GRU]", list(self.layers))
+
+    def _added(self, y: Tensor, below: list[Tensor]) -> Tensor:
+        """The output of the layer above `below`, the outputs of the layers under it, the input first."""
+        layer = len(below)
+        if self.residual and layer % self.residual == 0:
+            y = y + below[layer - self.residual]
+        return F.dropout(y, self.dropout, self.training) if self.dropout and layer < len(self.layers) else y

@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from espalier.io.registry import entry, imported
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig_config import GuiGConfig
+from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.models.songnet_config import SongNetConfig
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
@@ -51,6 +53,8 @@ ARCHITECTURES: dict[str, Architecture] = {
     "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
     "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
     "cdnpg": Architecture(CDNPGConfig, "pairs", "espalier.models.cdnpg:CDNPG"),
+    "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
+    "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
     "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
     "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
 }

@@ -1,0 +1,164 @@
+"""C-DNPG's table 5 by step: the training time of each model of paraphrases, as a multiple of the Transformer's.
+
+    python benchmarks/paraphrase_training.py [rounds]
+
+A step is forward, backward, clipping and AdamW. The models take turns step by step on equal batches, so that a machine
+that slows down slows all; on a CPU the time is that of the process. A model whose architecture is not registered is
+left out. Equal steps are what the pipeline gives all models; the table's hours are until convergence.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from espalier.datasets.batching import batch_plan
+from espalier.datasets.pairs.data import PairBatch, PairData, PairView
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.models.registry import ARCHITECTURES
+from espalier.training.config import TrainingConfig
+from espalier.training.optimization import Optimizer, precision_of
+
+VIEW = PairView(("source",), "text")
+CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the models share; both are those of the profiles."""
+
+    name: str
+    encoder_layers: int
+    layers: int
+    width: int
+    heads: int
+    inner: int
+    pieces: int
+    budget: int
+
+    def __str__(self) -> str:
+        size = f"{self.encoder_layers} + {self.layers} layers of {self.width}"
+        return f"{self.name}: {size}, {self.heads} heads, {self.pieces:,} pieces"
+
+
+SHAPES = (
+    Shape("small", encoder_layers=2, layers=3, width=128, heads=4, inner=512, pieces=14_722, budget=4096),
+    Shape("paper", encoder_layers=3, layers=3, width=450, heads=9, inner=1024, pieces=14_722, budget=1024),
+)
+
+
+def contestants(shape: Shape) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Architecture and network of each row whose architecture is registered, the one that is the measure first."""
+    stack = {"encoder_layers": shape.encoder_layers, "layers": shape.layers, "width": shape.width}
+    transformer = {**stack, "heads": shape.heads, "inner": shape.inner}
+    recurrent = {**stack, "word": shape.width}
+    pointer = {**recurrent, "residual": 0, "bidirectional": True, "attention": True, "copying": True}
+    encoder = {
+        "reads": ("source",), "layers": shape.encoder_layers, "heads": shape.heads, "cross_heads": shape.heads
+    }  # fmt: skip
+    guig = {"layers": shape.layers, "width": shape.width, "heads": shape.heads, "inner": shape.inner,
+            "encoders": [encoder], "head_width": shape.width // shape.heads}  # fmt: skip
+    rows: dict[str, tuple[str, dict[str, Any]]] = {
+        "Transformer": ("cdnpg", {**transformer, "granularity": "none"}),
+        "Transformer (GuiG's)": ("guig", guig),
+        "Transformer + copy": ("cdnpg", {**transformer, "granularity": "none", "copying": True}),
+        "residual LSTM": ("pair_seq2seq", {**recurrent, "residual": 1}),
+        "pointer-generator": ("pair_seq2seq", pointer),
+        "pointer-generator with coverage": ("pair_seq2seq", {**pointer, "coverage": 1.0}),
+        "DNPG": ("dnpg", transformer),
+        "C-DNPG (R*S)": ("cdnpg", {**transformer, "granularity": "product"}),
+    }
+    return {name: row for name, row in rows.items() if row[0] in ARCHITECTURES}
+
+
+class Pieces(PairVocabulary):
+    """As many ids as are wanted, none of which is ever a text."""
+
+    @property
+    def text_size(self) -> int:
+        return int(self.pieces)
+
+
+def corpus(pieces: int, pairs: int) -> PairData:
+    """Random pairs whose lengths are spread as those of questions are: 5 to 19 pieces, 11 mostly."""
+    rng = np.random.default_rng(0)
+
+    def rows() -> list[np.ndarray]:
+        lengths = np.clip(rng.lognormal(2.4, 0.35, pairs), 5, 19).astype(int)
+        return [rng.integers(4, pieces, length) for length in lengths]
+
+    none = [np.zeros(0, dtype=np.int64)] * pairs
+    columns = {"source": rows(), "target": rows(), "source_tree": none, "target_tree": none}
+    return PairData.of([str(n) for n in range(pairs)], columns, Pieces(str(pieces), None, "en", True))
+
+
+def stepper(model: nn.Module, bf16: bool) -> Callable[[PairBatch], float]:
+    """Seconds of one training step."""
+    optimizer = Optimizer(model, CONFIG)
+
+    def step(batch: PairBatch) -> float:
+        started = clock(batch.device)
+        with torch.autocast(batch.device.type, torch.bfloat16) if bf16 else nullcontext():
+            loss = model(batch)
+        (loss.total / loss.targets).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        return clock(batch.device) - started
+
+    return step
+
+
+def clock(device: torch.device) -> float:
+    if device.type == "cpu":
+        return time.process_time()
+    torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def race(shape: Shape, count: int, device: torch.device) -> None:
+    data = corpus(shape.pieces, 2000)
+    plan = batch_plan(data.sizes(VIEW), budget=shape.budget, seed=1, epoch=0)[:4]
+    batches = [data.batch(indices, VIEW, grain=data.GRAIN).to(device) for indices in plan]
+    bf16 = precision_of(CONFIG, device) == "bf16"
+    steps, sizes = {}, {}
+    for name, (arch, network) in contestants(shape).items():
+        torch.manual_seed(0)
+        entry = ARCHITECTURES[arch]
+        model = entry.build(entry.config.model_validate(network), data.vocabulary).train().to(device)
+        steps[name], sizes[name] = stepper(model, bf16), sum(part.numel() for part in model.parameters())
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    for turn in range(1 + count):
+        for batch in batches:
+            for name, step in steps.items():
+                taken = step(batch)
+                if turn:  # the first is to warm up
+                    seconds[name].append(taken)
+    precision, measure = "bf16 autocast" if bf16 else "fp32", next(iter(seconds))
+    print(f"{shape}; {sum(map(len, batches)) / len(batches):.0f} pairs a batch; {precision}; {device.type}; "
+          f"{torch.get_num_threads()} threads\n")  # fmt: skip
+    print(f"| | parameters | ms a step | / {measure} (middle half) |\n| --- | ---: | ---: | ---: |")
+    for name, taken in seconds.items():
+        low, ratio, high = np.quantile(np.divide(taken, seconds[measure]), [0.25, 0.5, 0.75])
+        middle = f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+        print(f"| {name} | {sizes[name]:,} | {1000 * statistics.median(taken):.0f} | {middle} |")
+    print()
+
+
+def main() -> None:
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    for shape in SHAPES:
+        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 5, device)
+
+
+if __name__ == "__main__":
+    main()

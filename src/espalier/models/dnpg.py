@@ -1,0 +1,250 @@
+"""DNPG (Li et al. 2019), C-DNPG's strongest baseline: paraphrases at two levels of granularity.
+
+A separator assigns each token of the source to the phrase level or to the sentence level. Each level has an encoder and
+a decoder of its own. The phrase level's self-attention has a window, and its decoder can copy; the sentence level's has
+none, and its positions count tokens of its level, so that a phrase takes no room in the template. An aggregator mixes
+the two decoders' distributions:
+
+    P(y_t) = sum over m of P(m | y_<t, X) P_m(y_t | y_<t, X)
+
+What no text gives is chosen here; `docs/cdnpg.md` lists it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.datasets.pairs.data import PairBatch, PairData
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import PAD
+from espalier.layers.attention import KeyValues, select_all
+from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.embeddings import PieceEmbedding
+from espalier.layers.linear import linear
+from espalier.layers.positions import sinusoids, sinusoids_at
+from espalier.layers.recurrent import AttentionMemory, BilinearAttention
+from espalier.layers.shared_memory import memory_rows
+from espalier.models.contract import Loss
+from espalier.models.dnpg_config import DNPGConfig
+from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE, Aggregator, Level, LevelMemory, Separator
+
+
+@dataclass
+class DNPGState:
+    """A batch of prefixes of length `time`; a memory has one row for each source, shared by consecutive prefixes.
+
+    Attributes:
+        memories: of each level.
+        past: for each level, for each layer of its decoder.
+        kept: the places that each level's past holds.
+        copied: the source, as the pointer sees it.
+        aggregator: (2, 1, prefixes, width) the state of the aggregator's LSTM.
+    """
+
+    time: int
+    memories: list[LevelMemory]
+    past: list[list[KeyValues]]
+    kept: list[int]
+    copied: AttentionMemory
+    aggregator: Tensor
+
+    def select(self, index: Tensor) -> DNPGState:
+        """The rows `index`, in that order."""
+        memories, copied = self.memories, self.copied
+        owners = memory_rows(index, self.aggregator.shape[2], len(copied.ids))
+        if owners is not None:
+            memories, copied = [memory.select(owners) for memory in memories], copied.select(owners)
+        past = [select_all(layers, index, kept) for layers, kept in zip(self.past, self.kept, strict=True)]
+        aggregator = self.aggregator.index_select(2, index)
+        return replace(self, memories=memories, past=past, copied=copied, aggregator=aggregator)
+
+
+class DNPG(nn.Module):
+    """The model over the chain contract."""
+
+    def __init__(self, config: DNPGConfig, vocabulary: PairVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        width = config.width
+        # Of both sides and both levels; it scores the output too.
+        self.embedding = PieceEmbedding(vocabulary.text_size, width)
+        self.separator = Separator(width, config.temperature)
+        self.levels = nn.ModuleList([Level(config, config.window), Level(config, None)])
+        self.aggregator = Aggregator(width)
+        self.pointer = BilinearAttention(width, width)
+        # p_gen from state, context and input: equation 8 of See et al. (2017).
+        self.gate = nn.Linear(3 * width, 1)
+        self.positions: Tensor
+        # Training batches are padded to a multiple of GRAIN.
+        places = -(-config.positions // PairData.GRAIN) * PairData.GRAIN
+        self.register_buffer("positions", sinusoids(places, width), persistent=False)
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood; in training also lambda times the cross entropy of both sides' levels.
+
+        Label smoothing is applied to the two vocabulary distributions, each with half of it.
+        """
+        source = self._read(batch)
+        written = self._write(batch, source)
+        losses, even = self._losses(batch, written)
+        total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+        if self.training and self.config.supervision:
+            wanted, real = aligned_levels(source.copied.ids, batch.target), source.copied.ids != PAD
+            separated = F.cross_entropy(source.logits[real], wanted.source[real], reduction="sum")
+            aggregated = F.nll_loss(written.levels[batch.real], wanted.target[batch.real], reduction="sum")
+            total = total + self.config.supervision * (separated + aggregated)
+        return Loss(total, batch.real.sum())
+
+    def token_losses(self, batch: PairBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        losses, _ = self._losses(batch, self._write(batch, self._read(batch)))
+        return losses.new_zeros(batch.real.shape).masked_scatter(batch.real, losses)
+
+    def start(self, batch: PairBatch) -> DNPGState:
+        """The state before the first token, with both encoders' outputs."""
+        source = self._read(batch)
+        past = [level.empty(len(batch), self.positions) for level in self._levels]
+        aggregator = self.aggregator.start(len(batch), self.positions)
+        return DNPGState(0, source.memories, past, [0, 0], source.copied, aggregator)
+
+    def step(self, tokens: Tensor, state: DNPGState) -> tuple[Tensor, DNPGState]:
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces)."""
+        if state.time >= self.config.positions:
+            raise ValueError(f"a row longer than the {self.config.positions} positions of this model")
+        x = self.embedding(tokens[:, None]) + self.positions[state.time]
+        tops = [
+            level.step(x, past, state.time, memory)[:, 0]
+            for level, past, memory in zip(self._levels, state.past, state.memories, strict=True)
+        ]
+        levels, aggregator = self.aggregator.step(tops, state.aggregator)
+        sources = len(state.copied.ids)
+        top, read, levels = (part.view(sources, -1, part.shape[-1]) for part in (tops[PHRASE], x[:, 0], levels))
+        weights, gates = self._point(top, read, levels, state.copied)
+        phrase, sentence = (self.embedding.log_probabilities(part).view(*weights.shape[:2], -1) for part in tops)
+        copies = [phrase.exp(), copied_all(weights, state.copied.ids, phrase.shape[-1])]
+        scores = mix(sentence, copies, gates[:, :, None])
+        kept = [level.kept(state.time + 1) for level in self._levels]
+        return scores.flatten(0, 1), replace(state, time=state.time + 1, kept=kept, aggregator=aggregator)
+
+    # --- Its levels --------------------------------------------------------------------------------------------------
+
+    def granularity(self, batch: PairBatch) -> Tensor:
+        """(batch, source pieces) the separator's probability of the phrase level, C-DNPG's z; padding has none."""
+        return self._read(batch).logits.softmax(-1)[..., PHRASE]
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _levels(self) -> list[Level]:
+        return list(self.levels)  # type: ignore[arg-type]
+
+    def _read(self, batch: PairBatch) -> _Source:
+        ids = batch.source if batch.source.shape[1] else F.pad(batch.source, (0, 1))
+        x, real = self.embedding(ids), ids != PAD
+        logits, z = self.separator(self._drop(x), real)
+        # In the template a token's position is the number of its level's tokens before it.
+        template = sinusoids_at(z[..., SENTENCE].cumsum(1) - z[..., SENTENCE], self.config.width)
+        states, memories = [], []
+        for level, positions, own in zip(
+            self._levels, (self._places(ids.shape[1]), template), z.unbind(-1), strict=True
+        ):
+            encoded, memory = level.encode(self._drop(x + positions), own, real)
+            states.append(encoded)
+            memories.append(memory)
+        copied = self.pointer.project_memory(states[PHRASE], ids, real)
+        copied = replace(copied, bias=copied.bias - OTHER_LEVEL * (1 - z[:, None, :, PHRASE]))
+        return _Source(logits, memories, copied)
+
+    def _write(self, batch: PairBatch, source: _Source) -> _Written:
+        embedded = self.embedding(batch.inputs)
+        x = self._drop(embedded + self._places(batch.inputs.shape[1]))
+        tops = [level(x, memory) for level, memory in zip(self._levels, source.memories, strict=True)]
+        levels = self.aggregator(tops)
+        weights, gates = self._point(tops[PHRASE], x, levels, source.copied)
+        return _Written(tops, levels, gates, copied_mass(weights, source.copied.ids, batch.target))
+
+    def _point(self, top: Tensor, x: Tensor, levels: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
+        """From the phrase decoder's states and inputs, (sources, n, width), and the levels' log-probabilities.
+
+        Returns:
+            (sources, n, length) the weights to copy by; (sources, n, 3) log-probabilities of writing at the sentence
+            level, of writing at the phrase level, and of copying.
+        """
+        weights, context = self.pointer(top, memory)
+        logits = linear(torch.cat([context, top, x], dim=-1), self.gate.weight, self.gate.bias)[..., 0].float()
+        # A source without pieces has nothing to copy.
+        logits = logits.masked_fill((memory.ids == PAD).all(1, keepdim=True), torch.inf)
+        phrase, sentence = levels[..., PHRASE], levels[..., SENTENCE]
+        parts = [sentence, phrase + F.logsigmoid(logits), phrase + F.logsigmoid(-logits)]
+        return weights, torch.stack(parts, dim=-1)
+
+    def _losses(self, batch: PairBatch, written: _Written) -> tuple[Tensor, Tensor]:
+        """(targets,) nats of each target that is not padding, and the vocabularies' mean nats at its place."""
+        real = batch.real
+        scores = [self.embedding.log_probabilities(top[real]) for top in written.tops]
+        phrase, sentence = (part.gather(1, batch.target[real][:, None])[:, 0] for part in scores)
+        losses = -mix(sentence, [phrase.exp(), written.copied[real]], written.gates[real])
+        return losses, -torch.stack([part.mean(-1) for part in scores]).mean(0)
+
+    def _places(self, time: int) -> Tensor:
+        if time > len(self.positions):
+            raise ValueError(f"a row of {time} ids for {self.config.positions} positions")
+        return self.positions[:time]
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+
+
+@dataclass
+class AlignedLevels:
+    """(batch, source pieces) and (batch, time) levels, of padding too."""
+
+    source: Tensor
+    target: Tensor
+
+
+def aligned_levels(source: Tensor, target: Tensor) -> AlignedLevels:
+    """The levels by alignment: a piece that the other side has too is of the phrase level, any other of the sentence's.
+
+    Args:
+        source: (batch, source pieces) ids.
+        target: (batch, time) ids; EOS, which no source has, is of the sentence level.
+    """
+    same = source[:, :, None] == target[:, None]
+    return AlignedLevels(*(torch.where(same.any(dim), PHRASE, SENTENCE) for dim in (2, 1)))
+
+
+@dataclass
+class _Source:
+    """A batch of sources: the separator's logits, (batch, time, 2), each level's memory, and the pointer's."""
+
+    logits: Tensor
+    memories: list[LevelMemory]
+    copied: AttentionMemory
+
+
+@dataclass
+class _Written:
+    """All places of a batch.
+
+    Attributes:
+        tops: (batch, time, width) the last states of each level's decoder.
+        levels: (batch, time, 2) log-probabilities of the levels.
+        gates: (batch, time, 3) those of `DNPG._point`.
+        copied: (batch, time) the copy probability of each target.
+    """
+
+    tops: list[Tensor]
+    levels: Tensor
+    gates: Tensor
+    copied: Tensor

@@ -1,0 +1,205 @@
+"""C-DNPG's recurrent baselines: the residual LSTM (Prakash et al. 2016) and the pointer-generator (See et al. 2017).
+
+Both are a stacked encoder and a stacked decoder over word pieces. Without attention the decoder has the encoder's last
+state alone. With it the readout sees softmax(W tanh(W_c [h_t; a_t])), equations 5 and 6 of Luong et al. (2015), where
+a_t is the context of the decoder's output h_t; the decoder itself reads words alone (See et al., section 2.1), so all
+places of a row are computed at once.
+
+With copying, P(w) = p_gen P_vocab(w) + (1 - p_gen) (attention to the places of w), equation 9, where p_gen =
+sigmoid(w [a_t; h_t; x_t] + b), equation 8. Rare words are cut into pieces, so there are no words outside the vocabulary
+to copy. Coverage is equations 10 to 13.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.datasets.pairs.data import PairBatch
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import PAD
+from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.embeddings import embedding
+from espalier.layers.linear import linear
+from espalier.layers.readout import Readout
+from espalier.layers.recurrent import AttentionMemory, CoverageAttention, RecurrentStack
+from espalier.layers.shared_memory import memory_rows
+from espalier.models.contract import Loss
+from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
+
+
+@dataclass
+class PairSeq2SeqState:
+    """A batch of prefixes. A memory has one row for each source, shared by consecutive prefixes.
+
+    Attributes:
+        memory: None without attention.
+        layers: (parts, layers, prefixes, width) the decoder's state.
+        coverage: (prefixes, length) the weights of each place of the source so far, summed; None without coverage.
+    """
+
+    memory: AttentionMemory | None
+    layers: Tensor
+    coverage: Tensor | None
+
+    def select(self, index: Tensor) -> PairSeq2SeqState:
+        """The rows `index`, in that order."""
+        memory, coverage = self.memory, self.coverage
+        if memory is not None:
+            owners = memory_rows(index, self.layers.shape[2], len(memory.ids))
+            memory = memory if owners is None else memory.select(owners)
+        if coverage is not None:
+            coverage = coverage.index_select(0, index)
+        return PairSeq2SeqState(memory, self.layers.index_select(2, index), coverage)
+
+
+class PairSeq2Seq(nn.Module):
+    """The model over the chain contract."""
+
+    def __init__(self, config: PairSeq2SeqConfig, vocabulary: PairVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        width, pieces = config.width, vocabulary.text_size
+        # Of the scale of the states that they are added to; with a fifth of it training starts much slower.
+        self.embedding = embedding(pieces, config.word, std=0.5)
+        stack = partial(
+            RecurrentStack, config.cell, config.word, width, residual=config.residual, dropout=config.dropout
+        )
+        self.encoder = stack(config.encoder_layers, bidirectional=config.bidirectional)
+        self.decoder = stack(config.layers)
+        self.parts = 2 if config.cell == "lstm" else 1
+        self.initial = nn.Linear(width, self.parts * config.layers * width)
+        attention = CoverageAttention(width, width, width, coverage=config.coverage > 0)
+        self.attention = attention if config.attention else None
+        self.attended = nn.Linear(2 * width, width) if config.attention else None
+        self.gate = nn.Linear(2 * width + config.word, 1) if config.copying else None
+        self.readout = Readout(width, pieces)
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood; in training also lambda times the coverage loss, summed over the targets.
+
+        Label smoothing is applied to the vocabulary's distribution alone, not to the copy distribution.
+        """
+        decoded, real = self._decode(batch), batch.real
+        if self.gate is None:
+            total = self.readout.loss(decoded.features[real], batch.target[real], smoothing)
+        else:
+            losses, even = self._copying_losses(decoded, batch)
+            total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+        if self.training and decoded.repeated is not None:
+            total = total + self.config.coverage * decoded.repeated[real].sum()
+        return Loss(total, real.sum())
+
+    def token_losses(self, batch: PairBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        decoded, real = self._decode(batch), batch.real
+        if self.gate is None:
+            scores = self.readout.log_probabilities(decoded.features[real])
+            losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
+        else:
+            losses, _ = self._copying_losses(decoded, batch)
+        return losses.new_zeros(real.shape).masked_scatter(real, losses)
+
+    def start(self, batch: PairBatch) -> PairSeq2SeqState:
+        """The state before the first token, with the encoder's output."""
+        ids = batch.source if batch.source.shape[1] else F.pad(batch.source, (0, 1))
+        real = ids != PAD
+        states, last = self.encoder.encode(self._drop(self.embedding(ids)), real)
+        layers = self.initial(last).tanh().view(len(batch), self.parts, self.config.layers, -1).permute(1, 2, 0, 3)
+        memory = self.attention.project_memory(states, ids, real) if self.attention is not None else None
+        coverage = torch.zeros(ids.shape, device=ids.device) if self.config.coverage else None
+        return PairSeq2SeqState(memory, layers, coverage)
+
+    def step(self, tokens: Tensor, state: PairSeq2SeqState) -> tuple[Tensor, PairSeq2SeqState]:
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces)."""
+        x = self.embedding(tokens)
+        top, layers = self.decoder.step(x, state.layers)
+        if self.attention is None or state.memory is None:
+            return self.readout.log_probabilities(top), PairSeq2SeqState(None, layers, None)
+        sources = len(state.memory.ids)
+        top, x = top.view(sources, -1, top.shape[-1]), x.view(sources, -1, x.shape[-1])
+        coverage = None if state.coverage is None else state.coverage.view(sources, top.shape[1], -1)
+        weights, context = self.attention(top, state.memory, coverage)
+        scores = self.readout.log_probabilities(self._features(top, context))
+        if self.gate is not None:
+            copied = copied_all(weights, state.memory.ids, scores.shape[-1])
+            scores = mix(scores, [copied], self._gates(top, context, x, state.memory)[:, :, None])
+        covered = None if coverage is None else (coverage + weights).flatten(0, 1)
+        return scores.flatten(0, 1), PairSeq2SeqState(state.memory, layers, covered)
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    def _decode(self, batch: PairBatch) -> _Decoded:
+        """All places of a batch."""
+        state, x = self.start(batch), self._drop(self.embedding(batch.inputs))
+        top = self.decoder(x, state.layers)
+        if self.attention is None or state.memory is None:
+            return _Decoded(self._drop(top))
+        weights, context, repeated = self._attend(top, state.memory)
+        gates = None if self.gate is None else self._gates(top, context, x, state.memory)
+        features = self._drop(self._features(top, context))
+        return _Decoded(features, copied_mass(weights, state.memory.ids, batch.target), gates, repeated)
+
+    def _attend(self, top: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor, Tensor | None]:
+        """From (batch, time, width): weights, contexts, and sum_i min(a_i, c_i) of each place (equation 12)."""
+        assert self.attention is not None
+        if not self.config.coverage:
+            weights, context = self.attention(top, memory)
+            return weights, context, None
+        # The coverage of a place is made of the weights before it: a loop over time.
+        covered, attended = [torch.zeros_like(memory.bias)], []
+        for query in top.split(1, dim=1):
+            attended.append(self.attention(query, memory, covered[-1]))
+            covered.append(covered[-1] + attended[-1][0])
+        weights, context = (torch.cat(parts, dim=1) for parts in zip(*attended, strict=True))
+        return weights, context, torch.minimum(weights, torch.cat(covered[:-1], dim=1)).sum(-1)
+
+    def _features(self, top: Tensor, context: Tensor) -> Tensor:
+        """tanh(W_c [h; a]), the readout's input."""
+        assert self.attended is not None
+        return linear(torch.cat([top, context], dim=-1), self.attended.weight, self.attended.bias).tanh()
+
+    def _gates(self, top: Tensor, context: Tensor, x: Tensor, memory: AttentionMemory) -> Tensor:
+        """(sources, n, 2) log p_gen and log(1 - p_gen); p_gen is 1 where the source has no pieces."""
+        assert self.gate is not None
+        logits = linear(torch.cat([context, top, x], dim=-1), self.gate.weight, self.gate.bias)[..., 0].float()
+        logits = logits.masked_fill((memory.ids == PAD).all(1, keepdim=True), torch.inf)
+        return torch.stack([F.logsigmoid(logits), F.logsigmoid(-logits)], dim=-1)
+
+    def _copying_losses(self, decoded: _Decoded, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
+        assert decoded.copied is not None and decoded.gates is not None
+        real = batch.real
+        scores = self.readout.log_probabilities(decoded.features[real]).float()
+        chosen = scores.gather(1, batch.target[real][:, None])[:, 0]
+        return -mix(chosen, [decoded.copied[real]], decoded.gates[real]), -scores.mean(-1)
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+
+
+@dataclass
+class _Decoded:
+    """All places of a batch; what the model has no use for is None.
+
+    Attributes:
+        features: (batch, time, width) the readout's input.
+        copied: (batch, time) the copy probability of each target.
+        gates: (batch, time, 2) log p_gen and log(1 - p_gen).
+        repeated: (batch, time) the coverage loss.
+    """
+
+    features: Tensor
+    copied: Tensor | None = None
+    gates: Tensor | None = None
+    repeated: Tensor | None = None
