@@ -29,7 +29,7 @@ def read(folders: Mapping[str, Path], *, votes: int = 4, dev_apart: bool = False
     """The valid and the test pairs, then the annotated ones, as a record or quarantined with a reason.
 
     A marker file tells what a folder holds: the annotated pairs, C-DNPG's own (`twitterurl/valid.h5` and `test.h5`),
-    and BERT's vocabulary. All three must be there.
+    and BERT's vocabulary. All three must be there; folders of others, on whose shelf one may lie, are left alone.
 
     Two pairs are equal if their sides are in their word pieces' letters, in either order. Reasons, in this order: "in
     test" (a dev pair, if `dev_apart`); "malformed line", "under <votes> votes", "empty side", "held out" (a dev or test
@@ -48,7 +48,8 @@ def read(folders: Mapping[str, Path], *, votes: int = 4, dev_apart: bool = False
     """
     if not 0 <= votes <= _ANNOTATORS:
         raise ConfigError(f"{votes} votes", where="reader twitter_url", remedy=f"0 to {_ANNOTATORS}")
-    sources = recognized_sources(folders, MARKERS, "twitter_url")
+    own = {name: folder for name, folder in folders.items() if any((folder / mark).is_file() for mark in MARKERS)}
+    sources = recognized_sources(own, MARKERS, "twitter_url")
     kinds = {mark: (origin, folder) for origin, folder, mark in sources}
     if len(kinds) < len(sources) or len(kinds) < len(MARKERS):
         raise ConfigError(
