@@ -25,6 +25,7 @@ from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.books import Book
+from espalier.verse.ci_books import open_books
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
 from espalier.verse.rhyme import Rule
 from espalier.verse.sounds import Sounds
@@ -64,6 +65,11 @@ class VerseDecoder(Settings):
     length_power: float = Field(0.0, ge=0, le=10)
     #: In `free`: a text is at most this many tokens longer than its frame.
     slack: int = Field(8, ge=0, le=10_000)
+
+    @property
+    def needs_lexicon(self) -> bool:
+        """Whether it keeps the rhymes or the tones of a printed book."""
+        return self.book != "mandarin"
 
     @property
     def extra_tokens(self) -> int:
@@ -128,7 +134,22 @@ class VerseTask:
             for sample in range(options.samples)
         ]
         data = self._with_tones(ready) if decoder.tone else ready.data
-        return [Inputs(data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
+        prompts = np.repeat(np.arange(len(ready.records)), options.samples)
+        if decoder.mode == "free":
+            return [Inputs(data, prompts, rows)]
+        books = None
+        if decoder.needs_lexicon and options.lexicon is not None:
+            books = open_books(options.lexicon).sounds
+        constraint = verse_constraint(decoder, ready.data.vocabulary, books)
+
+        def check() -> None:
+            for place, id_ in enumerate(data.ids):
+                try:
+                    constraint.start(data.batch(np.array([place]), View()))
+                except ConfigError as error:
+                    raise ConfigError(error.what, where=f"record {id_}, {error.where}", remedy=error.remedy) from error
+
+        return [Inputs(data, prompts, rows, given={"books": books}, check=check)]
 
     def _with_tones(self, ready: Ready) -> VerseData:
         """The rows with the tones that their records ask for (`tones`: one sign per word).
@@ -143,7 +164,8 @@ class VerseTask:
 
         signs = [getattr(record, "tones", "") for record in ready.records]
         if not any(signs):
-            raise ConfigError("no record has tones", where="decoder.tone", remedy="take a corpus that has them")
+            remedy = "take a corpus that reads couyun: also_1: raw/forms"
+            raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
         vocabulary = ready.data.vocabulary
         frames = [
             frame_of(format_of(record.target, vocabulary.language, record.rhyme, tones), vocabulary)

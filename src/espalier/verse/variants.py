@@ -114,6 +114,9 @@ class TuneBook:
     Args:
         folder: of the source `couyun`, as `download` leaves it.
 
+    Attributes:
+        names: all names of each tune, in Simplified characters, in the order of the book.
+
     Raises:
         ArtifactError: the folder has no index of tunes.
     """
@@ -122,7 +125,8 @@ class TuneBook:
         self._folder = folder / _FORMS
         file = self._folder / "ci_index.json"
         entries: list[_Entry] = _parsed(file, _ENTRIES)
-        self._tunes = [(entry["names"][0], entry["idx"]) for entry in entries]
+        self.names = tuple(tuple(entry["names"]) for entry in entries)
+        self._indices = [entry["idx"] for entry in entries]
         self._number = {
             name: number for number, entry in enumerate(entries) for name in (*entry["names_trad"], *entry["names"])
         }
@@ -130,12 +134,7 @@ class TuneBook:
 
     def __len__(self) -> int:
         """The number of tunes."""
-        return len(self._tunes)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The first name of each tune, in the order of the book."""
-        return tuple(name for name, _ in self._tunes)
+        return len(self.names)
 
     def __contains__(self, tune: object) -> bool:
         """Whether a tune has this name or alias, in Simplified or Traditional characters."""
@@ -154,9 +153,8 @@ class TuneBook:
             remedy = f"names like it: {', '.join(near)}" if near else "names are those of the Qinding cipu"
             raise ConfigError(f"no tune '{tune}' in the book", where="tune", remedy=remedy)
         if number not in self._read:
-            name, index = self._tunes[number]
-            file = self._folder / f"ci_list/cipai_{index}.json"
-            self._read[number] = tuple(_variants(name, file))
+            file = self._folder / f"ci_list/cipai_{self._indices[number]}.json"
+            self._read[number] = tuple(_variants(self.names[number][0], file))
         return self._read[number]
 
     def variant(self, tune: str, number: int = 1) -> Variant:
