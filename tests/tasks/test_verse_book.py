@@ -72,6 +72,8 @@ def test_every_poem_that_fits_a_variant_is_all_right_by_the_book(tmp_path: Path,
         (block,) = TASK.statistics(Outputs(pd.DataFrame(rows), "zh", lexicon=books), VerseScoring(rules="songci"))
         scores[name] = family_scores({"prosody": block.families["prosody"]}, TASK.metrics, seed=1)
         assert block.families["prosody"][:, 0].sum() == 15  # three of the four poems fit, five texts each
+        unmarked = (block.rows["variant"] != "") & (block.rows["kept"].str.strip(".") == "")
+        assert unmarked.tolist() == (block.families["prosody"][:, 9] == 1).tolist()  # format, rhyme and tones right
     asked = ("variant_fit", "rhyme_cilin", "tone_book", "tones_whole_book", "verse_whole_book")
     assert [scores["book"][name].value for name in asked] == [100.0] * 5
     assert (scores["plain"]["verse_whole_book"].value or 0.0) < 50

@@ -124,6 +124,9 @@ def test_each_place_is_held_against_its_tone_and_any_reading_counts(tunes: TuneB
     fit = judge("虎中。\n东洞。\n東中。\n孔虎。", tunes.variant("转韵词"), books)
     assert fit.tones == (True, True, True, False, True, True, True, False)  # 虎 is in no book
     assert fit.wanted == (False, True, False, True, False, True, False, True)
+    # 洞 rhymes with a reading of 中, 虎 with nothing; 高 of part 8 has the level tone.
+    assert (fit.variant.letters, fit.kept) == (".A.A.B.B", "...t...b")
+    assert judge("虎东。\n东高。\n東中。\n孔洞。", fit.variant, books).kept == "...r...."
 
 
 @pytest.mark.parametrize(

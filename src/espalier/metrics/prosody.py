@@ -73,6 +73,22 @@ def prosody_statistics(
     return statistics
 
 
+def marked_places(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> dict[str, list[str]]:
+    """For each text the variant that it follows, and one sign for each of its places; "" where it fits none.
+
+    Returns:
+        `variant` ("卜算子 1"), `tones` and `letters` as in `Variant`, and `kept` as in `Fit`.
+    """
+    books = open_books(folder)
+    fits = [books.followed(tune, text) for tune, text in zip(tunes, texts, strict=True)]
+    return {
+        "variant": [f"{fit.variant.tune} {fit.variant.number}" if fit else "" for fit in fits],
+        "tones": [fit.variant.tones if fit else "" for fit in fits],
+        "letters": [fit.variant.letters if fit else "" for fit in fits],
+        "kept": [fit.kept if fit else "" for fit in fits],
+    }
+
+
 def fitting(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> Mapping[str, int]:
     """How many poems there are, how many have a tune that is in the book, and how many fit a variant of it."""
     book = TuneBook(folder)

@@ -112,7 +112,7 @@ class Segments(NamedTuple):
     """Statistics of text segments.
 
     Attributes:
-        rows: (segments,) `id`, `cluster`, `seed`, `sample`.
+        rows: (segments,) `id`, `cluster`, `seed`, `sample`, and columns of text that reports show.
         families: by metric family, (segments, k).
         library: the values that published libraries give these segments, by metric. They are the ones recorded, and
             must equal those of the statistics.

@@ -261,9 +261,11 @@ class VerseTask:
         """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
         Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
+        With a rhyme book the rows have the columns of `marked_places` too.
         """
         from espalier.metrics.integrity import integrity_families
         from espalier.metrics.perplexity import perplexity_statistics
+        from espalier.metrics.prosody import marked_places
         from espalier.metrics.verse import by_format, verse_statistics
 
         table, dev = outputs.table, outputs.dev
@@ -285,7 +287,10 @@ class VerseTask:
         train = outputs.train() if outputs.train is not None else None
         if train is not None and len(train):
             families |= by_format(families, train.has_formats(table["reference"].tolist()))
-        test = Segments(table[keys], families)
+        places: dict[str, list[str]] = {}
+        if "prosody" in families and outputs.lexicon is not None:
+            places = marked_places(table["tune"].tolist(), table["text"].tolist(), outputs.lexicon)
+        test = Segments(table[keys].assign(**places), families)
         return (
             [test]
             if dev is None

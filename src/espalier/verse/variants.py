@@ -72,10 +72,16 @@ class Variant:
         return "".join(f"{words}{'，' if mark == '、' else mark}" for words, mark in self.clauses)
 
     @property
-    def rhyme(self) -> str:
-        """One letter per sentence: that of the group in which its last place rhymes, "." for none."""
+    def letters(self) -> str:
+        """One letter per place: that of the group in which it rhymes, "." for none."""
         letter_of = {place: _LETTERS[group] for group, places in enumerate(self.rhymes) for place in places}
-        return "".join(letter_of.get(end - 1, ".") for end in _ends(self.sentences))
+        return "".join(letter_of.get(place, ".") for place in range(len(self.tones)))
+
+    @property
+    def rhyme(self) -> str:
+        """One letter per sentence: that of its last place."""
+        letters = self.letters
+        return "".join(letters[end - 1] for end in _ends(self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,13 @@ class Fit:
     def rhymes_throughout(self) -> bool:
         """Whether every place of every group rhymes."""
         return all(map(all, self.rhymes))
+
+    @property
+    def kept(self) -> str:
+        """One sign per place: "." where it is right, "t" a wrong tone, "r" no rhyme, "b" both."""
+        groups = zip(self.variant.rhymes, self.rhymes, strict=True)
+        unrhymed = {place for places, kept in groups for place, rhymes in zip(places, kept, strict=True) if not rhymes}
+        return "".join(".trb"[(not right) + 2 * (place in unrhymed)] for place, right in enumerate(self.tones))
 
     @property
     def faults(self) -> int:
