@@ -130,7 +130,7 @@ def test_places_of_a_variant_are_marked_without_colour_too_and_the_signs_are_exp
     sample = Sample(id="a", text="灯烟。", rhyme="A", variant="灯词 2", tones="仄平", letters=".A", kept="t.")
     html = render_html(build(toy, [a_run(samples=[sample])]))
     wrong = '<ruby class="place wrong" title="oblique tone: it has none">灯<rt>●×</rt></ruby>'
-    right = '<ruby class="place rhyme hue-a" title="level tone, rhyme A">烟<rt>○△</rt></ruby>'
+    right = '<ruby class="place rhyme hue-a" title="level tone, rhyme A">烟<rt>○△ yān</rt></ruby>'
     assert wrong + right in html and "灯词 2" in html
     legend = "○ a level tone, ● an oblique one, ◐ either, △ a rhyme"
     assert legend in html
