@@ -83,8 +83,11 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
     """
     guide = None if run_.guidance == layout.NONE else file_sha256(layout.output(*run_.guidance.split("/")))
     judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
+    decoder = task(run_.task).decoder.model_validate(run_.decoder)
+    lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if decoder.needs_lexicon else {}
     return {
         **judge,
+        **lexicon,
         "model": files_sha256(folder / layout.model(run_.model)),
         "data": files_sha256(layout.ready(run_.dataset)),
         "guidance": guide,
