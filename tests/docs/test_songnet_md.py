@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -80,6 +81,16 @@ def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: p
     count, wrong = PAGE.run_examples()
     assert count > 10
     assert not wrong
+
+
+@pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the books are not at hand")
+def test_every_worked_example_gives_the_same_with_the_whole_books(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data/raw/forms").mkdir(parents=True)
+    (tmp_path / "data/raw/forms/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
+    monkeypatch.chdir(tmp_path)
+    assert not PAGE.run_examples()[1]
 
 
 @pytest.mark.parametrize("name", ["small", "paper"])
