@@ -98,7 +98,10 @@ class VerseTask:
     text_view = View()
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A text must fit the model's positions."""
+        """A text must fit the model's positions, and a free one keeps nothing of its frame."""
+        kept = [name for name in ("marks", "rhyme", "tone") if getattr(decoder, name)]
+        if decoder.mode == "free" and kept:
+            raise ConfigError(f"free texts keep no {kept[0]}", where=f"decoder.{kept[0]}", remedy="mode: frame")
         if (tokens := dataset.max_tokens + decoder.extra_tokens) > network.positions:
             raise ConfigError(
                 f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
