@@ -246,6 +246,10 @@ def _check_run(key: str, params: Params) -> None:
     if run.lm != NONE:
         _check_other(f"{path}.lm", run.lm, run.model, params.models)
     _refers(f"{path}.lexicon", run.lexicon, _source_folders(params))
+    if run.lexicon == NONE and decoder.needs_lexicon:
+        raise ConfigError(
+            "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
+        )
     _check_guidance(f"{path}.guidance", run, params.runs)
     rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
     if run.paper in params.reports and run.dataset not in rows:

@@ -10,11 +10,11 @@ from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.text.language import Language, tokens_of
-from espalier.verse.books import Book, read_books
+from espalier.verse.books import Book
+from espalier.verse.ci_books import open_books
 from espalier.verse.format import Format, parse_format
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import units_of
-from espalier.verse.variants import TuneBook
 from pipeline import layout
 from pipeline.commands.requests import answer_all, as_options, read_requests, require_count
 from pipeline.params import load_params
@@ -48,10 +48,12 @@ def write(
         raise ConfigError.unknown("book", options["book"], get_args(Book), where="--book")
     options["tone"] = options["tone"] or any(request.tones for request in requests)
     by_variant = options["tone"] or options["book"] != "mandarin" or any(request.variant for request in requests)
-    if options["book"] != "mandarin":
-        options["books"] = read_books(_couyun())
-    if by_variant and any(request.tune for request in requests):
-        options["tunes"] = TuneBook(_couyun())
+    of_tunes = by_variant and any(request.tune for request in requests)
+    if options["book"] != "mandarin" or of_tunes:
+        books = open_books(_couyun())
+        options["tunes"] = books.tunes
+        if options["book"] != "mandarin":
+            options["books"] = books.sounds
     system = open_system(load_params(), method, language, model=model)
     with as_options():
         writer = system.writer(method, **options)

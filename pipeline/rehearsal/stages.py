@@ -77,8 +77,9 @@ def graph_of(params: Params) -> dict[Stage, set[Stage]]:
     for key, run in params.runs.items():
         models = {("train", run.model)} | named("train", run.lm)
         guidance = named("decode", run.guidance.rpartition("/")[2])
-        graph["decode", key] = {ready[run.dataset]} | models | guidance
-        graph["score", key] = {("decode", key)} | named("annotate", run.annotation) | _of_source(run.lexicon, folders)
+        lexicon = _of_source(run.lexicon, folders)
+        graph["decode", key] = {ready[run.dataset]} | models | guidance | lexicon
+        graph["score", key] = {("decode", key)} | named("annotate", run.annotation) | lexicon
     for key, annotation in params.annotations.items():
         graph["annotate", key] = {("decode", annotation.run), ("train_parser", annotation.parser)}
     for key, baseline in params.baselines.items():

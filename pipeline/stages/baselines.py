@@ -57,7 +57,8 @@ def run(key: str) -> None:
     require_rows(ready.data, baseline.dataset, baseline.split)
     model = _fitted(train, kind.text_view)
     decoder = kind.decoder.model_validate(baseline.decoder)
-    options = RunOptions(baseline.samples, baseline.seed)
+    lexicon = lexicon_of(baseline.lexicon)
+    options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
     table, surprise = decoded(kind, model, ready, dev, decoder, options, seed=0)
     facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     written = BaselineRow(f"a model of the training targets' {model.config.order}-grams, which reads no source", {})
@@ -78,7 +79,7 @@ def run(key: str) -> None:
             baseline.seed,
             annotations=_parses(texts, row, baseline, key) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
-            lexicon=lexicon_of(baseline.lexicon),
+            lexicon=lexicon,
             judge=judge_of(corpus),
             facts=facts,
             train=lambda: train,

@@ -21,7 +21,7 @@ from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import read_ready, read_texts, read_versions, require_rows
+from pipeline.artifacts import lexicon_of, read_ready, read_texts, read_versions, require_rows
 from pipeline.device import device
 from pipeline.measured import Clock
 from pipeline.params import Params, Run, load_params
@@ -45,7 +45,7 @@ def run(key: str) -> None:
     kind = task(run_.task)
     decoder = kind.decoder.model_validate(run_.decoder)
     guidance = None if run_.guidance == layout.NONE else read_texts(*run_.guidance.split("/"))
-    options = RunOptions(run_.samples, run_.seed, guidance)
+    options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
     judge = judge_model(run_.lm, params)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
@@ -83,8 +83,11 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
     """
     guide = None if run_.guidance == layout.NONE else file_sha256(layout.output(*run_.guidance.split("/")))
     judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
+    decoder = task(run_.task).decoder.model_validate(run_.decoder)
+    lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if decoder.needs_lexicon else {}
     return {
         **judge,
+        **lexicon,
         "model": files_sha256(folder / layout.model(run_.model)),
         "data": files_sha256(layout.ready(run_.dataset)),
         "guidance": guide,
@@ -158,6 +161,8 @@ def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunO
     """The output rows of all prompts, ordered by id and sample."""
     data, view = inputs.data, model.config.view
     _require_positions(data, model, "a model")
+    if inputs.check:
+        inputs.check()
     order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
     size = max(1, PREFIXES // kind.prefixes(decoder))
     parts = [order[start : start + size] for start in range(0, len(order), size)]
@@ -166,7 +171,7 @@ def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunO
         batch = data.batch(inputs.prompts[part], view).to(device())
         first = [inputs.rows[prompt][0] for prompt in part]
         seeds = [seed_from(options.seed, seed, row["id"], row["sample"]) for row in first]
-        found = kind.generate(model, batch, decoder, seeds)
+        found = kind.generate(model, batch, decoder, seeds, **inputs.given)
         if inputs.rerank:
             found = inputs.rerank(inputs.prompts[part], found)
         for prompt, hypotheses in zip(part, found, strict=True):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
-from espalier.corpora.records import RECORDS, Quarantined, table_of
+from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, table_of
 from espalier.corpora.splits import LEFT_OUT, split_of
 from espalier.io.files import atomic_folder
 from espalier.io.registry import entry
@@ -50,8 +52,16 @@ def run(key: str) -> None:
         "origins": {
             name: part["origin"].value_counts(sort=False).sort_index().to_dict() for name, part in parts.items()
         },
+        **_filled(parts, kind),
         "quarantined": dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         "leakage": leakage(parts, kind),
     }
     write_metrics("corpora", key, rows, details)
     say(counted(list(counts.items())))
+
+
+def _filled(parts: Mapping[str, pd.DataFrame], kind: type[Record]) -> dict[str, Any]:
+    """For each optional column that the records have, the rows of each split that fill it."""
+    names = [name for name in optional_columns(kind) if name in parts["train"]]
+    filled = {name: {split: int((part[name] != "").sum()) for split, part in parts.items()} for name in names}
+    return {"filled": filled} if filled else {}

@@ -17,7 +17,15 @@ from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, read_details, read_ids, read_measurement, read_segments, read_texts
+from pipeline.artifacts import (
+    SEGMENT_COLUMNS,
+    DatasetDetails,
+    read_details,
+    read_ids,
+    read_measurement,
+    read_segments,
+    read_texts,
+)
 from pipeline.baseline_rows import read_rows, rows_of_fewer
 from pipeline.params import Model, Params, Run, load_params
 
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
 #: Samples of each run that the report shows, and the columns of outputs that are texts in given formats.
 SAMPLES = 4
 SAMPLE_COLUMNS = ("id", "text", "format", "rhyme", "tune", "reference")
+#: What the segments say of the places of a text, if it was held against a variant.
+PLACE_COLUMNS = ("variant", "tones", "letters", "kept")
 
 
 def run(key: str) -> None:
@@ -97,7 +107,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         ids=read_ids(run_.paper, key),
         settings=kind.settings(decoder, _network(model), run_.samples, guidance),
         metrics=details,
-        samples=_samples(table),
+        samples=_samples(table, read_segments(run_.paper, key)),
         rows=_rows(table) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
         measured=str(read_measurement(run_.model) or ""),
@@ -139,7 +149,7 @@ def _runs_with_rows(printed: Printed) -> set[str]:
     return shown | set(printed.sheet.runs if printed.sheet else ())
 
 
-def _samples(table: pd.DataFrame) -> list[Sample]:
+def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
     """Texts in given formats, spread evenly over the table, the same for every run of a corpus; else none."""
     from espalier.report import Sample
 
@@ -147,7 +157,9 @@ def _samples(table: pd.DataFrame) -> list[Sample]:
         return []
     table = table[table["sample"] == 0].drop_duplicates("id")
     chosen = table.iloc[:: max(1, len(table) // SAMPLES)].head(SAMPLES)
-    return [Sample(**row) for row in _rows(chosen[list(SAMPLE_COLUMNS)])]
+    places = [name for name in PLACE_COLUMNS if name in segments]
+    marked = chosen.merge(segments[[*SEGMENT_COLUMNS, *places]], on=[*SEGMENT_COLUMNS], how="left", validate="1:1")
+    return [Sample(**row) for row in _rows(marked[[*SAMPLE_COLUMNS, *places]])]
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, str]]:

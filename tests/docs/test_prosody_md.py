@@ -69,7 +69,7 @@ def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: p
 def test_every_worked_example_gives_the_same_with_the_whole_books(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "data/raw/lexicons").mkdir(parents=True)
+    (tmp_path / "data/raw/forms").mkdir(parents=True)
     (tmp_path / "data/raw/forms/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
     monkeypatch.chdir(tmp_path)
     assert not PAGE.run_examples()[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -18,9 +19,11 @@ from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 from espalier.tasks.verse import VerseDecoder
 from espalier.training.config import TrainingConfig
 from espalier.verse.format import parse_format
+from tests.verse.couyun import write_couyun
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, key_of, profile
+from test_prosody_md import RHYMES, TUNES
 
 PAGE = Page("docs/songnet.md")
 #: The types of settings that the page may show, and what each needs besides the one that is shown.
@@ -70,6 +73,39 @@ def test_the_rows_of_symbols_are_those_of_the_format(row: dict[str, str]) -> Non
     ids = {"C": frame.c, "P": frame.p, "S": frame.s}[row["row"]].tolist()
     symbols = " ".join(names.get(identity) or vocabulary.token(identity) for identity in ids)
     assert symbols == f"{key_of(row['unit 1'])} {key_of(row['unit 2'])}"
+
+
+def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_couyun(tmp_path / "data/raw/forms/couyun", RHYMES, TUNES)
+    monkeypatch.chdir(tmp_path)
+    count, wrong = PAGE.run_examples()
+    assert count > 10
+    assert not wrong
+
+
+@pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the books are not at hand")
+def test_every_worked_example_gives_the_same_with_the_whole_books(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data/raw/forms").mkdir(parents=True)
+    (tmp_path / "data/raw/forms/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
+    monkeypatch.chdir(tmp_path)
+    assert not PAGE.run_examples()[1]
+
+
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_the_runs_by_the_book_have_all_constraints_and_the_books(name: str) -> None:
+    params = profile(name)
+    table = PAGE.table("constraint", "of a run")
+    asked = {key: value for row in table for key, value in re.findall(r"`(\w+): (\w+)`", row["of a run"])}
+    assert asked.keys() == {"mode", "marks", "rhyme", "book", "tone"}
+    for key in ("songnet_book", "songnet_tone_book"):
+        run = params.runs[key]
+        corpus = params.corpora[params.datasets.every[run.dataset].corpus]
+        assert run.lexicon == "forms/couyun" and corpus.also_1 == "raw/forms"
+        assert {**VerseDecoder.model_validate(run.decoder).model_dump()}.items() >= {
+            "mode": "frame", "marks": True, "rhyme": True, "book": "cilin", "tone": True
+        }.items()  # fmt: skip
 
 
 def test_the_ablations_of_the_table_are_those_of_the_profiles() -> None:

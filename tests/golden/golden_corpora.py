@@ -26,6 +26,7 @@ from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of, with_tones
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.verse.format import format_of, parse_format
+from tests.verse.couyun import write_couyun
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")
 TUNES = ["石桥令", "灯曲", "舟行"]
@@ -219,8 +220,10 @@ def songci(folder: Path) -> Any:
         {"rhythmic": "灯曲", "author": "", "paragraphs": [], "tags": []},
         {"rhythmic": "灯曲", "author": "某丙", "paragraphs": ["灯。", "山山山，abc。"], "tags": []},
     ]
+    poems.append({"rhythmic": "灯词", "author": "某丁", "paragraphs": ["高洞洞，梦高风。高洞洞，孔高东。"], "tags": []})
     (folder / "ci.song.0.json").write_text(json.dumps(poems, ensure_ascii=False), encoding="utf-8")
-    return rows_of(read_songci({"made": folder}))
+    books = write_couyun(folder / "books")
+    return rows_of(read_songci({"made": folder})) + rows_of(read_songci({"made": folder, "books": books}))
 
 
 def sonnets(folder: Path) -> Any:

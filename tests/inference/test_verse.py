@@ -205,3 +205,13 @@ def test_what_cannot_be_kept_is_one_line(
 def test_a_literal_that_the_model_does_not_know_is_said(verse: System) -> None:
     with pytest.warns(InferenceWarning, match="model verse does not know 龘; kept as written, read as unknown"):
         verse.generate(["2龘。"])
+
+
+def test_an_unknown_literal_at_a_rhyme_place_is_read_as_a_word_that_rhymes_with_it(verse: System) -> None:
+    # 闪 rhymes with 山, the first word of the vocabulary in its group; 龘 stands where nothing rhymes.
+    with pytest.warns(InferenceWarning) as said:
+        (poem,) = verse.generate([VerseRequest("2闪。龘2。", rhyme="AA")])
+    assert str(said[0].message) == (
+        "model verse does not know 闪 龘; kept as written, read 闪 as 山, which rhymes with it and 龘 as unknown"
+    )
+    assert poem.text[2] == "闪" and poem.text.split("\n")[1][0] == "龘"

@@ -124,6 +124,19 @@ def test_rhyme_places_carry_their_colour_and_pinyin(html: str) -> None:
     assert '<ruby class="rhyme hue-a">烟<rt>yān</rt></ruby>。' in html
 
 
+def test_places_of_a_variant_are_marked_without_colour_too_and_the_signs_are_explained(
+    toy: Printed, a_run: MakeRun
+) -> None:
+    sample = Sample(id="a", text="灯烟。", rhyme="A", variant="灯词 2", tones="仄平", letters=".A", kept="t.")
+    html = render_html(build(toy, [a_run(samples=[sample])]))
+    wrong = '<ruby class="place wrong" title="oblique tone: it has none">灯<rt>●×</rt></ruby>'
+    right = '<ruby class="place rhyme hue-a" title="level tone, rhyme A">烟<rt>○△ yān</rt></ruby>'
+    assert wrong + right in html and "灯词 2" in html
+    legend = "○ a level tone, ● an oblique one, ◐ either, △ a rhyme"
+    assert legend in html
+    assert legend not in render_html(build(toy, [a_run(samples=[Sample(id="a", text="灯烟。", rhyme="A")])]))
+
+
 def test_a_run_with_fewer_steps_than_asked_for_is_named(html: str) -> None:
     words = " ".join(Page(html).words.split())
     assert "one GPU, 1.5 h, 4,000 of 10,000 steps, commit 0123456789 (fewer steps than asked for)" in words

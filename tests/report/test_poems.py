@@ -75,6 +75,32 @@ def test_a_place_without_a_known_sound_has_none() -> None:
     assert (other.tokens[0].rhymes, other.tokens[0].sound) == (True, "")
 
 
+def test_each_place_of_a_variant_has_the_sign_of_its_tone_and_rhyme_and_a_cross_where_it_is_wrong() -> None:
+    poem = mark(
+        Sample(
+            id="a",
+            text="灯山，雨。\n烟桥。",
+            rhyme="AA",
+            variant="灯词 2",
+            tones="平仄中平仄",
+            letters="..A.A",
+            kept=".t.tb",
+        ),
+        "zh",
+    )
+    signs = [[token.signs for token in line.tokens] for line in poem.lines]
+    assert signs == [["○", "●×", "", "◐△", ""], ["○×", "●×△×", ""]]
+    assert [token.said for token in poem.lines[1].tokens] == [
+        "level tone: it has none", "oblique tone: it has none, rhyme A: it does not rhyme", ""
+    ]  # fmt: skip
+    assert poem.variant == "灯词 2" and poem.lines[0].tokens[3].said == "either tone, rhyme A"
+
+
+def test_a_poem_of_no_variant_has_no_signs() -> None:
+    poem = mark(Sample(id="a", text="灯山。", rhyme="A"), "zh")
+    assert not any(token.signs or token.said for line in poem.lines for token in line.tokens)
+
+
 @given(st.text(max_size=30), st.text(max_size=12), st.text(alphabet="AB.", max_size=6), st.sampled_from(["zh", "en"]))
 def test_any_text_can_be_shown_and_loses_no_token(text: str, format_: str, rhyme: str, language: str) -> None:
     poem = mark(Sample(id="a", text=text, format=format_, rhyme=rhyme, reference=text), language)  # type: ignore[arg-type]

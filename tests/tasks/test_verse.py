@@ -492,6 +492,14 @@ def test_a_text_must_fit_the_positions_of_the_model() -> None:
         TASK.check(VerseDecoder(slack=9), network, dataset, 1)
 
 
+@pytest.mark.parametrize("name", ["marks", "rhyme", "tone"])
+def test_a_free_text_is_not_said_to_keep_what_it_does_not(name: str) -> None:
+    network, dataset = SongNetConfig(positions=88), VerseSettings(units=6, length=24, max_tokens=80)
+    TASK.check(VerseDecoder(mode="frame", **{name: True}), network, dataset, 1)
+    with pytest.raises(ConfigError, match=rf"^decoder\.{name}: free texts keep no {name}; mode: frame$"):
+        TASK.check(VerseDecoder(**{name: True}), network, dataset, 1)
+
+
 def test_settings_are_those_that_the_method_uses() -> None:
     def settings(samples: int = 1, **decoder: Any) -> dict[str, Any]:
         return TASK.settings(VerseDecoder(**decoder), SongNetConfig(), samples, None)

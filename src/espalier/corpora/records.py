@@ -124,6 +124,11 @@ def required_columns(record_type: type[Record] | type[Quarantined]) -> list[str]
     return [item.name for item in fields(record_type) if not _is_optional(item)]
 
 
+def optional_columns(record_type: type[Record]) -> list[str]:
+    """The columns that a table of such rows has only if a row fills them."""
+    return [item.name for item in fields(record_type) if _is_optional(item)]
+
+
 def records_of(table: pd.DataFrame, record_type: type[Row]) -> list[Row]:
     """The rows of a table as records; the inverse of `table_of`."""
     names = [item.name for item in fields(record_type) if not (_is_optional(item) and item.name not in table)]

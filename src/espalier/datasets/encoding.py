@@ -34,6 +34,11 @@ class Settings(BaseModel):
     opposite: ClassVar[Mapping[str, str]] = {}
     reads_pieces: ClassVar[bool] = False
 
+    @property
+    def needs_lexicon(self) -> bool:
+        """Whether a run with this decoder must name a `lexicon`."""
+        return False
+
 
 class Vocabulary(Protocol):
     """What each id stands for. Two vocabularies are equal if each id stands for the same in both."""

@@ -39,6 +39,7 @@ from espalier.verse.tunes import Tune, tune, tunes
 from espalier.verse.variants import TuneBook, Variant
 
 if TYPE_CHECKING:
+    from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.inference.system import System
 
 
@@ -197,9 +198,13 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
         """`n` texts for each format."""
         system, decoder, task = self.system, self.decoder, VerseTask()
         unknown = {slot for job in jobs for slot in _literals(job.format) if system.vocabulary.id_of(slot) == UNK}
+        heard = dict(pair for job in jobs for pair in _heard(job, system.vocabulary))
+        readings = [f"{word} as {heard[word]}, which rhymes with it" for word in sorted(heard)]
+        if others := sorted(unknown - heard.keys()):
+            readings.append(f"{' '.join(others)} as unknown" if heard else "as unknown")
         if unknown:
-            what = f"model {system.name} does not know {' '.join(sorted(unknown))}; kept as written, read as unknown"
-            warnings.warn(what, InferenceWarning, stacklevel=2)
+            what = f"model {system.name} does not know {' '.join(sorted(unknown))}; kept as written, read "
+            warnings.warn(what + " and ".join(readings), InferenceWarning, stacklevel=2)
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
@@ -218,6 +223,17 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
 
 def _literals(format_: Format) -> list[str]:
     return [slot for unit in format_.units for slot in unit if slot not in BLANKS and not is_mark(slot)]
+
+
+def _heard(job: VerseJob, vocabulary: VerseVocabulary) -> Iterator[tuple[str, str]]:
+    """The unknown literals at rhyme places that the model reads as a word of their sound, each with that word."""
+    start = 0
+    for unit, places in zip(job.format.units, job.format.rhyme_places, strict=True):
+        for place in places:
+            word, identity = unit[place], int(job.frame.c[start + place])
+            if word not in BLANKS and vocabulary.id_of(word) == UNK != identity:
+                yield word, vocabulary.token(identity)
+        start += len(unit) + 1  # the separator
 
 
 class PolishWriter(VerseWriter):

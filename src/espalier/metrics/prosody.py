@@ -20,9 +20,10 @@ import numpy as np
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.verse_format import unit_is_correct
-from espalier.verse.books import Books, read_books
+from espalier.verse.books import Books
+from espalier.verse.ci_books import open_books
 from espalier.verse.text import units_of
-from espalier.verse.variants import Fit, TuneBook, followed, judge
+from espalier.verse.variants import Fit, TuneBook, judge
 
 #: The metrics of `prosody_statistics`, always all of them, in this order.
 KEYS: Final = (
@@ -55,21 +56,37 @@ def prosody_statistics(
         ArtifactError: the folder lacks a file, or one is damaged.
     """
     require_lengths("references", len(references), tunes=tunes, hypotheses=hypotheses)
-    books, book = read_books(folder), TuneBook(folder)
+    books = open_books(folder)
     wanted: dict[tuple[str, str], Fit | None] = {}
     statistics = np.zeros((len(references), _COLUMNS))
     for row, tune, reference, text in zip(statistics, tunes, references, hypotheses, strict=True):
         if (tune, reference) not in wanted:
-            wanted[tune, reference] = followed(reference, book.fitting(tune, reference), books)
+            wanted[tune, reference] = books.followed(tune, reference)
         expected = wanted[tune, reference]
         if expected is None:
             continue
-        fit = expected if text == reference else followed(text, book.fitting(tune, text), books)
+        fit = expected if text == reference else books.followed(tune, text)
         row[_POEMS], row[_WANTED] = 1.0, sum(expected.wanted)
         if fit is not None:
             row[_FITS], row[_WANTED] = 1.0, sum(fit.wanted)
-            _judge(row, text, fit, books, formed=_has_format(reference, text))
+            _judge(row, text, fit, books.sounds, formed=_has_format(reference, text))
     return statistics
+
+
+def marked_places(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> dict[str, list[str]]:
+    """For each text the variant that it follows, and one sign for each of its places; "" where it fits none.
+
+    Returns:
+        `variant` ("卜算子 1"), `tones` and `letters` as in `Variant`, and `kept` as in `Fit`.
+    """
+    books = open_books(folder)
+    fits = [books.followed(tune, text) for tune, text in zip(tunes, texts, strict=True)]
+    return {
+        "variant": [f"{fit.variant.tune} {fit.variant.number}" if fit else "" for fit in fits],
+        "tones": [fit.variant.tones if fit else "" for fit in fits],
+        "letters": [fit.variant.letters if fit else "" for fit in fits],
+        "kept": [fit.kept if fit else "" for fit in fits],
+    }
 
 
 def fitting(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> Mapping[str, int]:

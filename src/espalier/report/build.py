@@ -89,6 +89,11 @@ class Report:
     missing: tuple[str, ...]
     hyperparameters: tuple[Hyperparameters, ...] = ()
 
+    @property
+    def poems_by_the_book(self) -> bool:
+        """Whether any verse is held against a variant of its tune."""
+        return any(poem.variant for group in self.poems for poem in group.poems)
+
 
 def build(
     printed: Printed,

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Final
 
 from espalier.io.errors import EspalierError
 from espalier.report.results import Sample
@@ -18,14 +19,46 @@ from espalier.verse.text import rhyme_place, units_of
 _CLOSING = frozenset(",.;:!?)]…’”%")
 
 
+#: The traditional signs of the tone that a place asks for and of a rhyme; and the sign of what a word does not have.
+TONES: Final = {"平": ("○", "level tone"), "仄": ("●", "oblique tone"), "中": ("◐", "either tone")}
+RHYMING: Final = "△"
+WRONG: Final = "×"
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it is shown. `rhymes` marks the rhyme place; `sound` is its pinyin, or its rhyme part in ARPAbet."""
+    """A token as it is shown. `rhymes` marks the rhyme place; `sound` is its pinyin, or its rhyme part in ARPAbet.
+
+    `asked` and `kept` are of a place of a variant: the tone and the rhyme letter, and what of them is wrong, as in
+    `Sample`. They are empty elsewhere.
+    """
 
     text: str
     spaced: bool = False
     rhymes: bool = False
     sound: str = ""
+    asked: str = ""
+    kept: str = ""
+
+    @property
+    def signs(self) -> str:
+        """What the place asks for, "×" after what the word does not have."""
+        if not self.asked:
+            return ""
+        tone, letter = self.asked[0], self.asked[1]
+        rhyme = "" if letter == "." else RHYMING + WRONG * (self.kept in "rb")
+        return TONES[tone][0] + WRONG * (self.kept in "tb") + rhyme
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        if not self.asked:
+            return ""
+        tone, letter = self.asked[0], self.asked[1]
+        words = [TONES[tone][1] + (": it has none" if self.kept in "tb" else "")]
+        if letter != ".":
+            words.append(f"rhyme {letter}" + (": it does not rhyme" if self.kept in "rb" else ""))
+        return ", ".join(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +84,48 @@ class UnitLine:
 
 @dataclass(frozen=True, slots=True)
 class Poem:
-    """A sample. `format` is the whole format if it could not be read unit by unit, else ""."""
+    """A sample. `format` is the whole format if it could not be read unit by unit, else "".
+
+    `variant` is the one that its places are held against, or "".
+    """
 
     id: str
     tune: str
     lines: tuple[UnitLine, ...]
     reference: tuple[UnitLine, ...]
     format: str = ""
+    variant: str = ""
 
 
 def mark(sample: Sample, language: Language) -> Poem:
     """Find a sample's rhyme places: the last word of each unit whose letter is not "."."""
     pattern = _format_units(sample.format, language)
-    lines = _written(sample.text, sample.rhyme, language)
+    lines = _held_against(_written(sample.text, sample.rhyme, language), sample)
     reference = _written(sample.reference, sample.rhyme, language)
-    return Poem(sample.id, sample.tune, _beside(lines, pattern, language), reference, "" if pattern else sample.format)
+    return Poem(
+        sample.id,
+        sample.tune,
+        _beside(lines, pattern, language),
+        reference,
+        "" if pattern else sample.format,
+        sample.variant,
+    )
+
+
+def _held_against(lines: tuple[UnitLine, ...], sample: Sample) -> tuple[UnitLine, ...]:
+    """The lines whose words know what the variant asks of their places; as they are where there is none."""
+    places = list(zip(sample.tones, sample.letters, sample.kept, strict=True))
+    if len(places) != sum(not is_mark(token.text) for line in lines for token in line.tokens):
+        return lines
+    rest = iter(places)
+
+    def held(token: Token) -> Token:
+        if is_mark(token.text):
+            return token
+        tone, letter, kept = next(rest)
+        return replace(token, asked=tone + letter, kept=kept)
+
+    return tuple(replace(line, tokens=tuple(map(held, line.tokens))) for line in lines)
 
 
 def _format_units(text: str, language: Language) -> tuple[tuple[str, ...], ...]:

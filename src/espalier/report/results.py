@@ -15,6 +15,10 @@ class Sample:
 
     `format` is the format of the text, in the grammar of `espalier.verse.format`; `rhyme` has one letter per unit, "."
     for none. `tune` is the title, or "".
+
+    Of a ci that follows a variant of its tune, `variant` names it; `tones`, `letters` and `kept` have a sign for each
+    word: the tone that is asked for, the letter of its rhyme, and what is wrong ("t" tone, "r" rhyme, "b" both, "."
+    nothing).
     """
 
     id: str
@@ -23,6 +27,10 @@ class Sample:
     rhyme: str = ""
     tune: str = ""
     reference: str = ""
+    variant: str = ""
+    tones: str = ""
+    letters: str = ""
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

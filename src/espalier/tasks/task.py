@@ -45,11 +45,13 @@ class RunOptions:
         samples: the number of texts for each record.
         seed: of the run. Random draws depend on it, on the model's seed, and on the record's id.
         guidance: the outputs of the run that guides this one, or None.
+        lexicon: the folder of a source that words are looked up in (WordNet, couyun), or None.
     """
 
     samples: int = 1
     seed: int = 1
     guidance: pd.DataFrame | None = None
+    lexicon: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Inputs:
         kept: the number of hypotheses of a prompt that are kept; the r-th, from 0, has `sample` + r.
         rerank: takes (prompts,) rows of `data` and the hypotheses of each, and returns these in another order.
         measure: takes (records,) rows of `data`; returns columns for them besides those of `likelihood`.
+        given: further arguments of the task's `generate`, such as rhyme books.
+        check: raises ConfigError where a prompt has no answer; it is called before any is decoded.
     """
 
     data: Any
@@ -72,6 +76,8 @@ class Inputs:
     kept: int = 1
     rerank: Callable[[npt.NDArray[np.int64], list[list[Any]]], list[list[Any]]] | None = None
     measure: Callable[[npt.NDArray[np.int64]], Mapping[str, npt.NDArray[np.float64]]] | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    check: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ class Segments(NamedTuple):
     """Statistics of text segments.
 
     Attributes:
-        rows: (segments,) `id`, `cluster`, `seed`, `sample`.
+        rows: (segments,) `id`, `cluster`, `seed`, `sample`, and columns of text that reports show.
         families: by metric family, (segments, k).
         library: the values that published libraries give these segments, by metric. They are the ones recorded, and
             must equal those of the statistics.

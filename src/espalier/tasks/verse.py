@@ -25,6 +25,7 @@ from espalier.tasks.random_words import RandomWords
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.books import Book
+from espalier.verse.ci_books import open_books
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
 from espalier.verse.rhyme import Rule
 from espalier.verse.sounds import Sounds
@@ -66,6 +67,11 @@ class VerseDecoder(Settings):
     slack: int = Field(8, ge=0, le=10_000)
 
     @property
+    def needs_lexicon(self) -> bool:
+        """Whether it keeps the rhymes or the tones of a printed book."""
+        return self.book != "mandarin"
+
+    @property
     def extra_tokens(self) -> int:
         """The number of tokens by which a text may be longer than its frame."""
         return self.slack if self.mode == "free" else 0
@@ -92,7 +98,10 @@ class VerseTask:
     text_view = View()
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A text must fit the model's positions."""
+        """A text must fit the model's positions, and a free one keeps nothing of its frame."""
+        kept = [name for name in ("marks", "rhyme", "tone") if getattr(decoder, name)]
+        if decoder.mode == "free" and kept:
+            raise ConfigError(f"free texts keep no {kept[0]}", where=f"decoder.{kept[0]}", remedy="mode: frame")
         if (tokens := dataset.max_tokens + decoder.extra_tokens) > network.positions:
             raise ConfigError(
                 f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
@@ -128,7 +137,22 @@ class VerseTask:
             for sample in range(options.samples)
         ]
         data = self._with_tones(ready) if decoder.tone else ready.data
-        return [Inputs(data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
+        prompts = np.repeat(np.arange(len(ready.records)), options.samples)
+        if decoder.mode == "free":
+            return [Inputs(data, prompts, rows)]
+        books = None
+        if decoder.needs_lexicon and options.lexicon is not None:
+            books = open_books(options.lexicon).sounds
+        constraint = verse_constraint(decoder, ready.data.vocabulary, books)
+
+        def check() -> None:
+            for place, id_ in enumerate(data.ids):
+                try:
+                    constraint.start(data.batch(np.array([place]), View()))
+                except ConfigError as error:
+                    raise ConfigError(error.what, where=f"record {id_}, {error.where}", remedy=error.remedy) from error
+
+        return [Inputs(data, prompts, rows, given={"books": books}, check=check)]
 
     def _with_tones(self, ready: Ready) -> VerseData:
         """The rows with the tones that their records ask for (`tones`: one sign per word).
@@ -143,7 +167,8 @@ class VerseTask:
 
         signs = [getattr(record, "tones", "") for record in ready.records]
         if not any(signs):
-            raise ConfigError("no record has tones", where="decoder.tone", remedy="take a corpus that has them")
+            remedy = "take a corpus that reads couyun: also_1: raw/forms"
+            raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
         vocabulary = ready.data.vocabulary
         frames = [
             frame_of(format_of(record.target, vocabulary.language, record.rhyme, tones), vocabulary)
@@ -239,9 +264,11 @@ class VerseTask:
         """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
         Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
+        With a rhyme book the rows have the columns of `marked_places` too.
         """
         from espalier.metrics.integrity import integrity_families
         from espalier.metrics.perplexity import perplexity_statistics
+        from espalier.metrics.prosody import marked_places
         from espalier.metrics.verse import by_format, verse_statistics
 
         table, dev = outputs.table, outputs.dev
@@ -263,7 +290,10 @@ class VerseTask:
         train = outputs.train() if outputs.train is not None else None
         if train is not None and len(train):
             families |= by_format(families, train.has_formats(table["reference"].tolist()))
-        test = Segments(table[keys], families)
+        places: dict[str, list[str]] = {}
+        if "prosody" in families and outputs.lexicon is not None:
+            places = marked_places(table["tune"].tolist(), table["text"].tolist(), outputs.lexicon)
+        test = Segments(table[keys].assign(**places), families)
         return (
             [test]
             if dev is None

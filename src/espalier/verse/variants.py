@@ -72,10 +72,16 @@ class Variant:
         return "".join(f"{words}{'，' if mark == '、' else mark}" for words, mark in self.clauses)
 
     @property
-    def rhyme(self) -> str:
-        """One letter per sentence: that of the group in which its last place rhymes, "." for none."""
+    def letters(self) -> str:
+        """One letter per place: that of the group in which it rhymes, "." for none."""
         letter_of = {place: _LETTERS[group] for group, places in enumerate(self.rhymes) for place in places}
-        return "".join(letter_of.get(end - 1, ".") for end in _ends(self.sentences))
+        return "".join(letter_of.get(place, ".") for place in range(len(self.tones)))
+
+    @property
+    def rhyme(self) -> str:
+        """One letter per sentence: that of its last place."""
+        letters = self.letters
+        return "".join(letters[end - 1] for end in _ends(self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,13 @@ class Fit:
         return all(map(all, self.rhymes))
 
     @property
+    def kept(self) -> str:
+        """One sign per place: "." where it is right, "t" a wrong tone, "r" no rhyme, "b" both."""
+        groups = zip(self.variant.rhymes, self.rhymes, strict=True)
+        unrhymed = {place for places, kept in groups for place, rhymes in zip(places, kept, strict=True) if not rhymes}
+        return "".join(".trb"[(not right) + 2 * (place in unrhymed)] for place, right in enumerate(self.tones))
+
+    @property
     def faults(self) -> int:
         """The places with a wrong tone, and those that do not rhyme."""
         return self.tones.count(False) + sum(group.count(False) for group in self.rhymes)
@@ -114,6 +127,9 @@ class TuneBook:
     Args:
         folder: of the source `couyun`, as `download` leaves it.
 
+    Attributes:
+        names: all names of each tune, in Simplified characters, in the order of the book.
+
     Raises:
         ArtifactError: the folder has no index of tunes.
     """
@@ -122,7 +138,8 @@ class TuneBook:
         self._folder = folder / _FORMS
         file = self._folder / "ci_index.json"
         entries: list[_Entry] = _parsed(file, _ENTRIES)
-        self._tunes = [(entry["names"][0], entry["idx"]) for entry in entries]
+        self.names = tuple(tuple(entry["names"]) for entry in entries)
+        self._indices = [entry["idx"] for entry in entries]
         self._number = {
             name: number for number, entry in enumerate(entries) for name in (*entry["names_trad"], *entry["names"])
         }
@@ -130,12 +147,7 @@ class TuneBook:
 
     def __len__(self) -> int:
         """The number of tunes."""
-        return len(self._tunes)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The first name of each tune, in the order of the book."""
-        return tuple(name for name, _ in self._tunes)
+        return len(self.names)
 
     def __contains__(self, tune: object) -> bool:
         """Whether a tune has this name or alias, in Simplified or Traditional characters."""
@@ -154,9 +166,8 @@ class TuneBook:
             remedy = f"names like it: {', '.join(near)}" if near else "names are those of the Qinding cipu"
             raise ConfigError(f"no tune '{tune}' in the book", where="tune", remedy=remedy)
         if number not in self._read:
-            name, index = self._tunes[number]
-            file = self._folder / f"ci_list/cipai_{index}.json"
-            self._read[number] = tuple(_variants(name, file))
+            file = self._folder / f"ci_list/cipai_{self._indices[number]}.json"
+            self._read[number] = tuple(_variants(self.names[number][0], file))
         return self._read[number]
 
     def variant(self, tune: str, number: int = 1) -> Variant:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from espalier.corpora.readers.songci import LOST_TUNE, families_of, read, tune_of, units_in
 from espalier.corpora.records import Quarantined, Verse
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+from tests.verse.couyun import write_couyun
 
 
 def poem(*paragraphs: str, title: str = "石桥令", author: str = "某甲") -> dict[str, Any]:
@@ -153,10 +154,9 @@ def test_a_family_is_all_names_of_a_tune_by_its_commonest() -> None:
 
 def test_lists_of_names_and_the_released_names_stand_beside_the_poems(tmp_path: Path) -> None:
     folders = {name: tmp_path / name for name in ("forms", "poems", "released")}
-    for folder in (folders["forms"] / "couyun/ci_pu", folders["poems"], folders["released"]):
+    for folder in (folders["poems"], folders["released"]):
         folder.mkdir(parents=True)
-    lists = folders["forms"] / "couyun/ci_pu/ci_index.json"
-    lists.write_text(json.dumps([{"names": ["石桥令", "夜灯词"]}], ensure_ascii=False), encoding="utf-8")
+    write_couyun(folders["forms"], tunes={("石桥令", "夜灯词"): [("2。", "平平", [[1]])]})
     (folders["released"] / "cipai.txt").write_text("灯下曲 夜灯词\n舟行\n", encoding="utf-8")
     titles = ["石桥令", "灯下曲・石桥令", "夜灯词", "独木"]
     write(folders["poems"], n0=[poem(f"{'山' * n}水。", title=title) for n, title in enumerate(titles, start=1)])
@@ -166,9 +166,33 @@ def test_lists_of_names_and_the_released_names_stand_beside_the_poems(tmp_path: 
     # Without the released names the second title is known by its second name.
     del folders["released"]
     assert [row.tune for row in read(folders) if isinstance(row, Verse)][1] == "石桥令"
-    lists.write_text('[{"idx": 1}]', encoding="utf-8")
-    with pytest.raises(DataError, match=r"ci_index\.json: not a list of tunes with names"):
+    (folders["forms"] / "couyun/ci_pu/ci_index.json").write_text('[{"idx": 1}]', encoding="utf-8")
+    with pytest.raises(ArtifactError, match=r"ci_index\.json: no form book: .*download@couyun"):
         list(read(folders))
+
+
+def test_a_poem_has_the_tones_and_rhymes_of_the_variant_that_it_follows(tmp_path: Path) -> None:
+    poems = tmp_path / "poems"
+    poems.mkdir()
+    texts = {
+        # Six words, six words; 风 is level and 洞 oblique, which the two variants of these lengths want.
+        "灯词": ["高洞洞，梦高风。高洞洞，孔高东。", "高洞洞，梦高洞。高洞洞，孔高梦。", "高洞洞。"],
+        "转韵词": ["高桃。高高。高动。高孔。"],
+        "无名词": ["高桃。"],
+    }
+    write(poems, n0=[poem(text, title=tune) for tune, each in texts.items() for text in each])
+    books = write_couyun(tmp_path / "books")
+    with_books = [row for row in read({"poems": poems, "books": books}) if isinstance(row, Verse)]
+    assert [(row.rhyme, row.tones) for row in with_books] == [
+        ("AA", "中仄仄仄平平中平仄仄中平"),
+        ("AA", "中仄仄仄平仄中平仄仄中仄"),
+        ("A", ""),
+        ("AABB", "中平中平中仄中仄"),
+        ("A", ""),
+    ]
+    without = [row for row in read({"poems": poems}) if isinstance(row, Verse)]
+    assert [row.rhyme for row in without] == ["AA", "AA", "A", "AAAA", "A"] and not any(row.tones for row in without)
+    assert [row.target for row in without] == [row.target for row in with_books]
 
 
 @pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the published files are not at hand")

@@ -35,7 +35,9 @@ def test_the_stages_are_those_of_dvc_yaml(profile: str) -> None:
 
 def test_a_guided_run_needs_its_guide_and_a_tuned_model_its_start() -> None:
     graph = graph_of(load_params(PROFILES["paper"] / "params.yaml"))
-    assert graph["decode", "guig_se_tg"] == {("linearize", "guig"), ("train", "guig_tg"), ("decode", "guig_se")}
+    assert graph["decode", "guig_se_tg"] == {
+        ("linearize", "guig"), ("train", "guig_tg"), ("decode", "guig_se"), ("download", "wordnet")
+    }  # fmt: skip
     assert graph["train", "sonnet"] == {("linearize", "sonnet"), ("train", "sonnet_pretrained")}
     judged = {("linearize", "sonnet"), ("train", "judge_sonnet")}
     assert graph["decode", "sonnet_tuned"] == judged | {("train", "sonnet")} and graph["baselines", "sonnet"] == judged

@@ -16,6 +16,7 @@ from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import DataError
 from espalier.text.language import HAN
+from espalier.verse.ci_books import open_books
 from espalier.verse.text import TERMINALS, join_units
 
 #: Marks that a ci may have. Everything else that is not Han is the trace of a character that some conversion lost.
@@ -34,9 +35,9 @@ FAULTS = (
     ("misplaced mark", re.compile(f"^[{MARKS}]|[{MARKS}]{{2}}")),
 )
 
-#: The tune names that SongNet's released preprocessing knows, and lists of the names of each tune, if they are at hand.
+#: The tune names that SongNet's released preprocessing knows, and the folder of the form book, if they are at hand.
 RELEASED = "cipai.txt"
-LISTS = "couyun/ci_pu/ci_index.json"
+BOOKS = "couyun/ci_pu"
 
 #: The tune of a poem whose own is lost; the editors' own word, also used where only blanks stand for it.
 LOST_TUNE = "失调名"
@@ -54,29 +55,33 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
 
     The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
     nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
-    editors' and go; the title they mark stays. Every unit ends on a rhyme, as in the released code: `rhyme` is all "A".
-    The tune is `tune_of` the title, and its family is among the `families_of` all titles. A duplicate is a poem whose
-    characters, marks aside, an earlier one has; its quarantined text begins with that one's id.
+    editors' and go; the title they mark stays. The tune is `tune_of` the title, and its family is among the
+    `families_of` all titles. A duplicate is a poem whose characters, marks aside, an earlier one has; its quarantined
+    text begins with that one's id.
+
+    With the books, `tones` and `rhyme` are those of the variant of its tune that a poem follows. Without them, and
+    where a poem fits none, every unit ends on one rhyme, as in the released code: `rhyme` is all "A", and `tones` is
+    empty.
 
     Args:
         folders: names and folders: of the poems, `ci.song.<number>.json`; of the released names, `cipai.txt`, if those
-            are to be known; of lists of each tune's names, `couyun/ci_pu/ci_index.json`, if there are any.
+            are to be known; of the source `couyun`, if variants and all names of a tune are to be known.
         plain_commas: "、" becomes "，", as in the released preprocessing.
 
     Raises:
         ConfigError: not exactly one source of poems.
-        DataError: no such files, not JSON, or a poem or a list of names without its fields.
+        DataError: no such files, not JSON, or a poem without its fields.
+        ArtifactError: a book is missing or damaged.
     """
-    released, lists = (
-        [folder / file for folder in folders.values() if (folder / file).is_file()] for file in (RELEASED, LISTS)
-    )
-    poetry = {name: at for name, at in folders.items() if not any((at / file).is_file() for file in (RELEASED, LISTS))}
+    released = [at / RELEASED for at in folders.values() if (at / RELEASED).is_file()]
+    books = next((open_books(at) for at in folders.values() if (at / BOOKS).is_dir()), None)
+    poetry = {name: at for name, at in folders.items() if not any((at / each).exists() for each in (RELEASED, BOOKS))}
     origin, folder = single_source(poetry, "songci")
     poems = list(_raw(folder))
     known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
     if released:
         known = {name for file in released for name in text_of(file).split()}
-    families = families_of([poem.title for poem in poems], [names for file in lists for names in _lists(file)])
+    families = families_of([poem.title for poem in poems], books.tunes.names if books else ())
     earlier: dict[str, str] = {}
     for poem in poems:
         text = re.sub("[《》]", "", poem.text)
@@ -88,16 +93,18 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
         else:
             earlier[letters] = poem.id
             units = units_in(text.replace("、", "，") if plain_commas else text)
-            tune = tune_of(poem.title, known)
+            target, tune = join_units(units), tune_of(poem.title, known)
+            fit = books.followed(tune, target) if books else None
             yield Verse(
                 id=poem.id,
                 origin=origin,
                 language="zh",
-                target=join_units(units),
+                target=target,
                 author=poem.author,
                 tune=tune,
-                rhyme="A" * len(units),
+                rhyme=fit.variant.rhyme if fit else "A" * len(units),
                 family=families.get(tune, tune),
+                tones=fit.variant.tones if fit else "",
             )
 
 
@@ -141,14 +148,6 @@ def families_of(titles: Sequence[str], lists: Iterable[Sequence[str]] = ()) -> d
     for family, names in zip(linked(len(rows), list(zip_longest(*rows))), rows, strict=True):
         members.setdefault(family, set()).update(name for name in names if name in counts)
     return {name: min(names, key=lambda each: (-counts[each], each)) for names in members.values() for name in names}
-
-
-def _lists(file: Path) -> list[list[str]]:
-    """The names of each tune of an index, in Simplified characters."""
-    try:
-        return [[str(name) for name in tune["names"]] for tune in json_of(file)]
-    except (KeyError, TypeError) as error:
-        raise DataError("not a list of tunes with names", file=file) from error
 
 
 def _fault(text: str, letters: str) -> str | None:

@@ -1,0 +1,30 @@
+"""The books that ci are judged by, of one source: the sounds of characters, and the variants of tunes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from espalier.verse.books import Books, read_books
+from espalier.verse.variants import Fit, TuneBook, followed
+
+
+@dataclass(frozen=True)
+class CiBooks:
+    """The rhyme books, and the book of tunes."""
+
+    sounds: Books
+    tunes: TuneBook
+
+    def followed(self, tune: str, text: str) -> Fit | None:
+        """The variant of its tune that a poem follows, held against it; None if it fits none."""
+        return followed(text, self.tunes.fitting(tune, text), self.sounds)
+
+
+def open_books(folder: Path) -> CiBooks:
+    """The books of a folder of the source `couyun`, as `download` leaves it.
+
+    Raises:
+        ArtifactError: one is missing, or is damaged.
+    """
+    return CiBooks(read_books(folder), TuneBook(folder))

@@ -1,0 +1,126 @@
+"""`generate` by the book: what is kept, and what cannot be kept, in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from small_params import PRESETS, corpus, dataset, empty, model, write
+
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.inference.folder import save_system
+from espalier.models.serialization import save_model
+from espalier.models.songnet import SongNet
+from espalier.models.songnet_config import SongNetConfig
+from espalier.verse.ci_books import open_books
+from espalier.verse.variants import judge
+from tests.verse.couyun import RHYMES, Tunes, write_couyun
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOKS = Path("data/raw/forms/couyun")
+TUNES: Tunes = {
+    ("卜算子", "缺月挂疏桐"): [
+        ("3，3。3，3。", "中仄仄仄平平中平仄仄中平", [[5, 11]]),
+        ("3，3。3，3。", "中仄仄仄平仄中平仄仄中仄", [[5, 11]]),
+    ],
+    ("菩萨蛮",): [("2。2。2。2。", "中平中平中仄中仄", [[1, 3], [5, 7]])],
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the books and one model, which was never trained, and knows their characters but 虎."""
+    folder = tmp_path_factory.mktemp("project")
+    vocabulary = VerseVocabulary(tuple("，。中东风空高桃孔动洞梦笑照木竹"), units=8, length=16, language="zh")
+    numbers = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
+    torch.manual_seed(1)
+    (folder / "models/tiny").mkdir(parents=True)
+    save_model(folder / "models/tiny", "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1)
+    save_system(folder / "models/tiny", {"units": 8, "length": 16, "max_tokens": 64})
+    tree = empty()
+    tree["corpora"] = {"tiny": corpus("verse", "zh", "verse_zh")}
+    tree["datasets"]["linearize"] = {"tiny": dataset("verse", "tiny", units=8, length=16, max_tokens=64)}
+    tree["presets"] = PRESETS
+    tree["models"] = {"tiny": model("songnet", "tiny", numbers, default_for=["generate.zh"])}
+    write(folder, tree)
+    write_couyun(folder / BOOKS, RHYMES, TUNES)
+    return folder
+
+
+@pytest.mark.parametrize(("tune", "number"), [("卜算子", 1), ("缺月挂疏桐", 2), ("菩萨蛮", 1)])
+def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
+    project: Path, tmp_path: Path, run: Callable[..., Any], tune: str, number: int
+) -> None:
+    """As people call it; each poem is judged by the books that it was written by."""
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    shutil.copytree(ROOT / "pipeline", folder / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "src").symlink_to(ROOT / "src")
+    command = ["generate", "--tune", tune, "--variant", str(number), "--book", "cilin", "--tone", "--n", "4", "--json"]
+    answer = run(folder, sys.executable, str(folder / "pipeline"), *command)
+    assert answer.status == 0, answer.err
+    books = open_books(project / BOOKS)
+    variant = books.tunes.variant(tune, number)
+    texts = [json.loads(line)["text"] for line in answer.out.splitlines()]
+    assert len(texts) == 4
+    assert [judge(text, variant, books.sounds).faults for text in texts] == [0] * 4
+
+
+def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..., Any]) -> None:
+    answer = cli(project, "generate", "--tones", "平仄，平。中平。", "--acrostic", "风高", "--book", "cilin", "--json")
+    (poem,) = [json.loads(line) for line in answer.out.splitlines()]
+    first, second = poem["text"].split("\n")
+    assert (first[0], second[0], poem["tones"]) == ("风", "高", "平仄平中平")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["--tune", "无名", "--tone"], "tune: no tune '无名' in the book; "),
+        (["--tune", "卜算子", "--variant", "3"], "variant: no variant 3 of 卜算子; there are 2, from 1"),
+        (["--format", "2虎。2。", "--rhyme", "AA", "--book", "cilin"], "cilin has no fitting group of '虎'"),
+        (["--format", "2。", "--tones", "平平平"], "tones: '平平平' has 3 tones, the format 2 words"),
+        (["--format", "2。", "--tones", "平天"], "tones: '天' is no tone"),
+        (["--format", "1虎。", "--tones", "平仄", "--book", "cilin"], "the tone of '虎' is not known"),
+        (["--format", "2，2。", "--acrostic", "春江花月"], "acrostic: '春江花月' has 4 words, the format 1 sent"),
+        (["--format", "2。", "--tone"], "tone: no tones to keep; give a tune, or tones"),
+        (["--format", "2。", "--book", "guangyun"], "--book: unknown book 'guangyun'; allowed: cilin, mand"),
+        (
+            ["--format", "1木。1。", "--tones", "仄仄平", "--book", "cilin"],
+            "unit 2, word 1: no word of this model has the tone 平 and rhymes with the literals",
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_books_cannot_answer_is_one_line(
+    project: Path, refused: Callable[..., str], command: list[str], message: str
+) -> None:
+    assert message in refused(project, "generate", *command)
+
+
+def test_a_polyphone_at_a_rhyme_place_shows_its_other_reading(project: Path, cli: Callable[..., Any]) -> None:
+    # 中 is 1平 and 1仄; its place asks for the level tone.
+    answer = cli(
+        project, "generate", "--format", "1中。1风。", "--tones", "平平平平", "--rhyme", "AA", "--book", "cilin"
+    )
+    assert answer.status == 0 and "A 1平 (1仄)" in answer.out
+
+
+def test_a_literal_that_the_model_lacks_is_named(project: Path, cli: Callable[..., Any]) -> None:
+    answer = cli(project, "generate", "--format", "虎2。")
+    assert answer.status == 0 and "does not know 虎; kept as written, read as unknown" in answer.err
+
+
+def test_without_the_books_the_stage_that_fetches_them_is_named(
+    project: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    shutil.rmtree(folder / BOOKS)
+    line = refused(folder, "generate", "--tune", "卜算子", "--book", "cilin", "--tone")
+    assert line.endswith("no rhyme books and variants of tunes; run dvc --cd profiles/small repro download@couyun")

@@ -1,0 +1,29 @@
+"""Which verses a report draws, and what is known of their places."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipeline.stages.report import SAMPLES, _samples
+
+KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
+TABLE = pd.DataFrame(
+    {**key, "text": f"{key}", "format": "1。", "rhyme": "A", "tune": "曲", "reference": "山。"} for key in KEYS
+)
+
+
+def test_each_verse_has_the_marks_of_its_own_row_whatever_the_order_of_the_segments() -> None:
+    marks = pd.DataFrame({**key, "variant": f"v {key}", "tones": "平", "letters": "A", "kept": "."} for key in KEYS)
+    dev = pd.DataFrame([{"id": "d", "cluster": "c", "seed": 1, "sample": 0}])
+    samples = _samples(TABLE, pd.concat([marks.iloc[::-1], dev], ignore_index=True))
+    assert [sample.id for sample in samples] == ["p0", "p2", "p4", "p6"] and len(samples) == SAMPLES
+    assert all(sample.variant == f"v {sample.text}" and sample.tones == "平" for sample in samples)
+
+
+def test_verses_that_were_held_against_no_variant_have_no_marks() -> None:
+    samples = _samples(TABLE, pd.DataFrame(KEYS))
+    assert len(samples) == SAMPLES and not any(sample.variant or sample.kept for sample in samples)
+
+
+def test_outputs_that_are_no_verse_give_no_samples() -> None:
+    assert _samples(TABLE.drop(columns="format"), pd.DataFrame(KEYS)) == []
