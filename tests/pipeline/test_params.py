@@ -85,6 +85,13 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, dataset, decoder"),
     ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: top_p: .*allowed: beam, book, length_power"),
     ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rhyme_rule, rules$"),
+    ("presets/guig/scoring", {"alphas": [1.2]}, r"\.scoring: alphas\.0: .*less than or equal to 1"),
+    (
+        "presets/guig/scoring",
+        {"smoothing": "nltk_3_7"},
+        r"\.scoring: smoothing: .*'nltk_3_4', 'nltk_3_5' or 'nltk_3_6'",
+    ),
+    ("presets/guig/scoring", {"families": ["bleu"]}, r"\.scoring: families\.0: .*'similarity', 'trees'"),
     ("presets/songnet/extra", {}, r"presets\.songnet\.extra: .*allowed: decoder, network, scoring, training"),
     ("sources/published/web/extra", 1, r"sources\.published\.web\.extra: .*allowed: shelf"),
     # a wrong type or value

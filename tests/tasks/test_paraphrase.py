@@ -342,6 +342,53 @@ def outputs(writes: str, **changes: Any) -> Outputs:
     return Outputs(table, "en", annotations=parses, facts={"writes": writes} | changes)
 
 
+def plain_outputs(texts: list[str], extras: dict[str, Any]) -> Outputs:
+    """Outputs for pairs without trees."""
+    table = pd.DataFrame(
+        [{"id": f"p{n}", "cluster": f"p{n}", "seed": 1, "sample": 0, "source": source, "reference": target,
+          "source_tree": "", "reference_tree": "", "guide": "", "template": "", "text": text, "tree": "", "nll": 3.0,
+          "tokens": 4} for n, ((source, _, target, _), text) in enumerate(zip(PAIRS, texts, strict=True))]
+    )  # fmt: skip
+    return Outputs(table, "en", facts={"writes": "text"}, train=lambda: DATA, extras=lambda: extras)
+
+
+PROTOCOLS = PairScoring(families=("released", "paper", "copies"), pieces=2)
+
+
+def test_scoring_names_the_families_and_asks_for_no_parses() -> None:
+    (block,) = TASK.statistics(plain_outputs(["a lamp", "glows", "low"], {}), PROTOCOLS)
+    assert {*block.families} == {"released:nltk_3_4:2", "paper:0.8,0.9:2", "paper:0.8,0.9:whole", "copies"}
+    assert {*block.library} == {
+        f"paper_{name}{ending}" for name in ("bleu_2", "bleu_4", "self_bleu") for ending in ("", "_whole")
+    }
+    names = {metric.name for family in block.families for metric in TASK.metrics(family)}
+    assert {"ted_full", "bleu", "perplexity"}.isdisjoint(names)
+
+
+def test_sides_are_cut_by_the_vocabulary_before_they_are_compared() -> None:
+    pieces = len(VOC.encode_texts(["low lamp"])[0])
+    longer = ["a lamp", "glows", f"low lamp{' glows' * 3}"]
+    made = plain_outputs(longer, {})
+    (block,) = TASK.statistics(made, PairScoring(families=("copies", "paper"), pieces=pieces))
+    assert block.families["copies"][:, 0].tolist() == [1, 1, 1]  # the third is its source as far as it is judged
+    whole = block.families["paper:0.8,0.9:whole"]
+    assert whole[2, 0] == 5 and block.families[f"paper:0.8,0.9:{pieces}"][2, 0] == 2
+    with pytest.raises(DataError, match="no vocabulary to cut the texts by"):
+        TASK.statistics(replace(made, train=None), PROTOCOLS)
+
+
+def test_scores_stand_for_the_pairs_that_training_does_not_tell_of_too() -> None:
+    pairs = [{"source": "A lamp", "target": "x"}, {"source": "X", "target": "low lamp!"}]
+    made = plain_outputs(["a lamp", "glows", "low lamp"], {"pairs": pairs})
+    (block,) = TASK.statistics(made, PROTOCOLS)
+    # The first pair is joined by way of "x", of the second nothing trains, of the third one side.
+    assert block.families["copies:joined"][:, 2].tolist() == [1, 0, 0]
+    assert block.families["copies:unseen"][:, 2].tolist() == [0, 1, 0]
+    assert TASK.counts(made) == {"unseen": 1, "joined": 1, "clusters": 3}
+    found = family_scores(block.families, TASK.metrics, seed=1, resamples=10)
+    assert found["words_unseen"].value == 1.0 and found["copied_joined"].value == 100.0
+
+
 @pytest.mark.parametrize("writes", ["text", "tree"])
 def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
     made = outputs(writes)

@@ -298,12 +298,16 @@ class ParaphraseTask:
         return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else {**HEADLINE, **PROTOCOL_HEADLINE}
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
-        """Outputs that are not trees, or texts that could not be parsed."""
+        """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
         if outputs.facts["writes"] == "tree":
             return {"no tree": int((outputs.table["tree"] == "").sum())}
-        if outputs.annotations is None:
-            return {}
-        return {"not parsed": int((_parses(outputs)["reason"] != "").sum())}
+        counts = {} if outputs.annotations is None else {"not parsed": int((_parses(outputs)["reason"] != "").sum())}
+        if (pairs := outputs.extras().get("pairs")) is not None:
+            records = outputs.table.drop_duplicates("id")
+            parts = TrainingPairs(pairs).parts(records["source"].tolist(), records["reference"].tolist())
+            counts |= {part: sum(rows) for part, rows in parts.items()}
+            counts["clusters"] = int(records["cluster"].nunique())
+        return counts
 
     def settings(self, decoder: PairDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """The protocol is the tree that guides a text, or the constraint of a tree."""

@@ -36,7 +36,7 @@ class PairSettings(Settings):
     #: The size of a vocabulary of word pieces that is learnt, specials included.
     pieces: int = Field(16_000, ge=10, le=MAX_PIECES)
     #: Of published word pieces (`pieces_from`) those are kept that occur so often in training.
-    min_count: int = Field(1, ge=1)
+    min_count: int = Field(1, ge=1, le=100_000_000)
     #: Whether both sides have trees. Without trees the rows are word pieces alone.
     trees: bool = True
     #: The levels of a tree that are kept.
