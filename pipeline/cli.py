@@ -20,7 +20,7 @@ from espalier.io.terminal import printable, printable_line
 from pipeline import layout, streams
 
 app = typer.Typer(
-    help="Text generators trained to grow along a frame. Stages run in the present folder's profile.",
+    help="Train and use text generators that follow a given structure. Stages run in the current folder's profile.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,68 +49,76 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 MAX_WORKERS, MAX_JOBS = 1024, 64
 #: The stages of dvc.yaml, each with what its key names; a module of this package has the same name and a `run(key)`.
 STAGES = {
-    "download": ("source", "Fetch the published files of a source, verified."),
+    "download": ("source", "Download the files of a source and check their hashes."),
     "copy": ("source", "Copy a local file to its shelf."),
     "train_parser": ("parser", "Train a parser on a treebank."),
-    "parse": ("corpus", "Read a corpus, or grow it, into records."),
-    "filter": ("corpus", "Keep the rows that pass a corpus's rules; split and count them."),
-    "linearize": ("dataset", "Make a corpus ready for sequence models."),
-    "canonicalize": ("dataset", "Make a corpus ready for tree models."),
-    "train": ("model", "Train a model; killed, it goes on where it was."),
-    "decode": ("run", "Write what a run asks for."),
-    "annotate": ("annotation", "Parse or tag hypotheses again."),
-    "score": ("run", "Score a run."),
+    "parse": ("corpus", "Read or generate a corpus, and parse its texts."),
+    "filter": ("corpus", "Filter and split the records of a corpus."),
+    "linearize": ("dataset", "Encode a corpus for sequence models."),
+    "canonicalize": ("dataset", "Encode a corpus for tree models."),
+    "train": ("model", "Train a model. A training that was killed resumes."),
+    "decode": ("run", "Decode the texts of a run."),
+    "annotate": ("annotation", "Parse the texts of a run."),
+    "score": ("run", "Score the texts of a run."),
     "baselines": ("baseline", "Write and score the rows that need no trained model."),
-    "report": ("report", "Put a paper's runs beside its printed numbers."),
+    "report": ("report", "Write the report of a paper: its runs beside the printed numbers."),
 }
 #: The other commands.
-OTHERS = {"adopt", "generate", "polish", "paraphrase", "reply", "chat", "judge", "repro", "rehearse", "verify", "pages"}
+OTHERS = {
+    "adopt", "chat", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse", "reply", "repro",
+    "verify",
+}  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
-ProfileOption = Annotated[Profile | None, typer.Option(help="Instead of the present folder's.")]
-KeyArgument = Annotated[str, typer.Argument(help="The entry's key in params.yaml.")]
-SchedulerOption = Annotated[str | None, typer.Option(help="A Dask cluster's: tcp://HOST:PORT; else this machine.")]
+ProfileOption = Annotated[Profile | None, typer.Option(help="The profile; default: that of the current folder.")]
+KeyArgument = Annotated[str, typer.Argument(help="The key of the entry in params.yaml.")]
+SchedulerOption = Annotated[
+    str | None, typer.Option(help="The scheduler of a Dask cluster, tcp://HOST:PORT; default: this machine.")
+]
 WorkersOption = Annotated[
-    int | None, typer.Option(min=1, max=MAX_WORKERS, help="Processes on this machine; else as many as pay.")
+    int | None,
+    typer.Option(min=1, max=MAX_WORKERS, help="The number of processes on this machine; default: depends on the rows."),
 ]
-ModelOption = Annotated[str | None, typer.Option(help="A model's key; else the profile's default.")]
-CountOption = Annotated[int, typer.Option(help=f"How many texts for each format; {MAX_TEXTS:,} in all at most.")]
-SeedOption = Annotated[int, typer.Option(help="The same seed writes the same text.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object per text.")]
-LanguageOption = Annotated[Language, typer.Option(help="Of the text.")]
+ModelOption = Annotated[str | None, typer.Option(help="The key of a model; default: that of the profile.")]
+CountOption = Annotated[int, typer.Option(help=f"The number of texts for each format; at most {MAX_TEXTS:,} in all.")]
+SeedOption = Annotated[int, typer.Option(help="Of the random draws.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for each text.")]
+LanguageOption = Annotated[Language, typer.Option(help="The language of the texts.")]
 FileOption = Annotated[
-    Path | None, typer.Option(help=f"One request a line, {MAX_TEXTS:,} at most; - for standard input.")
+    Path | None, typer.Option(help=f"A file with one request a line, at most {MAX_TEXTS:,}; - is standard input.")
 ]
-BookOption = Annotated[str, typer.Option(help="Whose rhymes: mandarin, cilin or pingshui.")]
-ToneOption = Annotated[bool, typer.Option("--tone", help="Keep the tones of the tune, or of --tones.")]
-TonesOption = Annotated[str | None, typer.Option(help="One sign per word: 平 level, 仄 oblique, 中 either.")]
-VariantOption = Annotated[int | None, typer.Option(help="Of the tune, counted from 1.")]
+BookOption = Annotated[str, typer.Option(help="The rhyme book: mandarin, cilin or pingshui.")]
+ToneOption = Annotated[bool, typer.Option("--tone", help="Keep the tones of the tune, or those of --tones.")]
+TonesOption = Annotated[str | None, typer.Option(help="One sign for each word: 平 level, 仄 oblique, 中 either.")]
+VariantOption = Annotated[int | None, typer.Option(help="The variant of the tune, counted from 1.")]
 AcrosticOption = Annotated[
     str | None, typer.Option(help="The first words of the sentences, or, if they are more, of the clauses.")
 ]
-FreeOption = Annotated[bool, typer.Option("--free", help="Predict separators and marks too, copy nothing.")]
-TopKOption = Annotated[int, typer.Option(help=f"Draw from the k most probable words; {MAX_TOP_K:,} at most.")]
+FreeOption = Annotated[bool, typer.Option("--free", help="Let the model predict separators and marks too.")]
+TopKOption = Annotated[int, typer.Option(help=f"Draw from the k most probable words; at most {MAX_TOP_K:,}.")]
 TemperatureOption = Annotated[
-    float, typer.Option(help=f"Above 1 bolder, below 1 safer; above 0, {MAX_TEMPERATURE:g} at most.")
+    float, typer.Option(help=f"The logits are divided by it; above 0, at most {MAX_TEMPERATURE:g}.")
 ]
-BeamOption = Annotated[
-    int, typer.Option(help=f"Search with this many beams instead of drawing, {MAX_BEAM:,} at most; 0 draws.")
+BeamOption = Annotated[int, typer.Option(help=f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.")]
+RepliesOption = Annotated[
+    int, typer.Option(help="The number of replies, the best of the search; at most the number of beams.")
 ]
-RepliesOption = Annotated[int, typer.Option(help="How many replies, the best of the search; as many as beams at most.")]
 BeamsOption = Annotated[
     int | None,
-    typer.Option(help=f"Search with this many beams, {MAX_BEAM:,} at most; else 20.", show_default=False),
+    typer.Option(help=f"The number of beams, at most {MAX_BEAM:,}; default: 20.", show_default=False),
 ]
 LocalOption = Annotated[
     int | None,
     typer.Option(
-        help=f"Groups of children that are looked at for each leaf of a tree, {MAX_BEAM:,} at most; else 6.",
+        help=f"The groups of children that are scored for each leaf of a tree, at most {MAX_BEAM:,}; default: 6.",
         show_default=False,
     ),
 ]
-MinWordsOption = Annotated[int, typer.Option(help="The fewest words of a reply: the best are the shortest, mostly.")]
-ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Below each reply the tree that it grew as.")]
+MinWordsOption = Annotated[
+    int, typer.Option(help="The smallest number of words of a reply. Without it most replies are very short.")
+]
+ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Print the tree of each reply below it.")]
 
 
 def _stage(name: str, kind: str, text: str) -> None:
@@ -152,8 +160,10 @@ def generate(
     format_: Annotated[
         str | None, typer.Option("--format", help="Counts (5,5。7,5。) or a template (_雨___。).")
     ] = None,
-    rhyme: Annotated[str | None, typer.Option(help="One letter per unit, . for none: .A.A")] = None,
-    tune: Annotated[str | None, typer.Option(help="A tune's name: its format, and what the model is told.")] = None,
+    rhyme: Annotated[str | None, typer.Option(help="One letter for each unit, . for none: .A.A")] = None,
+    tune: Annotated[
+        str | None, typer.Option(help="The name of a tune, which gives the format and is read by a model with titles.")
+    ] = None,
     variant: VariantOption = None,
     tones: TonesOption = None,
     acrostic: AcrosticOption = None,
@@ -171,13 +181,13 @@ def generate(
     temperature: TemperatureOption = 1.0,
     beam: BeamOption = 0,
 ) -> None:
-    """Write verse into a format, known or new.
+    """Write verse in a given format.
 
-    A line of --file is a format, and, separated by tabs if wanted, its rhyme letters, tune, variant, tones and
-    acrostic. Each line, and each of --n texts, draws its own chances from --seed and its number, so that equal lines
-    are not given equal texts.
+    A line of --file is a format. Its rhyme letters, tune, variant, tones and acrostic may follow, separated by tabs.
+    Random draws depend on --seed, on the number of the line and on that of the text, so that equal lines get different
+    texts.
 
-    With --variant, --tone or another --book than mandarin a tune's format is that of the Qinding cipu.
+    With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu.
     """
     any_given = any(value is not None for value in (format_, tune, tones, acrostic))
     given = (format_, rhyme, tune, "", variant, tones, acrostic) if any_given else None
@@ -190,9 +200,11 @@ def generate(
 
 @app.command()
 def polish(
-    template: Annotated[str | None, typer.Argument(help="Words stay; each _ is filled, each # with a rhyme.")] = None,
-    rhyme: Annotated[str | None, typer.Option(help="One letter per unit, . for none.")] = None,
-    tune: Annotated[str | None, typer.Option(help="A tune's name, which a model with titles is told.")] = None,
+    template: Annotated[
+        str | None, typer.Argument(help="Words are kept, each _ is filled, and each # is filled with a rhyme.")
+    ] = None,
+    rhyme: Annotated[str | None, typer.Option(help="One letter for each unit, . for none.")] = None,
+    tune: Annotated[str | None, typer.Option(help="The name of a tune, which a model with titles reads.")] = None,
     tones: TonesOption = None,
     acrostic: AcrosticOption = None,
     book: BookOption = "mandarin",
@@ -219,30 +231,40 @@ def polish(
 def paraphrase(
     text: Annotated[str | None, typer.Argument(help="An English sentence.")] = None,
     template: Annotated[
-        str | None, typer.Option(help="The top of its tree, with words or without: '(S (NP you) (VP) (.))'.")
+        str | None,
+        typer.Option(help="The top levels of the output's tree, with words or without: '(S (NP you) (VP) (.))'."),
     ] = None,
-    like: Annotated[str | None, typer.Option(help="A sentence whose tree's top is the template.")] = None,
+    like: Annotated[str | None, typer.Option(help="A sentence whose top levels are the template.")] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="With --like: its whole tree guides, nothing is expanded.")
+        bool, typer.Option("--full", help="With --like: use its whole tree instead of an expanded template.")
     ] = False,
     templates: Annotated[
-        int | None, typer.Option(help="The n most frequent templates, one after another; 3 where none is given.")
+        int | None, typer.Option(help="The number of frequent templates that are used; 3 if no template is given.")
     ] = None,
     model: ModelOption = None,
-    expander: Annotated[str | None, typer.Option(help="Of templates; else the profile's default.")] = None,
+    expander: Annotated[
+        str | None, typer.Option(help="The model that expands templates; default: that of the profile.")
+    ] = None,
     profile: ProfileOption = None,
     n: Annotated[
-        int, typer.Option(help="How many texts for each template, the best of the search; as many as beams at most.")
+        int,
+        typer.Option(
+            help="The number of texts for each template, the best of the search; at most the number of beams."
+        ),
     ] = 1,
-    beam: Annotated[int, typer.Option(help=f"Search with this many beams, {MAX_BEAM:,} at most.")] = 8,
+    beam: Annotated[int, typer.Option(help=f"The number of beams, at most {MAX_BEAM:,}.")] = 8,
     file: FileOption = None,
-    show_tree: Annotated[bool, typer.Option("--show-tree", help="Below each text the tree that guided it.")] = False,
+    show_tree: Annotated[
+        bool, typer.Option("--show-tree", help="Print the tree that guided each text below it.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say a sentence again in another form: a template is expanded to a tree that fits it, which guides the text.
+    """Paraphrase a sentence along a syntactic template, which is first expanded to a whole tree.
 
-    A line of --file is a sentence and, after a tab if wanted, its template. Where nothing says what guides it, the 3
-    most frequent templates of the model's corpus do, a text each. Nothing is drawn: a call repeated writes the same.
+    A line of --file is a sentence; a template may follow after a tab. Without a template the three most frequent ones
+    of the training data are used, one text each. The search is deterministic.
+
+    A model that reads texts alone, such as C-DNPG, takes no template.
     """
     from espalier.inference.requests import PairRequest
     from pipeline.commands.paraphrase import requests_of, write
@@ -256,8 +278,33 @@ def paraphrase(
 
 
 @app.command()
+def granularity(
+    text: Annotated[str | None, typer.Argument(help="An English sentence.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="An SVG file for the heatmap; warm colours are template words.")
+    ] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    beam: Annotated[int, typer.Option(help=f"The number of beams of the paraphrase, at most {MAX_BEAM:,}.")] = 8,
+    file: FileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the granularity of each piece of a sentence and of its paraphrase by layer: 0 template, 1 detail.
+
+    The model is a C-DNPG. A line of --file is a sentence.
+    """
+    from espalier.inference.requests import PairRequest
+    from pipeline.commands.granularity import requests_of, write
+
+    requests = requests_of(file, [] if text is None else [PairRequest(text)])  # paths in this folder
+    drawing = None if out is None else out.resolve()
+    _enter(profile.value if profile else "nursery")
+    write(requests, model, out=drawing, beam=beam, json=json)
+
+
+@app.command()
 def reply(
-    post: Annotated[str | None, typer.Argument(help="What somebody said.")] = None,
+    post: Annotated[str | None, typer.Argument(help="The post that is answered.")] = None,
     model: ModelOption = None,
     language: LanguageOption = Language.zh,
     profile: ProfileOption = None,
@@ -266,12 +313,12 @@ def reply(
     local: LocalOption = None,
     min_words: MinWordsOption = 1,
     file: Annotated[
-        Path | None, typer.Option(help=f"One post a line, {MAX_TEXTS:,} at most; - for standard input.")
+        Path | None, typer.Option(help=f"A file with one post a line, at most {MAX_TEXTS:,}; - is standard input.")
     ] = None,
     show_tree: ShownTreeOption = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object per reply.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each reply.")] = False,
 ) -> None:
-    """Answer a post. The best replies of a search come first; nothing is drawn: a call repeated writes the same."""
+    """Reply to a post. The best replies of the search come first. The search is deterministic."""
     from espalier.inference.requests import Post
     from pipeline.commands.reply import Options, requests_of, write
 
@@ -291,7 +338,7 @@ def chat(
     min_words: MinWordsOption = 1,
     show_tree: ShownTreeOption = False,
 ) -> None:
-    """Answer posts, one line after another, until their end; each by itself: the model reads one post at a time."""
+    """Reply to posts from standard input, one a line. The model reads one post at a time and no history."""
     from pipeline.commands.reply import Options
     from pipeline.commands.reply import chat as converse
 
@@ -301,13 +348,13 @@ def chat(
 
 @app.command()
 def judge(
-    sheets: Annotated[
-        list[Path], typer.Argument(help="Filled-in sheets of a report (nbest.csv), one for each person.")
-    ],
-    authors: Annotated[Path | None, typer.Option(help="The sheets' key; else nbest_key.csv beside the first.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets (nbest.csv of a report), one for each rater.")],
+    authors: Annotated[
+        Path | None, typer.Option(help="The key of the sheets; default: nbest_key.csv beside the first sheet.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say how often people gave each level to each run's texts, and how far they agree (Fleiss' kappa)."""
+    """Count the ratings of each run, and the agreement of the raters (Fleiss' kappa)."""
     from pipeline.commands.judge import judge as judged
 
     judged(sheets, authors, json=json)
@@ -315,14 +362,22 @@ def judge(
 
 @app.command()
 def repro(
-    targets: Annotated[list[str] | None, typer.Argument(help="Names of stages; else all.", show_default=False)] = None,
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="The names of stages; default: all.", show_default=False)
+    ] = None,
     profile: ProfileOption = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Stages at once; else one a core, four at most."),
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            max=MAX_JOBS,
+            help="The number of stages that run at once; default: one for each core, at most four.",
+        ),
     ] = None,
 ) -> None:
-    """Do what `dvc repro` does, with several stages at once."""
+    """Run `dvc repro` with several stages at once."""
     from pipeline.commands.repro import repro as run
 
     _enter(profile.value if profile else None)
@@ -331,9 +386,9 @@ def repro(
 
 @app.command()
 def pages(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a page would change.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing, and fail if a page would change.")] = False,
 ) -> None:
-    """Write the numbers and tables of README and docs anew, from the details that git holds."""
+    """Write the numbers and tables of README and docs from the committed metrics and details."""
     from pipeline.commands.pages import pages as write
 
     write(check)
@@ -341,11 +396,11 @@ def pages(
 
 @app.command()
 def adopt(
-    key: Annotated[str, typer.Argument(help="The model's key in params.yaml.")],
-    folder: Annotated[Path, typer.Option("--from", help="The profile's folder as it came back from there.")],
+    key: Annotated[str, typer.Argument(help="The key of the model in params.yaml.")],
+    folder: Annotated[Path, typer.Option("--from", help="The folder of the profile, copied from that machine.")],
     profile: ProfileOption = None,
 ) -> None:
-    """Take over a model that was trained on another machine, and what was decoded with it there."""
+    """Import a model that was trained on another machine, with its outputs."""
     from pipeline.commands.adopt import adopt as run
 
     came = folder.resolve()  # a path in this folder
@@ -355,19 +410,26 @@ def adopt(
 
 @app.command()
 def rehearse(
-    profile: Annotated[Profile, typer.Argument(help="Whose stages are run.")],
+    profile: Annotated[Profile, typer.Argument(help="The profile.")],
     folder: Annotated[
-        Path | None, typer.Option(help="An empty folder to work in, which is kept; else a temporary one.")
+        Path | None, typer.Option(help="An empty folder to work in, which is kept; default: a temporary folder.")
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Fetch nothing from the network: what the mirror lacks is made up.")
+        bool,
+        typer.Option("--offline", help="Use no network; sources that the mirror lacks are replaced by generated rows."),
     ] = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Stages at once; else one a core, or one on a GPU."),
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            max=MAX_JOBS,
+            help="The number of stages that run at once; default: one for each core, or one on a GPU.",
+        ),
     ] = None,
 ) -> None:
-    """Run all of a profile on 64 rows, three steps and two decoded records; say what the whole would take."""
+    """Run every stage of a profile on 64 rows, and estimate the time of the whole profile."""
     from pipeline.commands.rehearse import rehearse as run
 
     run(profile.value, folder=folder, offline=offline, jobs=jobs)
@@ -375,7 +437,7 @@ def rehearse(
 
 @app.command()
 def verify(profile: ProfileOption = None) -> None:
-    """Hash again what dvc.lock names, in the workspace and in DVC's cache; DVC itself trusts read-only files."""
+    """Check the hashes of dvc.lock against the workspace and the cache. DVC itself trusts read-only files."""
     from pipeline.commands.verify import verify as check
 
     _enter(profile.value if profile else None)

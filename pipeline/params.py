@@ -131,7 +131,7 @@ class Corpus(Strict):
 
 
 class Dataset(BaseModel):
-    """A corpus in one encoding. The keys beside these three are the encoding's settings."""
+    """A corpus in one encoding. The keys beside these four are the encoding's settings."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -139,6 +139,8 @@ class Dataset(BaseModel):
     corpus: str
     #: A dataset whose vocabulary this one shares; it must, to fine-tune a model of that one.
     vocab_from: str
+    #: A source of published word pieces, as SHELF/SOURCE; none where pieces are learnt, or are another dataset's.
+    pieces_from: str = NONE
 
     @property
     def settings(self) -> Any:

@@ -37,6 +37,7 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
     for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
         for key, dataset in datasets.items():
             _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
+            _refers(f"datasets.{way}.{key}.pieces_from", dataset.pieces_from, _source_folders(params))
     _check_cycles(params)
     for key in params.models:
         _check_model(key, params)
@@ -177,6 +178,9 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
             where=f"{path}.vocab_from",
             remedy=f"one with the encoding {dataset.encoding}",
         )
+    if dataset.pieces_from != NONE and not (settings.reads_pieces and dataset.vocab_from == NONE):
+        what = "the vocabulary is another dataset's" if settings.reads_pieces else f"{dataset.encoding} reads no pieces"
+        raise ConfigError(what, where=f"{path}.pieces_from", remedy=NONE)
 
 
 def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.inference.folder import save_system
-from espalier.inference.registry import SERVICES, service
+from espalier.inference.registry import SERVICES, reads_trees, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.models.registry import architecture
@@ -50,7 +50,7 @@ def open_system(
     Args:
         model: its key; None means the default for the method and language.
         expander: a model's key; None means the default for `expand` and the language.
-        expands: whether an expander is needed.
+        expands: whether a model that a tree guides needs an expander.
 
     Raises:
         ConfigError: there is none, it cannot do that, or one of its parts is not trained.
@@ -58,8 +58,10 @@ def open_system(
     from espalier.inference.system import load
 
     key = find_model(params, method, language, model, "--model")
-    parser = find_parser(params, _corpus(params, key)) if SERVICES[method].parses else None
-    second = find_model(params, "expand", language, expander, "--expander") if expands else None
+    settings = params.datasets.every[params.models[key].dataset].settings
+    parser = find_parser(params, _corpus(params, key)) if SERVICES[method].parses(settings) else None
+    guided = expands and reads_trees(_reads(params.models[key])[1].view)
+    second = find_model(params, "expand", language, expander, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
     return load(
@@ -151,7 +153,6 @@ def _corpus(params: Params, key: str) -> str:
 
 
 def _reads(model: Model) -> tuple[str, Any]:
-    """The encoding and the view of an entry."""
+    """The encoding and the settings of an entry."""
     kind = architecture(model.arch)
-    network: Any = kind.config.model_validate(model.network)
-    return kind.encoding, network.view
+    return kind.encoding, kind.config.model_validate(model.network)

@@ -1,11 +1,12 @@
-"""paraphrase: texts said again under templates."""
+"""paraphrase: texts said again, under templates if the model reads trees."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from espalier.inference.registry import reads_trees
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.io.errors import ConfigError
@@ -57,17 +58,31 @@ def write(
         raise ConfigError("each says what guides the text", where=" and ".join(names), remedy="give one of them")
     if full and expander is not None:
         raise ConfigError("a whole tree is not expanded", where="--full and --expander", remedy="give one of them")
+    system = open_system(load_params(), "paraphrase", LANGUAGE, model=model, expander=expander, expands=not full)
+    if not reads_trees(system.view):
+        require_count(n * len(requests))
+        given = {**options, "--full": full or None, "--expander": expander, "--show-tree": show_tree or None}
+        _require_none(given, system.name)
+        with as_options():
+            writer = system.writer("paraphrase", beam=beam, n=n)
+            answer_all(writer, requests, lambda _, paraphrase: paraphrase.text, as_json=json)
+        return
     shared = templates if templates is not None else 1 if template is not None or like is not None else TEMPLATES
     require_count(n * sum(1 if request.template else shared for request in requests))
-    system = open_system(load_params(), "paraphrase", LANGUAGE, model=model, expander=expander, expands=not full)
 
     def show(request: PairRequest, paraphrase: Paraphrase) -> str:
         return page_of(paraphrase, show_tree, template is None and request.template is None)
 
     with as_options(templates="--template" if template is not None else "--templates"):
-        given = [template] if template is not None else shared
-        writer = system.writer("paraphrase", templates=given, beam=beam, n=n, like=like, full=full)
+        guides = [template] if template is not None else shared
+        writer = system.writer("paraphrase", templates=guides, beam=beam, n=n, like=like, full=full)
         answer_all(writer, requests, show, as_json=json)
+
+
+def _require_none(options: Mapping[str, object], model: str) -> None:
+    """Raise a ConfigError if an option is given that is for models that trees guide."""
+    if names := [name for name, value in options.items() if value is not None]:
+        raise ConfigError(f"model {model} reads no tree", where=" and ".join(names), remedy="leave it out")
 
 
 def page_of(paraphrase: Paraphrase, show_tree: bool, show_template: bool) -> str:

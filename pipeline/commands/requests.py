@@ -103,12 +103,14 @@ def answer(
     show: Callable[[Request, Result], str],
     *,
     as_json: bool,
+    then: Callable[[Result], None] = lambda result: None,
 ) -> int:
     """Print the results of the requests that can be read, batch by batch; name the others on standard error first.
 
     Args:
         show: a result for people.
         as_json: print one object for each result instead.
+        then: called with each result after it was printed.
 
     Returns:
         How many requests could not be read.
@@ -118,6 +120,7 @@ def answer(
         say(f"espalier: {printable_line(error)}")
     for request, result in writer.write(jobs):
         print(json_line(_object(result) | writer.names) if as_json else printable(show(request, result)), flush=True)
+        then(result)
     return len(errors)
 
 
@@ -134,5 +137,16 @@ def answer_all(
 
 
 def _object(result: Any) -> dict[str, Any]:
-    """The fields of a result, scores to 4 digits after the point."""
-    return {name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(result).items()}
+    """The fields of a result, numbers to 4 digits after the point."""
+    return {name: _rounded(value) for name, value in asdict(result).items()}
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return round(value, 4)
+        case dict():
+            return {key: _rounded(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_rounded(part) for part in value]
+    return value

@@ -55,7 +55,7 @@ def graph_of(params: Params) -> dict[Stage, set[Stage]]:
     graph: dict[Stage, set[Stage]] = {("download", key): set() for key in params.sources.published}
     graph |= {("copy", key): set() for key in params.sources.local}
     sources = {key: ("copy" if key in params.sources.local else "download", key) for key in params.sources.every}
-    lexicons = {f"{source.shelf}/{key}": sources[key] for key, source in params.sources.every.items()}
+    folders = {f"{source.shelf}/{key}": sources[key] for key, source in params.sources.every.items()}
     ready = {key: ("linearize", key) for key in params.datasets.linearize}
     ready |= {key: ("canonicalize", key) for key in params.datasets.canonicalize}
 
@@ -71,19 +71,19 @@ def graph_of(params: Params) -> dict[Stage, set[Stage]]:
         graph["filter", key] = {("parse", key)}
     for key, dataset in params.datasets.every.items():
         shared = set() if dataset.vocab_from == NONE else {ready[dataset.vocab_from]}
-        graph[ready[key]] = {("filter", dataset.corpus)} | shared
+        graph[ready[key]] = {("filter", dataset.corpus)} | shared | _of_source(dataset.pieces_from, folders)
     for key, model in params.models.items():
         graph["train", key] = {ready[model.dataset]} | named("train", model.init)
     for key, run in params.runs.items():
         models = {("train", run.model)} | named("train", run.lm)
         guidance = named("decode", run.guidance.rpartition("/")[2])
         graph["decode", key] = {ready[run.dataset]} | models | guidance
-        graph["score", key] = {("decode", key)} | named("annotate", run.annotation) | _lexicon(run.lexicon, lexicons)
+        graph["score", key] = {("decode", key)} | named("annotate", run.annotation) | _of_source(run.lexicon, folders)
     for key, annotation in params.annotations.items():
         graph["annotate", key] = {("decode", annotation.run), ("train_parser", annotation.parser)}
     for key, baseline in params.baselines.items():
         needs = (
-            named("train_parser", baseline.parser) | named("train", baseline.lm) | _lexicon(baseline.lexicon, lexicons)
+            named("train_parser", baseline.parser) | named("train", baseline.lm) | _of_source(baseline.lexicon, folders)
         )
         graph["baselines", key] = {ready[baseline.dataset]} | needs
     for paper in params.reports:
@@ -94,8 +94,8 @@ def graph_of(params: Params) -> dict[Stage, set[Stage]]:
     return graph
 
 
-def _lexicon(name: str, lexicons: Mapping[str, Stage]) -> set[Stage]:
-    return set() if name == NONE else {lexicons[name]}
+def _of_source(name: str, folders: Mapping[str, Stage]) -> set[Stage]:
+    return set() if name == NONE else {folders[name]}
 
 
 def run_stage(stage: Stage, folder: Path, environment: Mapping[str, str]) -> Outcome:

@@ -82,6 +82,7 @@ def run(key: str) -> None:
             judge=judge_of(corpus),
             facts=facts,
             train=lambda: train,
+            extras=lambda: ready.extras,
         )
         settings = {
             "dataset": baseline.dataset,

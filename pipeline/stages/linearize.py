@@ -69,13 +69,20 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
         write_json(folder / "details.json", details)
     write_metrics("datasets", key, numbers, details)
     say(counted(list(numbers.items())))
+    for name, part in encoded.items():
+        if changed := [(fact.replace("_", " "), count) for fact, count in part.facts.items() if count]:
+            say(f"{name}: {counted(changed)}")
 
 
 def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params: Params) -> Any:
-    """Built on the training split alone, or another dataset's."""
+    """Built on the training split alone, of learnt or of published pieces; or another dataset's."""
     if dataset.vocab_from != layout.NONE:
         return kind.vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
-    return kind.build_vocabulary(records, dataset.settings, params.corpora[dataset.corpus].language)
+    language = params.corpora[dataset.corpus].language
+    if dataset.pieces_from == layout.NONE:
+        return kind.build_vocabulary(records, dataset.settings, language)
+    build: Any = kind.build_vocabulary  # of an encoding with `reads_pieces`
+    return build(records, dataset.settings, language, published=layout.raw(dataset.pieces_from))
 
 
 def _without_speed(parsing: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,7 @@ from espalier.metrics.metric import Score, confirmed, details_json, family_score
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
-from pipeline.artifacts import judge_of, lexicon_of, read_texts, read_train, run_settings, write_metrics
+from pipeline.artifacts import judge_of, lexicon_of, read_extras, read_texts, read_train, run_settings, write_metrics
 from pipeline.params import Params, Run, load_params
 
 
@@ -68,7 +68,8 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         lexicon=lexicon_of(run_.lexicon),
         judge=judge_of(corpus),
         facts=facts,
-        train=partial(read_train, run_.dataset, encoding(dataset.encoding)),
+        train=cache(partial(read_train, run_.dataset, encoding(dataset.encoding))),
+        extras=partial(read_extras, run_.dataset),
     )
 
 

@@ -1,4 +1,4 @@
-"""train: a model on its dataset, once for each of its seeds; killed, it goes on where it was."""
+"""train: a model on its dataset, once for each of its seeds; a training that was killed resumes."""
 
 from __future__ import annotations
 

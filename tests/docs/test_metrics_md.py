@@ -24,6 +24,7 @@ PAGE = Page("docs/metrics.md")
 HEADLINES = {
     "verse": verse.HEADLINE,
     "paraphrase": paraphrase.HEADLINE,
+    "paraphrase by C-DNPG's protocols": paraphrase.PROTOCOL_HEADLINE,
     "expansion of parses": paraphrase.EXPANSION_HEADLINE,
     "dialogue": dialogue.HEADLINE,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -14,8 +14,10 @@ from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.copy import copied_all, copied_mass, mix
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding, embedding
+from espalier.layers.granularity import Granularity
 from espalier.layers.linear import constant_weights, linear
 from espalier.layers.multi_encoder import MultiEncoderAttention
+from espalier.layers.options import GranularityMask
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import paths_of
 from espalier.layers.positions import sinusoids
@@ -79,6 +81,19 @@ def embeddings(_: Path) -> Any:
     torch.manual_seed(1)
     first = embedding(4, 3, 0.1).weight
     return [*every_third(*values, first[0]), trees.levels_of(row).tolist(), list(first.shape)]
+
+
+def granularity(_: Path) -> Any:
+    x, found = wave(2, 4, 8), list[Tensor]()
+    layer, real, places = waved(Attention(8, 2)), padding_bias(REAL), torch.arange(4)
+    for mask in get_args(GranularityMask):
+        for renormalised in (False, True):
+            head = waved(Granularity(8, mask, 1.0, renormalised=renormalised))
+            z, lengths = head(x), REAL.sum(1, keepdim=True)
+            factors = head.factors(z, z, places, lengths)
+            found += [factors.values, layer(x, bias=real, factors=factors)]
+            found.append(layer(x, causal=True, factors=head.factors(z, z, places, places + 1)))
+    return every_third(*found)
 
 
 def linear_(_: Path) -> Any:
@@ -160,6 +175,7 @@ COMPONENTS = {
     "layers.attention": attention,
     "layers.copy": copy,
     "layers.embeddings": embeddings,
+    "layers.granularity": granularity,
     "layers.linear": linear_,
     "layers.multi_encoder": multi_encoder,
     "layers.path_attention": path_attention,

@@ -26,6 +26,8 @@ from espalier.metrics.paraphrase import (
     metrics_of,
     paraphrase_statistics,
 )
+from espalier.models.cdnpg import CDNPG
+from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.contract import ChainModel
 from espalier.models.dnpg import DNPG, aligned_levels
 from espalier.models.dnpg_config import DNPGConfig
@@ -158,6 +160,18 @@ def scpn(_: Path) -> Any:
     return [found, SCPNConfig().model_dump()]
 
 
+def cdnpg(_: Path) -> Any:
+    small: dict[str, Any] = {"encoder_layers": 2, "layers": 2, "width": 6, "heads": 2, "inner": 5, "positions": 40}
+    variants: list[dict[str, Any]] = [
+        {}, {"granularity": "resonance"}, {"granularity": "scope", "epsilon": 1.0}, {"granularity": "average"},
+        {"granularity": "none"}, {"granularity": "none", "copying": True},
+        {"renormalise": True, "first_layer": 1, "scope_length": "padded", "cross_resonance": True},
+    ]  # fmt: skip
+    examples = data()
+    found = [values_of(CDNPG(CDNPGConfig(**small, **changes), examples.vocabulary), examples) for changes in variants]
+    return [found, CDNPGConfig().model_dump()]
+
+
 def pair_seq2seq(_: Path) -> Any:
     small: dict[str, Any] = {"width": 6, "word": 6, "encoder_layers": 2, "layers": 3}
     pointer = {"residual": 0, "layers": 1, "bidirectional": True, "attention": True, "copying": True}
@@ -286,6 +300,7 @@ COMPONENTS = {
     "models.guig": guig,
     "models.pair_seq2seq": pair_seq2seq,
     "models.scpn": scpn,
+    "models.cdnpg": cdnpg,
     "decoding.paraphrase": decoding,
     "metrics.paraphrase": metrics,
 }

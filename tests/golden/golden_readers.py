@@ -85,20 +85,22 @@ def paraphrases(folder: Path) -> dict[str, Path]:
     }
 
 
-def quora_pool(folder: Path) -> dict[str, Path]:
+def write(file: Path, *pairs: tuple[str, str]) -> None:
+    """Pairs of pieces as C-DNPG's code lays them out."""
     import tables
 
-    def write(file: Path, *pairs: tuple[str, str]) -> None:
-        names = {name: tables.Int32Col(pos=place) for place, name in enumerate(("pos", "src_len", "tgt_len"))}
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tables.open_file(str(file), "w") as opened:
-            ids = opened.create_earray("/", "sentences", tables.Int32Atom(), shape=(0,))
-            indices = opened.create_table("/", "indices", type("Row", (tables.IsDescription,), names))
-            for pair in pairs:
-                left, right = ([PIECES.index(piece) for piece in f"[CLS] {text} [SEP]".split()] for text in pair)
-                indices.append([(len(ids), len(left), len(right))])
-                ids.append(left + right)
+    names = {name: tables.Int32Col(pos=place) for place, name in enumerate(("pos", "src_len", "tgt_len"))}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tables.open_file(str(file), "w") as opened:
+        ids = opened.create_earray("/", "sentences", tables.Int32Atom(), shape=(0,))
+        indices = opened.create_table("/", "indices", type("Row", (tables.IsDescription,), names))
+        for pair in pairs:
+            left, right = ([PIECES.index(piece) for piece in f"[CLS] {text} [SEP]".split()] for text in pair)
+            indices.append([(len(ids), len(left), len(right))])
+            ids.append(left + right)
 
+
+def quora_pool(folder: Path) -> dict[str, Path]:
     held = ("who lit the lamp ?", "the lamp was lit by who ?")
     write(folder / "cdnpg/quora/valid.h5", held)
     write(folder / "cdnpg/quora/test.h5", ("what is the door ?", "the door is what ?"))
@@ -189,6 +191,19 @@ def lines(folder: Path) -> Any:
     return read("lines", {"mine": put(folder, {"a.txt": "the lamp glows\n\nso\ufffd\n", "b/c.txt": "灯 明\r\n"})})
 
 
+def twitter_url(folder: Path) -> Any:
+    place = quora_pool(folder)
+    held = ("who lit the lamp ?", "the lamp was lit by who ?")
+    tests = [("what is the door ?", "the door is what ?"), held]
+    write(folder / "tweets/twitterurl/valid.h5", held)
+    write(folder / "tweets/twitterurl/test.h5", *tests)
+    lines = ["A lamp\tthe lamp\t(4,6)\tx", "a lamp !\tThe lamp\t(6,6)\tx", "a\tb\t(3,6)\tx", "a\tb", "\ta\t(5,6)\tx"]
+    (folder / "voted").mkdir()
+    (folder / "voted/Twitter_URL_Corpus_test.txt").write_text("\n".join(lines), encoding="utf-8")
+    folders = place | {"tweets": folder / "tweets", "voted": folder / "voted"}
+    return [read("twitter_url", folders), read("twitter_url", folders, votes=2, dev_apart=True)]
+
+
 COMPONENTS = {
     "readers.conllu": conllu,
     "readers.lines": lines,
@@ -203,6 +218,7 @@ COMPONENTS = {
     "readers.qcpg": lambda folder: read("qcpg", {"bank": paraphrases(folder)["bank"]}),
     "readers.quora": quora,
     "readers.tsv": tsv,
+    "readers.twitter_url": twitter_url,
     "readers.weibo": weibo,
     "readers.xdailydialog": xdailydialog,
 }

@@ -42,6 +42,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {**TREE, "reads": ["source_tree"]}]}, pair_vocabulary(6))  # fmt: skip
     save_system(deep, pairs)
 
+    plain = {"encoder_layers": 2, "layers": 2, "width": 12, "heads": 2, "inner": 12, "positions": 32}
+    for name, granularity in (("plain", "product"), ("transformer", "none")):
+        build(root / name, "cdnpg", {**plain, "granularity": granularity}, pair_vocabulary(trees=False))
+        save_system(root / name, PairSettings(max_length=20, trees=False).model_dump(mode="json"))
+
     for name, arch in (("tree", "x2tree"), ("chain", "rnn_seq2seq")):
         build(root / name, arch, DIALOGUE, WordVocabulary(tuple(CHINESE), "zh"))
         save_system(root / name, {"max_words": 10})

@@ -130,9 +130,12 @@ def test_an_explicit_expander_and_parser_come_before_those_of_the_folder(models:
     ("name", "method", "message"),
     [
         ("verse", "paraphrase", "model verse serves generate and polish; paraphrase needs a model of pairs that writes "
-         "text and reads target_tree"),
+         "text"),
         ("verse", "reply", "model verse serves generate and polish; reply needs a model of dialogue"),
-        ("unguided", "paraphrase", "model unguided serves likelihood alone; paraphrase needs a model of pairs that"),
+        ("transformer", "granularities", "model transformer serves paraphrase; granularity needs a model with "
+         "granularity heads (arch: cdnpg)"),
+        ("plain", "expand", "model plain serves paraphrase and granularity; expand needs"),
+        ("unguided", "expand", "model unguided serves paraphrase; expand needs a model of pairs that writes trees"),
         ("expander", "paraphrase", "model expander serves expand; paraphrase needs"),
         ("writer", "expand", "model writer serves paraphrase; expand needs a model of pairs that writes trees"),
         ("tree", "generate", "model tree serves reply; generate needs a model of verse"),
@@ -183,6 +186,8 @@ def test_pairs_without_trees_load_and_measure(tmp_path: Path) -> None:
     vocabulary = pair_vocabulary(trees=False)
     folder = build(tmp_path / "plain", "guig", {**PAIRS, "encoders": [TEXT]}, vocabulary)
     save_system(folder, {"trees": False, "min_length": 1})
-    system = espalier.load(folder, parser=Words(), device="cpu")
-    (found,) = system.likelihood([{"source": "i sleep .", "target": "now , i sleep ."}])
-    assert found.tokens > 3 and found.nll > 0
+    found = [
+        espalier.load(folder, parser=parser, device="cpu").likelihood([{"source": "i sleep .", "target": text}])
+        for parser, text in ((Words(), "now, i sleep."), (None, "now , i sleep ."))
+    ]
+    assert found[0] == found[1] and found[0][0].tokens > 3 and found[0][0].nll > 0

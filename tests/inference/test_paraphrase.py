@@ -176,7 +176,7 @@ def test_an_expander_of_other_trees_is_refused(models: Path) -> None:
     with pytest.raises(ArgumentError, match="expander: other_depth and writer were trained with other depths of trees"):
         system.paraphrase([COOK])
     system = espalier.load(models / "writer", parser=Words(), expander=models / "unguided", device="cpu")
-    with pytest.raises(ArgumentError, match="expander: model unguided serves likelihood alone; expand needs"):
+    with pytest.raises(ArgumentError, match="expander: model unguided serves paraphrase; expand needs"):
         system.paraphrase([COOK])
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, Factors, KeyValues, padding_bias, select_all
 
 WIDTH, HEADS = 12, 3
 
@@ -85,3 +85,96 @@ def test_dropout_acts_in_training_alone() -> None:
     attention, x = Attention(WIDTH, HEADS, 0.5), torch.randn(1, 6, WIDTH)
     assert not torch.equal(attention.train()(x), attention(x))
     assert torch.equal(attention.eval()(x), attention(x))
+
+
+# --- Factors ----------------------------------------------------------------------------------------------------------
+
+
+def slow_factored(attention: Attention, x: Tensor, memory: Tensor, seen: Tensor, factors: Factors) -> Tensor:
+    """As `slow`, each weight multiplied; renormalised, divided by the sum of the products."""
+    weight, bias = attention.project.weight.detach(), attention.project.bias.detach()
+    (wq, wk, wv), (bq, bk, bv) = weight.chunk(3), bias.chunk(3)
+    d = WIDTH // HEADS
+    found = torch.zeros_like(x)
+    for row in range(len(x)):
+        for t in range(x.shape[1]):
+            for head in range(HEADS):
+                part = slice(head * d, (head + 1) * d)
+                query = wq[part] @ x[row, t] + bq[part]
+                places = [m for m in range(memory.shape[1]) if seen[row, t, m]]
+                mass = [math.exp(query @ (wk[part] @ memory[row, m] + bk[part]) / math.sqrt(d)) for m in places]
+                given = [float(factors.values[row, 0, t, m]) for m in places]
+                products = [one / sum(mass) * other for one, other in zip(mass, given, strict=True)]
+                if factors.renormalised:
+                    products = [product / sum(products) for product in products]
+                for product, m in zip(products, places, strict=True):
+                    found[row, t, part] += product * (wv[part] @ memory[row, m] + bv[part])
+    return found @ attention.out.weight.T + attention.out.bias
+
+
+@pytest.mark.parametrize("renormalised", [False, True])
+def test_factors_multiply_the_weights(attention: Attention, renormalised: bool) -> None:
+    x, memory = torch.randn(2, 5, WIDTH), torch.randn(2, 4, WIDTH)
+    over_x, over_memory = (Factors(torch.rand(2, 1, 5, n), renormalised) for n in (5, 4))
+    before = torch.ones(5, 5, dtype=torch.bool).tril().expand(2, 5, 5)
+    wanted = slow_factored(attention, x, x, before, over_x)
+    assert torch.allclose(attention(x, causal=True, factors=over_x), wanted, atol=1e-5)
+    real = torch.tensor([[True] * 4, [True] * 2 + [False] * 2])
+    wanted = slow_factored(attention, x, memory, real[:, None].expand(2, 5, 4), over_memory)
+    for bias in (padding_bias(real), torch.zeros(2, 1, 1, 4).masked_fill(~real[:, None, None], -torch.inf)):
+        assert torch.allclose(attention(x, memory, bias=bias, factors=over_memory), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("renormalised", [False, True])
+def test_factors_of_1_change_nothing_and_factors_of_0_leave_nothing_or_all(
+    attention: Attention, renormalised: bool
+) -> None:
+    x = torch.randn(2, 5, WIDTH)
+    ones, zeros = (Factors(torch.full((2, 1, 5, 5), value), renormalised) for value in (1.0, 0.0))
+    plain = attention(x, causal=True)
+    assert torch.allclose(attention(x, causal=True, factors=ones), plain, atol=1e-6)
+    # Renormalised, equal factors cancel, as in the released code; as written nothing but the output's bias is left.
+    left = plain if renormalised else attention.out.bias.expand_as(plain)
+    assert torch.allclose(attention(x, causal=True, factors=zeros), left, atol=1e-5)
+
+
+@pytest.mark.parametrize("renormalised", [False, True])
+def test_steps_with_factors_equal_the_whole(attention: Attention, renormalised: bool) -> None:
+    x, values = torch.randn(2, 9, WIDTH), torch.rand(2, 1, 9, 9)
+    past, found = attention.empty(2, 4, x), []
+    for t in range(9):
+        factors = Factors(values[:, :, t : t + 1, : t + 1], renormalised)
+        found.append(attention.step(x[:, t : t + 1], past, t, factors=factors))
+    assert torch.allclose(
+        torch.cat(found, 1), attention(x, causal=True, factors=Factors(values, renormalised)), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("renormalised", [False, True])
+def test_a_row_whose_places_are_all_hidden_gives_numbers_and_gradients(
+    attention: Attention, renormalised: bool
+) -> None:
+    x, values = torch.randn(2, 3, WIDTH, requires_grad=True), torch.rand(2, 1, 3, 3, requires_grad=True)
+    bias = padding_bias(torch.tensor([[True] * 3, [False] * 3]))
+    found = attention(x, bias=bias, factors=Factors(values, renormalised))
+    found.sum().backward()
+    assert found.isfinite().all() and x.grad is not None and x.grad.isfinite().all() and values.grad is not None
+
+
+@pytest.mark.parametrize("renormalised", [False, True])
+def test_factors_under_bfloat16_are_those_of_float32(attention: Attention, renormalised: bool) -> None:
+    x, factors = torch.randn(2, 6, WIDTH), Factors(torch.rand(2, 1, 6, 6), renormalised)
+    wanted = attention(x, causal=True, factors=factors)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = attention(x, causal=True, factors=factors)
+    assert torch.allclose(found.float(), wanted, atol=0.05)
+
+
+def test_dropout_of_factored_weights_acts_in_training_alone() -> None:
+    attention, x = Attention(WIDTH, HEADS, 0.5), torch.randn(1, 6, WIDTH)
+    for renormalised in (False, True):
+        factors = Factors(torch.rand(1, 1, 6, 6), renormalised)
+        attention.train()
+        assert not torch.equal(attention(x, factors=factors), attention(x, factors=factors))
+        attention.eval()
+        assert torch.equal(attention(x, factors=factors), attention(x, factors=factors))

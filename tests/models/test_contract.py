@@ -65,5 +65,6 @@ def test_every_architecture_satisfies_it(arch: str, data: VerseData, linearized:
         "dialogue": WordVocabulary(("a", "b"), "en"),
     }
     kind = ARCHITECTURES[arch]
-    model = kind.build(kind.config.model_validate({"width": 12}), vocabularies[kind.encoding])
+    sizes = {name: 36 for name in ("width", "word") if name in kind.config.model_fields}
+    model = kind.build(kind.config.model_validate(sizes), vocabularies[kind.encoding])
     check_model(model, arch)

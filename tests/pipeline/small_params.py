@@ -80,7 +80,7 @@ def corpus(records: str, language: str, reader: str, **changes: Any) -> Tree:
 def dataset(encoding: str, of: str, **settings: Any) -> Tree:
     """A corpus in an encoding, with a vocabulary of its own."""
     sizes = {"units": 32, "length": 32, "max_tokens": 200} if encoding == "verse" else {}
-    return {"encoding": encoding, "corpus": of, "vocab_from": "none", **sizes, **settings}
+    return {"encoding": encoding, "corpus": of, "vocab_from": "none", "pieces_from": "none", **sizes, **settings}
 
 
 def model(arch: str, on: str, network: Tree | None = None, **changes: Any) -> Tree:

@@ -198,6 +198,13 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     ("datasets/linearize/tiny/corpus", "none", r"datasets\.linearize\.tiny\.corpus: unknown reference 'none'"),
     ("datasets/linearize/tiny/vocab_from", "moon", r"tiny\.vocab_from: .*allowed: none, other, said, tiny"),
+    ("datasets/linearize/tiny/pieces_from", "moon/bert", r"tiny\.pieces_from: verse reads no pieces; none"),
+    (
+        "datasets/linearize/said/pieces_from",
+        "moon/bert",
+        r"said\.pieces_from: .*'moon/bert'; allowed: lines",
+    ),
+    ("datasets/linearize/said/cut", True, r"linearize\.said: .*cut: true is for pairs without trees"),
     ("models/songnet/arch", "moon", r"models\.songnet\.arch: unknown arch 'moon'; allowed: guig, "),
     ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: other, said, talk, tiny"),
     ("models/songnet/init", "moon", r"models\.songnet\.init: .*allowed: expander, grower, none, songnet, songnet_no_s"),

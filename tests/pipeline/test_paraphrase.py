@@ -363,10 +363,6 @@ BAD: list[tuple[list[str], str]] = [
         [SOURCE, "--expander", "tg"],
         "--expander: model tg serves paraphrase; expand needs a model",
     ),
-    (
-        [SOURCE, "--model", "no_syn"],
-        "--model: model no_syn serves likelihood alone; paraphrase",
-    ),
     ([SOURCE, "--model", "poet"], "--model: model poet serves generate and polish; paraphrase needs a model of pairs"),
     ([SOURCE, "--model", "chinese"], "--model: model chinese writes zh, not en; one of en"),
     ([SOURCE, "--model", "nosuch"], "unknown model 'nosuch'; allowed: chinese, no_syn, poet, s"),

@@ -40,7 +40,11 @@ PARAMS: dict[str, Any] = {
         }
     },
     "datasets": {
-        "linearize": {"words": {"encoding": "letters", "corpus": "words", "vocab_from": "none", "max_letters": 5}},
+        "linearize": {
+            "words": {
+                "encoding": "letters", "corpus": "words", "vocab_from": "none", "pieces_from": "none", "max_letters": 5,
+            }
+        },
         "canonicalize": {},
     },
     "presets": {

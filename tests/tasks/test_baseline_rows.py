@@ -177,13 +177,41 @@ def test_what_is_drawn_for_a_pair_depends_on_its_id_and_the_seed_alone() -> None
     assert len(set(drawn)) > 2
 
 
-def test_pairs_without_trees_have_no_exemplars() -> None:
+def plain_rows(tests: list[Pair], extras: dict[str, Any], seed: int = 1) -> Any:
+    """The texts of the rows of pairs without trees."""
     settings = PairSettings(trees=False, min_length=1, both_directions=False)
     voc = PAIRS.build_vocabulary(TRAIN, settings, "en")
-    data = PAIRS.encode(TRAIN, voc, settings).split
-    ready = Ready(TRAIN, data)
-    rows = ParaphraseTask().baselines(table_of(ready, ["x"] * 5), ready, data, 1)
-    assert sorted(rows) == ["chance", "copy", "human"]
+    ready = Ready(tests, PAIRS.encode(tests, voc, settings).split, extras)
+    train = PAIRS.encode(TRAIN, voc, settings).split
+    rows = ParaphraseTask().baselines(table_of(ready, ["x"] * len(tests)), ready, train, seed)
+    return {name: row.columns["text"] for name, row in rows.items()}
+
+
+def test_pairs_without_trees_have_no_exemplars() -> None:
+    assert sorted(plain_rows(TRAIN, {})) == ["chance", "copy", "human", "noise"]
+
+
+def asked(id_: str, source: str, target: str) -> Pair:
+    return Pair(id=id_, origin="made", language="en", source=source, target=target)
+
+
+def test_a_look_up_is_the_first_training_pair_s_other_side_else_the_source() -> None:
+    pairs = [{"source": "A lamp !", "target": "the Light"}, {"source": "a lamp", "target": "later"}]
+    tests = [asked("p0", "a lamp", "x"), asked("p1", "the light ?", "x"), asked("p2", "a moth", "x")]
+    assert plain_rows(tests, {"pairs": pairs})["look_up"] == ["the light", "a lamp !", "a moth"]
+    assert "look_up" not in plain_rows(tests, {})
+
+
+def test_noise_replaces_four_words_of_ten_by_words_of_the_references() -> None:
+    tests = [asked(f"p{n}", "one two three four five .", "red green green .") for n in range(500)]
+    texts = plain_rows(tests, {})["noise"]
+    assert texts == plain_rows(tests[::-1], {})["noise"][::-1] != plain_rows(tests, {}, seed=2)["noise"]
+    # A mark goes with its word: of five words "five." is one, and of three in the references "green." is one.
+    drawn = Counter(word for text in texts for word in text.replace(" .", ".").split())
+    replaced = {word: drawn[word] for word in ("red", "green", "green.")}
+    assert sum(replaced.values()) / 2500 == pytest.approx(0.4, abs=0.03)
+    assert all(count / sum(replaced.values()) == pytest.approx(1 / 3, abs=0.05) for count in replaced.values())
+    assert {len(text.replace(" .", ".").split()) for text in texts} == {5}
 
 
 # --- Dialogue ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ def numbers() -> Iterator[tuple[type[BaseModel], str]]:
     kinds = [TrainingConfig, EncoderConfig]
     kinds += [ENCODINGS[key].settings for key in ("verse", "pairs", "dialogue")]
     kinds += [
-        ARCHITECTURES[key].config for key in ("songnet", "guig", "scpn", "x2tree", "rnn_seq2seq", "verse_seq2seq")
+        ARCHITECTURES[key].config
+        for key in ("songnet", "guig", "scpn", "cdnpg", "x2tree", "rnn_seq2seq", "verse_seq2seq")
     ]
     kinds += [kind for key in ("verse", "paraphrase", "dialogue") for kind in (TASKS[key].decoder, TASKS[key].scoring)]
     kinds += [BACKENDS[key].settings() for key in ("benepar", "spacy")]

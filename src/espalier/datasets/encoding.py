@@ -25,11 +25,14 @@ class Settings(BaseModel):
     Attributes:
         opposite: an encoding's settings that bound its rows, each with the rule of `Filters` that bounds the same rows
             from the other side. No row is left if the two cross.
+        reads_pieces: whether the encoding's vocabulary can be one of published word pieces (`pieces_from`); its
+            `build_vocabulary` then takes their folder as `published`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     opposite: ClassVar[Mapping[str, str]] = {}
+    reads_pieces: ClassVar[bool] = False
 
 
 class Vocabulary(Protocol):

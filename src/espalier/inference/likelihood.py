@@ -79,6 +79,8 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
 def _parsed(records: Sequence[Record], system: System) -> list[Record]:
     """The records with the grammar of sides that have words as a column, and none in it."""
     rows = list(records)
+    if system.reads_plain_text:
+        return rows
     for side in type(rows[0]).sides:
         lacking = [place for place, row in enumerate(rows) if getattr(row, f"{side}_words", None) == ""]
         texts = [getattr(rows[place], side) for place in lacking]

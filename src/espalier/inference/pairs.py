@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from espalier.corpora.records import Pair
-from espalier.datasets.pairs.encode import PairEncoding
+from espalier.datasets.registry import encoding
 from espalier.decoding.bounds import MAX_BEAM
+from espalier.inference.registry import reads_trees
 from espalier.inference.requests import PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
-from espalier.inference.writer import Result, Writer, argument, attempt, batches, parted, require_range
+from espalier.inference.writer import ArgumentError, Result, Writer, argument, attempt, batches, parted, require_range
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut, linearize
@@ -21,6 +22,7 @@ from espalier.syntax.parse import Parse
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairData
     from espalier.datasets.pairs.tree_symbols import TreeSymbols
+    from espalier.decoding.beam import Hypothesis
     from espalier.inference.system import System
 
 #: How many of the most frequent templates are taken where none is given.
@@ -138,10 +140,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
 
     def require_readable(self, text: str, name: str) -> None:
         """Raise a DataError unless a text may be one sentence that the model can read."""
-        require_text(text, self.system.language, name)
-        if (words := len(text.split())) > self.max_length:
-            remedy = f"at most {self.max_length} word pieces; give one sentence at a time"
-            raise DataError(f"{words} words", file=name, remedy=remedy)
+        require_readable(text, self.system, self.max_length, name)
 
     def parses(self, texts: Sequence[tuple[str, str]]) -> list[Parse | EspalierError]:
         """The parses of texts, each of which stands after its name.
@@ -176,6 +175,29 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return batches([(job, template) for job in jobs for template in job.templates], self.beam)
 
 
+def require_readable(text: str, system: System, length: int, name: str) -> None:
+    """Raise a DataError unless a text may be one sentence of at most `length` word pieces."""
+    require_text(text, system.language, name)
+    if (words := len(text.split())) > length:
+        remedy = f"at most {length} word pieces; give one sentence at a time"
+        raise DataError(f"{words} words", file=name, remedy=remedy)
+
+
+def require_beams(n: int, beam: int) -> None:
+    """Raise an ArgumentError unless a search with so many beams can find `n` texts."""
+    require_range("n", n, 1)
+    if n > beam:
+        raise ArgumentError(f"{n} texts of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
+
+
+def distinct_texts(hypotheses: Sequence[Hypothesis], system: System, n: int) -> list[tuple[str, float]]:
+    """The `n` best different texts with their log-probabilities; word pieces can differ where words do not."""
+    scores = dict[str, float]()
+    for hypothesis in hypotheses:
+        scores.setdefault(system.vocabulary.decode_text(hypothesis.tokens), hypothesis.log_probability)
+    return list(scores.items())[:n]
+
+
 def max_length(system: System) -> int:
     """The word pieces of a text, and the nodes of a tree, that a model was trained on at most."""
     return min(int(system.settings.max_length), system.positions - 2)
@@ -194,8 +216,9 @@ def encoded(sources: Sequence[Pair], system: System, length: int) -> PairData:
     Raises:
         DataError: one is longer than `length`.
     """
-    settings: Any = system.settings.model_copy(update={"min_length": 1, "max_length": length})
-    rows = PairEncoding().encode(sources, system.vocabulary, settings)
+    bounds = {"min_length": 1, "max_length": length, "trees": reads_trees(system.view)}
+    settings: Any = system.settings.model_copy(update=bounds)
+    rows = encoding(system.encoding).encode(sources, system.vocabulary, settings)
     for row in rows.quarantined:
         what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"
         raise DataError(what, file=row.id, remedy="give one sentence at a time")

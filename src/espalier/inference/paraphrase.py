@@ -11,11 +11,20 @@ import numpy as np
 
 from espalier.datasets.vocabulary import UNK
 from espalier.inference.expansion import Expander
-from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids, max_length
+from espalier.inference.pairs import (
+    Guided,
+    PairJob,
+    PairWriter,
+    distinct_texts,
+    encoded,
+    max_ids,
+    max_length,
+    require_beams,
+)
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.inference.templates import given_words, top, word_places
-from espalier.inference.writer import ArgumentError, argument, require_range
+from espalier.inference.writer import ArgumentError, argument
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
@@ -42,10 +51,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_range("n", self.n, 1)
-        if self.n > self.beam:
-            what, remedy = f"{self.n} texts of {self.beam} beams", f"a beam of {self.n}, or more"
-            raise ArgumentError(what, where="n", remedy=remedy)
+        require_beams(self.n, self.beam)
         if self.full and self.like is None:
             raise ArgumentError("there is no whole tree to take", where="full", remedy="give a sentence to take it of")
         if self.expander is not None:
@@ -133,10 +139,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))
         for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):
-            scores = dict[str, float]()
-            for hypothesis in hypotheses:  # word pieces can differ where words do not
-                scores.setdefault(vocabulary.decode_text(hypothesis.tokens), hypothesis.log_probability)
-            for text, score in list(scores.items())[: self.n]:
+            for text, score in distinct_texts(hypotheses, system, self.n):
                 words = tuple(text.split())
                 printed = print_words(words, vocabulary.lower)
                 yield job.request, Paraphrase(printed, words, job.request.text, template, tree, score)

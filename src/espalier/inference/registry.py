@@ -24,20 +24,21 @@ class Service:
     Attributes:
         encoding: the key of the encoding that the model reads.
         needs: the models that can do it, for messages.
-        writer: the class that does it, or "package.module:Class", imported when it is used.
-        parses: whether it parses what it is given.
-        serves: whether a model with this view can do it.
+        writer: the class that does it, or a function that makes a writer of a system and options; or
+            "package.module:name", imported when it is used.
+        parses: whether it parses what it is given, by the settings of the model's encoding.
+        serves: whether a model with these settings (`network`) can do it.
     """
 
     encoding: str
     needs: str
-    writer: str | type
-    parses: bool = False
-    serves: Callable[[Any], bool] = lambda view: True
+    writer: str | Callable[..., Any]
+    parses: Callable[[Any], bool] = lambda settings: False
+    serves: Callable[[Any], bool] = lambda network: True
 
-    def fits(self, encoding: str, view: Any) -> bool:
-        """Whether a model that reads this encoding under this view can do it."""
-        return encoding == self.encoding and self.serves(view)
+    def fits(self, encoding: str, network: Any) -> bool:
+        """Whether a model that reads this encoding and has these settings can do it."""
+        return encoding == self.encoding and self.serves(network)
 
     def open(self, system: Any, **options: Any) -> Writer[Any, Any, Any]:
         """A writer for this system.
@@ -49,12 +50,29 @@ class Service:
         return writer
 
 
-def _writes_guided_text(view: Any) -> bool:
-    return view.writes == "text" and "target_tree" in view.reads
+def reads_trees(view: Any) -> bool:
+    """Whether a model of pairs reads or writes trees, besides texts."""
+    return bool(view.writes == "tree" or set(view.reads) != {"source"})
 
 
-def _writes_trees(view: Any) -> bool:
-    return bool(view.writes == "tree")
+def _writes_text(network: Any) -> bool:
+    return bool(network.view.writes == "text")
+
+
+def _has_trees(settings: Any) -> bool:
+    return bool(settings.trees)
+
+
+def _always(settings: Any) -> bool:
+    return True
+
+
+def _writes_trees(network: Any) -> bool:
+    return bool(network.view.writes == "tree")
+
+
+def _has_granularity(network: Any) -> bool:
+    return getattr(network, "granularity", "none") != "none"
 
 
 SERVICES: Final[dict[str, Service]] = {
@@ -62,35 +80,42 @@ SERVICES: Final[dict[str, Service]] = {
     "polish": Service("verse", "a model of verse", "espalier.inference.verse:PolishWriter"),
     "paraphrase": Service(
         "pairs",
-        "a model of pairs that writes text and reads target_tree",
-        "espalier.inference.paraphrase:ParaphraseWriter",
-        True,
-        _writes_guided_text,
+        "a model of pairs that writes text",
+        "espalier.inference.plain_paraphrase:paraphrase_writer",
+        _has_trees,
+        _writes_text,
     ),
     "expand": Service(
         "pairs",
         "a model of pairs that writes trees",
         "espalier.inference.expansion:ExpansionWriter",
-        True,
+        _has_trees,
         _writes_trees,
     ),
-    "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", True),
+    "granularity": Service(
+        "pairs",
+        "a model with granularity heads (arch: cdnpg)",
+        "espalier.inference.granularity:GranularityWriter",
+        _has_trees,
+        _has_granularity,
+    ),
+    "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", _always),
 }
 
 
-def service(method: str, model: str, encoding: str, view: Any) -> Service:
+def service(method: str, model: str, encoding: str, network: Any) -> Service:
     """The service of that name, for a model that can do it.
 
     Args:
         model: its name.
-        encoding, view: what it reads.
+        encoding, network: what it reads, and its settings.
 
     Raises:
         ConfigError: the model cannot, or there is no such service.
     """
     chosen = entry("service", SERVICES, method)
-    if chosen.fits(encoding, view):
+    if chosen.fits(encoding, network):
         return chosen
-    own = [name for name, other in SERVICES.items() if other.fits(encoding, view)]
+    own = [name for name, other in SERVICES.items() if other.fits(encoding, network)]
     does = f"serves {' and '.join(own)}" if own else "serves likelihood alone"
     raise ConfigError(f"model {model} {does}; {method} needs {chosen.needs}")

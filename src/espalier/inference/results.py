@@ -32,14 +32,14 @@ class Poem:
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """A text under a tree.
+    """A text that says another again.
 
     Attributes:
         text: as people write it.
         words: as the model wrote it.
         source: the text that is paraphrased.
-        template: the top of the tree, which the caller or the training data gave; or the whole tree.
-        tree: the constituency tree that guided the text, a Penn string without words.
+        template: the top of the tree, which the caller or the training data gave; or the whole tree; or "".
+        tree: the constituency tree that guided the text, a Penn string without words; "" where none did.
         score: log-probability of the text, given the source and the tree.
     """
 
@@ -49,6 +49,27 @@ class Paraphrase:
     template: str
     tree: str
     score: float
+
+
+@dataclass(frozen=True)
+class TextGranularity:
+    """The granularity of the word pieces of a text and of its paraphrase: 0 for a template's, 1 for a detail.
+
+    Attributes:
+        source: the text.
+        text: the best paraphrase, as people write it.
+        source_pieces: what the encoder reads.
+        text_pieces: what the decoder reads: the begin mark, then the paraphrase.
+        encoder: for each layer with a granularity head, from 1, a value for each of `source_pieces`.
+        decoder: the same for `text_pieces`.
+    """
+
+    source: str
+    text: str
+    source_pieces: tuple[str, ...]
+    text_pieces: tuple[str, ...]
+    encoder: Mapping[int, tuple[float, ...]]
+    decoder: Mapping[int, tuple[float, ...]]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from espalier.corpora.records import Record
     from espalier.inference.folder import Description
     from espalier.inference.requests import PairRequest, Post, VerseRequest
-    from espalier.inference.results import Expansion, Likelihood, Paraphrase, Poem, Reply
+    from espalier.inference.results import Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
     from espalier.inference.writer import Writer
     from espalier.syntax.parse import Parse
     from espalier.syntax.parsers.parser import Parser
@@ -112,12 +112,22 @@ class System:
         return self.answer("polish", templates, **options)
 
     def paraphrase(self, texts: Sequence[str | PairRequest], **options: Any) -> list[Paraphrase]:
-        """Paraphrases of texts under templates; options are the fields of `ParaphraseWriter`."""
+        """Paraphrases of texts; options are the fields of `ParaphraseWriter`, whose templates guide the texts.
+
+        If the model reads texts alone, they are those of `PlainParaphraseWriter`.
+        """
         return self.answer("paraphrase", texts, **options)
 
     def expand(self, texts: Sequence[str | PairRequest], **options: Any) -> list[Expansion]:
         """Whole trees for paraphrases of texts under templates; options are the fields of `ExpansionWriter`."""
         return self.answer("expand", texts, **options)
+
+    def granularities(self, texts: Sequence[str | PairRequest], **options: Any) -> list[TextGranularity]:
+        """The granularity of each piece of texts and of their paraphrases, in each layer of a C-DNPG.
+
+        Options are the fields of `GranularityWriter`.
+        """
+        return self.answer("granularity", texts, **options)
 
     def reply(self, posts: Sequence[str | Post], **options: Any) -> list[Reply]:
         """Replies to posts, the best first; options are the fields of `ReplyWriter`."""
@@ -160,7 +170,7 @@ class System:
         Raises:
             ConfigError: the model cannot do that.
         """
-        return service(method, self.name, self.encoding, self.view)
+        return service(method, self.name, self.encoding, self.model.config)
 
     # --- What its services use ---------------------------------------------------------------------------------------
 
@@ -184,6 +194,11 @@ class System:
         """Of its texts."""
         language: Language = self.vocabulary.language
         return language
+
+    @property
+    def reads_plain_text(self) -> bool:
+        """Whether texts are encoded as they are: pairs without trees, of which no parser made words."""
+        return self._parser is None and not getattr(self.settings, "trees", True)
 
     @property
     def parser_name(self) -> str:

@@ -1,8 +1,9 @@
-"""Multi-head attention, with one argument for masks and biases."""
+"""Multi-head attention, with one argument for masks and biases, and one for factors of the weights."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -40,6 +41,23 @@ class KeyValues:
         self.values[:, :, time : time + 1] = values
 
 
+#: The least factor whose logarithm is taken, as in C-DNPG's released code.
+LEAST_FACTOR = 1e-32
+
+
+class Factors(NamedTuple):
+    """Factors of the attention weights, A * F element by element (C-DNPG, equation 9).
+
+    Attributes:
+        values: float32, at least 0, broadcastable to (batch, heads, time, memory time).
+        renormalised: whether a place's products are divided by their sum. If not, they sum to at most 1 where the
+            factors are at most 1. Factors below `LEAST_FACTOR` are raised to it, so that the sum is not 0.
+    """
+
+    values: Tensor
+    renormalised: bool = False
+
+
 class Attention(nn.Module):
     """softmax(Q K^T / sqrt(d) + bias) V over `heads` heads, then an output projection.
 
@@ -56,7 +74,13 @@ class Attention(nn.Module):
         self.out = nn.Linear(self.inner, width)
 
     def forward(
-        self, x: Tensor, memory: Tensor | KeyValues | None = None, *, bias: Tensor | None = None, causal: bool = False
+        self,
+        x: Tensor,
+        memory: Tensor | KeyValues | None = None,
+        *,
+        bias: Tensor | None = None,
+        causal: bool = False,
+        factors: Factors | None = None,
     ) -> Tensor:
         """Attend from every place of `x`.
 
@@ -65,6 +89,7 @@ class Attention(nn.Module):
             memory: (batch, memory time, width), or its keys and values from `project_memory`; None means `x`.
             bias: broadcastable to (batch, heads, time, memory time): bool (True: attend), or added to the scores.
             causal: place t attends to places <= t only.
+            factors: of the weights; None means 1.
 
         Returns:
             (batch, time, width).
@@ -76,7 +101,7 @@ class Attention(nn.Module):
             query = self._split(linear(x, self.project.weight[:inner], self.project.bias[:inner]))
             projected = memory if isinstance(memory, KeyValues) else self.project_memory(memory)
             key, value = projected.keys, projected.values
-        return self._attend(query, key, value, bias, causal)
+        return self._attend(query, key, value, bias, causal, factors)
 
     def project_memory(self, memory: Tensor) -> KeyValues:
         """The keys and values of a memory; computed once for many steps."""
@@ -89,11 +114,14 @@ class Attention(nn.Module):
         shape = (batch, self.heads, capacity, self.inner // self.heads)
         return KeyValues(_room(*shape, like), _room(*shape, like))
 
-    def step(self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None) -> Tensor:
+    def step(
+        self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None, *, factors: Factors | None = None
+    ) -> Tensor:
         """Attend from one place `x`, (batch, 1, width), to itself and the `time` places before it; append it to `past`.
 
         Args:
             memory: (batch, 1, width) the input of the place's key and value; None means `x`.
+            factors: of the weights of these `time` + 1 places; None means 1.
         """
         if memory is None:
             query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, self.inner // self.heads).unbind(1)
@@ -102,11 +130,16 @@ class Attention(nn.Module):
             projected = self.project_memory(memory)
             key, value = projected.keys, projected.values
         past.write(time, key, value)
-        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False)
+        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False, factors)
 
-    def _attend(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
+    def _attend(
+        self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool, factors: Factors | None
+    ) -> Tensor:
         dropout = self.dropout if self.training else 0.0
-        mixed = dot_product_attention(query, key, value, bias, dropout, causal)
+        if factors is None:
+            mixed = dot_product_attention(query, key, value, bias, dropout, causal)
+        else:
+            mixed = factored_attention(query, key, value, factors, bias, dropout, causal)
         return linear(mixed.transpose(1, 2).flatten(2), self.out.weight, self.out.bias)
 
     def _projected(self, x: Tensor) -> Tensor:
@@ -130,6 +163,43 @@ def dot_product_attention(
         scores = bias.float() if bias is not None and bias.is_floating_point() else bias
         mixed = F.scaled_dot_product_attention(query.float(), key.float(), value.float(), scores, dropout, causal)
     return mixed.to(torch.bfloat16)
+
+
+def factored_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    factors: Factors,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
+    causal: bool = False,
+) -> Tensor:
+    """(softmax(Q K^T / sqrt(d) + bias) * F) V; renormalised, `dot_product_attention` with log F added to the scores."""
+    if factors.renormalised:
+        scores = factors.values.clamp(min=LEAST_FACTOR).log()
+        return dot_product_attention(query, key, value, _biased(scores, bias, causal), dropout)
+    dtype = query.dtype
+    with torch.autocast("cpu", enabled=False):
+        if dtype == torch.bfloat16 and query.device.type == "cpu":  # as in `dot_product_attention`
+            query, key, value = query.float(), key.float(), value.float()
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+        weights = _biased(scores, bias, causal).softmax(-1) * factors.values
+        mixed: Tensor = F.dropout(weights, dropout) @ value
+    return mixed.to(dtype)
+
+
+def _biased(scores: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
+    """Scores with a bias as `Attention.forward` describes it; a hidden place has the least number.
+
+    Unlike -inf it gives no NaN where all places are hidden.
+    """
+    least = torch.finfo(scores.dtype).min
+    if bias is not None:
+        scores = scores.masked_fill(~bias, least) if bias.dtype == torch.bool else scores + bias
+    if causal:
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+        scores = scores.masked_fill(later, least)
+    return scores
 
 
 def _room(batch: int, heads: int, time: int, width: int, like: Tensor) -> Tensor:

@@ -12,5 +12,7 @@ Activation = Literal["gelu", "gelu_tanh"]
 Smoothing = Literal["uniform", "released"]
 #: Whether probabilities or, as released, their logarithms are mixed: `layers.copy.mix`.
 Mixture = Literal["distribution", "released"]
+#: What the granularity of tokens does to attention weights: `layers.granularity.Granularity`.
+GranularityMask = Literal["resonance", "scope", "product", "average"]
 #: A recurrent layer: Hochreiter and Schmidhuber (1997), or Cho et al. (2014).
 Cell = Literal["lstm", "gru"]

@@ -103,18 +103,19 @@ def sentence_bleu(statistics: Array) -> Array:
 
     That is sacreBLEU's `sentence_bleu` with its effective order: two words are judged by words and pairs alone.
     """
-    return _bleu(statistics, effective=True)
+    return corpus_bleu(statistics, effective=True)
 
 
-def _bleu(sums: Array, effective: bool = False) -> Array:
-    correct, total = sums[..., _CORRECT], sums[..., _TOTAL]
+def corpus_bleu(sums: Array, order: int = ORDER, *, effective: bool = False) -> Array:
+    """(..., 10) summed statistics -> (...) BLEU over n-grams of up to `order` words; NaN without references."""
+    correct, total = sums[..., _CORRECT][..., :order], sums[..., _TOTAL][..., :order]
     missed, orders = correct == 0, np.count_nonzero(total, axis=-1)
     # A match where there was none: the first such order counts half of one, the next a quarter, and so on.
     smoothed = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), correct)
     with np.errstate(divide="ignore", invalid="ignore"):
         precisions = np.where(total > 0, np.log(smoothed / total), 0.0)
         value = 100.0 * _brevity(sums) * np.exp(precisions.sum(axis=-1) / orders)
-    value = np.where(correct.any(axis=-1) & (effective | (orders == ORDER)), value, 0.0)
+    value = np.where(correct.any(axis=-1) & (effective | (orders == order)), value, 0.0)
     return np.where(sums[..., _REFERENCE] > 0, value, np.nan)
 
 
@@ -162,7 +163,7 @@ def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **
         "bleu", order=ORDER, against=against, refs=refs, mean="corpus", case="mixed", eff="no", tok="none",
         smooth="exp", sacrebleu=version("sacrebleu"), **more,
     )  # fmt: skip
-    return Metric(key, _bleu, signature)
+    return Metric(key, corpus_bleu, signature)
 
 
 def length_metrics(**more: object) -> tuple[Metric, ...]:

@@ -1,27 +1,39 @@
-"""All metrics of syntax-guided paraphrases (GuiG, section 4), and of expanded parses: each a fixed set of keys.
+"""All metrics of paraphrases (GuiG, section 4; C-DNPG, section 4.3), and of expanded parses: each a fixed set of keys.
 
 Statistics come by family, one row per segment, so that a paired comparison of two systems can take any of them; scores
 are made of these. A family's name has its setting after a colon, so that statistics tell what they are: `meteor` is
-without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at level 8.
+without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at level 8. A last part `unseen` or `joined`
+keeps the rows alone of which training knows no side, or leads from one side to the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics import bleu, defects, rouge, ted
+from espalier.metrics import bleu, defects, ibleu, rouge, ted
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.meteor import meteor_metrics, meteor_statistics
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 from espalier.metrics.ted import Nodes, cut_nodes, nodes_of, ted_metrics, ted_statistics
 from espalier.syntax.constituency import read_tree
+
+#: What a run may be scored by: GuiG's families, and the two protocols of C-DNPG with its count of copies.
+Scored = Literal["similarity", "trees", "defects", "perplexity", "released", "paper", "copies"]
+SCORED: Final[tuple[Scored, ...]] = get_args(Scored)
+#: GuiG's.
+GUIDED: Final[tuple[Scored, ...]] = ("similarity", "trees", "defects", "perplexity")
+
+#: Pairs of which no side trains; and pairs whose sides training joins, maybe by way of other texts.
+PARTS: Final = ("unseen", "joined")
 
 #: The levels of a template (GuiG, section 2).
 TEMPLATE_LEVELS: Final = 3
@@ -48,6 +60,16 @@ HEADLINE: Final = {
     "kept": "template_kept",
     "ppl": "perplexity",
 }
+PROTOCOL_HEADLINE: Final = {
+    "ibleu": "paper_ibleu_80",
+    "unseen": "paper_ibleu_80_unseen",
+    "joined": "paper_ibleu_80_joined",
+    "self": "paper_self_bleu",
+    "bleu4": "paper_bleu_4",
+    "released": "released_bleu_4",
+    "copied": "copied",
+    "words": "words",
+}
 EXPANSION_HEADLINE: Final = {
     "ted": "ted_full",
     "kept": "template_kept",
@@ -56,7 +78,7 @@ EXPANSION_HEADLINE: Final = {
 
 _FAMILIES: Final = (
     "bleu", "bleu_source", "rouge", "meteor", "meteor:wordnet", "ted", "ted_guide", "template", "defects", "perplexity",
-    "expansion:8",
+    "expansion:8", "released:nltk_3_4:19", "paper:0.8,0.9:19", "paper:0.8,0.9:whole", "copies",
 )  # fmt: skip
 _EXACT, _PREDICTED, _REFERENCE, _TAGGED, _TREES = range(5)
 
@@ -67,6 +89,19 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
     Raises:
         ConfigError: there is no such family.
     """
+    base, _, part = family.rpartition(":")
+    if part in PARTS:
+        return tuple(
+            replace(
+                metric,
+                name=f"{metric.name}_{part}",
+                signature=f"{metric.signature}|pairs:{part}",
+                undefined=f"no pair is {part}, or {metric.undefined}",
+            )
+            for metric in metrics_of(base)
+        )
+    if (protocol := ibleu.metrics_of(family)) is not None:
+        return protocol
     match family.partition(":")[::2]:
         case "bleu", "":
             return bleu.bleu_metrics()
@@ -92,6 +127,19 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
     raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of paraphrases")
 
 
+def by_part(statistics: Mapping[str, Array], parts: Mapping[str, Sequence[bool]]) -> dict[str, Array]:
+    """Every family once for each part: its rows, and zeros for the other rows.
+
+    Args:
+        parts: for each of `PARTS` and each segment, whether it is in it.
+    """
+    return {
+        f"{family}:{part}": np.where(np.array(rows, dtype=bool)[:, None], values, 0.0)
+        for part, rows in parts.items()
+        for family, values in statistics.items()
+    }
+
+
 # --- Paraphrases -----------------------------------------------------------------------------------------------------
 
 
@@ -107,8 +155,9 @@ def paraphrase_statistics(
     likelihood: tuple[Sequence[float], Sequence[int]] | None = None,
     wordnet: Path | None = None,
     training_words: Collection[str] | None = None,
+    scored: Collection[Scored] = GUIDED,
 ) -> dict[str, Array]:
-    """What every segment contributes, by family: (segments, columns of the family).
+    """What every segment contributes, by GuiG's families: (segments, columns of the family).
 
     Args:
         sources: words joined by single spaces, as references and hypotheses are.
@@ -122,6 +171,7 @@ def paraphrase_statistics(
             the perplexity is undefined.
         wordnet: the folder of WordNet's database files, for METEOR's synonyms.
         training_words: the words of the training texts, in lower case, for `incomprehensible`.
+        scored: the families that are asked for.
 
     Raises:
         EspalierError: lists of different lengths, an empty reference, a template that has no tree.
@@ -133,15 +183,64 @@ def paraphrase_statistics(
     for row, reference in enumerate(references, start=1):
         if not reference.strip():
             raise EspalierError("the reference is empty", where=f"scoring, row {row}", remedy="filter it out before")
-    return {
-        "bleu": bleu.bleu_statistics(references, hypotheses),
-        "bleu_source": bleu.bleu_statistics(sources, hypotheses),
-        "rouge": rouge.rouge_statistics(references, hypotheses),
-        "meteor" if wordnet is None else "meteor:wordnet": meteor_statistics(references, hypotheses, wordnet=wordnet),
-        **_tree_families(count, reference_trees, hypothesis_trees, templates, guides),
-        "defects": defects.defect_statistics(sources, references, hypotheses, training_words),
-        "perplexity": _likelihoods(likelihood, count),
-    }
+    families: dict[str, Array] = {}
+    if "similarity" in scored:
+        meteor = "meteor" if wordnet is None else "meteor:wordnet"
+        families["bleu"] = bleu.bleu_statistics(references, hypotheses)
+        families["bleu_source"] = bleu.bleu_statistics(sources, hypotheses)
+        families["rouge"] = rouge.rouge_statistics(references, hypotheses)
+        families[meteor] = meteor_statistics(references, hypotheses, wordnet=wordnet)
+    if "trees" in scored:
+        families |= _tree_families(count, reference_trees, hypothesis_trees, templates, guides)
+    if "defects" in scored:
+        families["defects"] = defects.defect_statistics(sources, references, hypotheses, training_words)
+    if "perplexity" in scored:
+        families["perplexity"] = _likelihoods(likelihood, count)
+    return families
+
+
+class Sides(NamedTuple):
+    """The texts of all segments: words joined by single spaces."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+    hypotheses: Sequence[str]
+
+
+def protocol_statistics(
+    whole: Sides,
+    cut: Sides,
+    *,
+    pieces: int,
+    smoothing: Smoothing = "nltk_3_4",
+    alphas: Sequence[float] = (0.8, 0.9),
+    wordnet: Path | None = None,
+    scored: Collection[Scored] = SCORED,
+) -> dict[str, Array]:
+    """What every segment contributes to the protocols of C-DNPG, by family (`espalier.metrics.ibleu`).
+
+    Args:
+        cut: the same sides, each cut after `pieces` word pieces.
+        smoothing: the formula of the released BLEU.
+        alphas: of the paper's iBLEU, from 0 to 1.
+        wordnet: as for `paraphrase_statistics`, as is `scored`.
+    """
+    families: dict[str, Array] = {}
+    if "released" in scored:
+        name = ibleu.released_family(smoothing, pieces, wordnet=wordnet is not None)
+        families[name] = ibleu.released_statistics(*cut, smoothing=smoothing, wordnet=wordnet)
+    if "paper" in scored:
+        for sides, limit in ((cut, pieces), (whole, None)):
+            name = ibleu.paper_family(alphas, limit, wordnet=wordnet is not None)
+            families[name] = ibleu.paper_statistics(*sides, wordnet=wordnet)
+    if "copies" in scored:
+        families["copies"] = ibleu.copy_statistics(cut.sources, cut.hypotheses)
+    return families
+
+
+def library_protocols(whole: Sides, cut: Sides) -> dict[str, float]:
+    """The corpus scores that sacreBLEU gives for the protocol `paper`, by metric; nothing for no segments."""
+    return {**ibleu.library_paper(*cut), **ibleu.library_paper(*whole, whole=True)}
 
 
 def library_scores(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:

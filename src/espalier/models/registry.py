@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from espalier.io.registry import entry, imported
+from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig_config import GuiGConfig
@@ -51,6 +52,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "verse_seq2seq": Architecture(VerseSeq2SeqConfig, "verse", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
     "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
     "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
+    "cdnpg": Architecture(CDNPGConfig, "pairs", "espalier.models.cdnpg:CDNPG"),
     "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
     "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
     "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),

@@ -151,6 +151,16 @@ def _cdnpg(folder: Path, seed: int) -> None:
         _hdf5(folder / name, pairs)
 
 
+def _twitter_url(folder: Path, seed: int) -> None:
+    rows = (f"{source}\t{target}\t(5,6)\thttps://t.co/{n}" for n, (source, target) in enumerate(_pairs(seed)))
+    _write(folder / "Twitter_URL_Corpus_test.txt", rows)
+
+
+def _twitter_cdnpg(folder: Path, seed: int) -> None:
+    for split, pairs in zip(("valid", "test"), _halves(_pairs(seed)), strict=True):
+        _hdf5(folder / f"twitterurl/{split}.h5", pairs)
+
+
 def _hdf5(file: Path, pairs: Texts) -> None:
     """As C-DNPG's code does: all ids in one row, and one row of a table a pair."""
     import tables
@@ -321,6 +331,8 @@ SYNTHETIC: Final[dict[str, Writer]] = {
     "quora_diffuseq": _diffuseq,
     "quora_cdnpg": _cdnpg,
     "bert_vocab": _bert_vocabulary,
+    "twitter_url": _twitter_url,
+    "twitter_cdnpg": _twitter_cdnpg,
     "weibo_lccc": _lccc,
     "weibo_cdial": _cdial,
     "xdailydialog": _xdailydialog,

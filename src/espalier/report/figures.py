@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,50 @@ def study_figure(study: Study) -> str:
             _legend(figure, panels, names)
         label = f"{study.title}: {', '.join(panel.heading for panel in study.panels)} against {study.setting}"
         return _svg(figure, study.id, label)
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Values from 0 to 1: rows from below, columns from the left."""
+
+    heading: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Sequence[Sequence[float]]
+
+
+def heatmap_figure(panels: Sequence[Heatmap], name: str, label: str) -> str:
+    """A panel per heatmap, one below the other; warm colours are near 0, cold near 1, as in C-DNPG's figure 2.
+
+    Args:
+        name: prefix of the drawing's ids.
+        label: what the drawing shows, for readers who do not see it.
+    """
+    with _drawing(len(panels), across=1, height=0.75 + 0.28 * max(len(panel.rows) for panel in panels)) as (
+        figure, drawn
+    ):  # fmt: skip
+        for axes, panel in zip(drawn, panels, strict=True):
+            axes.pcolormesh(list(panel.values), cmap="coolwarm_r", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
+            axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+            for row, values in enumerate(panel.values):
+                for column, value in enumerate(values):
+                    ink = "white" if abs(value - 0.5) > 0.35 else "#1e2220"
+                    place = column + 0.5, row + 0.5
+                    axes.text(*place, f"{value:.2f}", ha="center", va="center", fontsize=7, color=ink)
+            axes.set_yticks([row + 0.5 for row in range(len(panel.rows))], list(panel.rows), parse_math=False)
+            places = [column + 0.5 for column in range(len(panel.columns))]
+            axes.set_xticks(places, list(panel.columns), rotation=30, ha="right", parse_math=False)
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
+        return _svg(figure, name, label)
+
+
+def standalone(svg: str) -> str:
+    """A drawing as a file of its own: the light page's colours in the place of its variables, on a ground."""
+    colours = {"ink": "#1e2220", "soft": "#676e6a", "line": "#dadfd8"}
+    svg = re.sub(r"var\(--(ink|soft|line)\)", lambda match: colours[match.group(1)], svg)
+    ground = '<rect width="100%" height="100%" fill="#fcfcfa"/>'
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + svg.replace(">", f">{ground}", 1)
 
 
 def _losses(curves: Sequence[Curve], name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,11 +14,15 @@ from espalier.datasets.pairs.data import PairView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.bounds import MAX_BEAM
 from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.metrics.ibleu import cleaned
+from espalier.metrics.nltk_bleu import Smoothing
+from espalier.metrics.paraphrase import GUIDED, Scored
 from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
 from espalier.tasks.exemplars import exemplars
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +34,11 @@ if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.metrics.metric import Metric
+    from espalier.metrics.paraphrase import Sides
+
+
+#: The share of words that the row `noise` replaces.
+NOISE = 0.4
 
 
 class PairDecoder(Settings):
@@ -63,7 +72,17 @@ class PairDecoder(Settings):
 
 
 class PairScoring(Settings):
-    """How paraphrases are scored: there are no settings."""
+    """How paraphrases are scored."""
+
+    #: GuiG's families (`trees` only where the pairs have trees), and the protocols of C-DNPG, `released` and `paper`,
+    #: with its count of copies (`espalier.metrics.ibleu`).
+    families: tuple[Scored, ...] = Field(GUIDED, min_length=1)
+    #: The formula of the released BLEU: NLTK's of that release or before the next.
+    smoothing: Smoothing = "nltk_3_4"
+    #: The shares of BLEU in the paper's iBLEU.
+    alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field((0.8, 0.9), min_length=1)
+    #: The protocols cut every side after so many word pieces (the released code: 20 less one for the end).
+    pieces: int = Field(19, ge=1, le=65_536)
 
 
 class ParaphraseTask:
@@ -177,6 +196,20 @@ class ParaphraseTask:
                 "a training target drawn at random", {"text": _targets(train, drawn)}, given=("empty", "ted_unparsed")
             ),
         }
+        if train.vocabulary.symbols is None:
+            rows["noise"] = BaselineRow(
+                f"the source, {NOISE:.0%} of its words drawn from those of the references",
+                {"text": _noised(table, train.vocabulary, seeds)},
+                given=("copied", "words", "empty"),
+            )
+        if "pairs" in ready.extras:
+            pairs = TrainingPairs(ready.extras["pairs"])
+            found = [pairs.look_up(source) or source for source in table["source"]]
+            rows["look_up"] = BaselineRow(
+                "what training pairs with the source, else the source",
+                {"text": [train.vocabulary.text_of(text.split()) for text in found]},
+                given=("words", "empty"),
+            )
         if train.vocabulary.symbols is not None:
             place_of = {id_: place for place, id_ in enumerate(ready.data.ids)}
             wanted = ready.data.columns["target_tree"].select(table["id"].map(place_of).to_numpy())
@@ -190,10 +223,22 @@ class ParaphraseTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
-        """The similarity of texts to the references, in words and trees; of trees to the references' trees."""
-        from espalier.metrics.paraphrase import expansion_statistics, library_scores, paraphrase_statistics
+        """The families that scoring names, of texts; the similarity of trees to the references' trees.
 
-        table, parsed = outputs.table, outputs.annotations is not None
+        If the dataset keeps its training pairs, also of the pairs that share no side with them, and of those whose
+        sides they join.
+        """
+        from espalier.metrics.paraphrase import (
+            Sides,
+            by_part,
+            expansion_statistics,
+            library_protocols,
+            library_scores,
+            paraphrase_statistics,
+            protocol_statistics,
+        )
+
+        table, parsed, wanted = outputs.table, outputs.annotations is not None, {*scoring.families}
         trees = table["reference_tree"].tolist()
         templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
         rows = table[["id", "cluster", "seed", "sample"]]
@@ -201,23 +246,44 @@ class ParaphraseTask:
             found = table["tree"].tolist()
             families = expansion_statistics(trees, found, templates=templates)
             return [Segments(rows, families, audits=_audits(trees, found, families, outputs.seed))]
-        sources, references, texts = (table[name].tolist() for name in ("source", "reference", "text"))
+        sides = Sides(*(table[name].tolist() for name in ("source", "reference", "text")))
         parses = _parses(outputs)["target_tree"].tolist() if parsed else None
         families = paraphrase_statistics(
-            sources,
-            references,
-            texts,
+            *sides,
             trees if parsed else None,
             parses,
             templates=templates,
             guides=table["guide"].tolist(),
             likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
             wordnet=outputs.lexicon,
-            training_words=outputs.train().words() if outputs.train is not None else None,
+            training_words=outputs.train().words() if outputs.train is not None and "defects" in wanted else None,
+            scored=wanted,
         )
-        library = library_scores(sources, references, texts)
-        audits = _audits(trees, parses, families, outputs.seed) if parses is not None else {}
+        library = library_scores(*sides) if "similarity" in wanted else {}
+        if {"released", "paper", "copies"} & wanted:
+            cut = self._cut(sides, outputs, scoring.pieces)
+            families |= protocol_statistics(
+                sides, cut, pieces=scoring.pieces, smoothing=scoring.smoothing, alphas=scoring.alphas,
+                wordnet=outputs.lexicon, scored=wanted,
+            )  # fmt: skip
+            library |= library_protocols(sides, cut) if "paper" in wanted else {}
+        if (pairs := outputs.extras().get("pairs")) is not None:
+            families |= by_part(families, TrainingPairs(pairs).parts(sides.sources, sides.references))
+        audits = _audits(trees, parses, families, outputs.seed) if "ted" in families and parses is not None else {}
         return [Segments(rows, families, library, audits)]
+
+    def _cut(self, sides: Sides, outputs: Outputs, pieces: int) -> Sides:
+        """The sides without what comes after their first word pieces.
+
+        Raises:
+            DataError: the vocabulary is not at hand.
+        """
+        from espalier.metrics.paraphrase import Sides
+
+        if outputs.train is None:
+            raise DataError("no vocabulary to cut the texts by", file="scoring", remedy="score where the dataset is")
+        vocabulary = outputs.train().vocabulary
+        return Sides(*(vocabulary.cut(side, pieces) for side in sides))
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of paraphrases and of expansions."""
@@ -226,10 +292,10 @@ class ParaphraseTask:
         return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
-        """BLEU, ROUGE, METEOR and tree edit distance of texts; tree edit distance of trees."""
-        from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE
+        """BLEU, ROUGE, METEOR, tree edit distance and iBLEU of texts; tree edit distance of trees."""
+        from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
 
-        return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else HEADLINE
+        return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else {**HEADLINE, **PROTOCOL_HEADLINE}
 
     def counts(self, outputs: Outputs) -> dict[str, int]:
         """Outputs that are not trees, or texts that could not be parsed."""
@@ -319,6 +385,23 @@ def _targets(data: PairData, places: Sequence[int] | IntArray) -> list[str]:
     targets = data.columns["target"]
     bounds = targets.offsets
     return [data.vocabulary.decode_text(targets.flat[bounds[n] : bounds[n + 1]].tolist()) for n in places]
+
+
+def _noised(table: pd.DataFrame, vocabulary: PairVocabulary, seeds: Sequence[int]) -> list[str]:
+    """The sources, each word replaced with probability `NOISE` by one that the references have, as often as they do.
+
+    Words are what blanks part after BERT's clean-up: a mark goes with its word.
+    """
+    import numpy as np
+
+    pool = np.array([word for reference in table["reference"] for word in cleaned(reference).split()])
+    texts = list[str]()
+    for source, own in zip(table["source"], seeds, strict=True):
+        words, rng = np.array(cleaned(source).split(), dtype=object), np.random.default_rng(own)
+        drawn = rng.random(len(words)) < NOISE
+        words[drawn] = rng.choice(pool, int(drawn.sum()))
+        texts.append(vocabulary.text_of(words.tolist()))
+    return texts
 
 
 def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:

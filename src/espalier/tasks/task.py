@@ -89,6 +89,7 @@ class Outputs:
         judge: a function from a text to whether the corpus's grammar derives it, or None for a corpus without grammar.
         facts: the metadata of the table.
         train: reads the training split of the dataset that was decoded, or None.
+        extras: reads what that dataset keeps of its training records besides ids, by name.
     """
 
     table: pd.DataFrame
@@ -100,6 +101,7 @@ class Outputs:
     judge: Any = None
     facts: Mapping[str, str] = field(default_factory=dict)
     train: Callable[[], Any] | None = None
+    extras: Callable[[], Mapping[str, Any]] = dict
 
 
 class Segments(NamedTuple):

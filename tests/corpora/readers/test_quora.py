@@ -181,6 +181,17 @@ def test_held_out_pairs_stay_as_many_as_they_are(tmp_path: Path) -> None:
     assert table(list(read(folders))) == {"quora-test-000000": "kept", "quora-test-000001": "kept"}
 
 
+def test_a_dev_pair_of_the_test_can_be_put_aside(tmp_path: Path) -> None:
+    held = [("who lit it ?", "it was lit by who ?"), ("what is it ?", "it is what ?")]
+    folders = {
+        "cdnpg": cdnpg(tmp_path / "cdnpg", quora_valid=held, quora_test=[held[0][::-1]]),
+        "bert": vocabulary(tmp_path / "bert"),
+    }
+    wanted = {"quora-dev-000000": "in test", "quora-dev-000001": "kept", "quora-test-000000": "kept"}
+    assert table(list(read(folders, dev_apart=True))) == wanted
+    assert {*table(list(read(folders))).values()} == {"kept"}
+
+
 @pytest.mark.parametrize("missing", ["cdnpg", "bert"])
 def test_without_what_is_held_out_there_is_no_pool(base: dict[str, Path], missing: str) -> None:
     with pytest.raises(ConfigError, match="give C-DNPG's files, BERT's vocabulary"):

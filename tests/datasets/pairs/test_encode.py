@@ -278,3 +278,43 @@ def test_to_turn_a_pair_twice_is_to_leave_it(values: list[dict[str, str]]) -> No
         swapped = [name.replace("source", "X").replace("target", "source").replace("X", "target") for name in NAMES]
         assert all(getattr(turned, one) == getattr(row, other) for one, other in zip(NAMES, swapped, strict=True))
         assert (turned.group, turned.origin, turned.language) == (row.group, row.origin, row.language)
+
+
+# --- Pairs without trees ----------------------------------------------------------------------------------------------
+
+
+def test_a_side_that_is_too_long_is_cut_and_counted_where_it_may_be() -> None:
+    rows = [pair("a"), pair("b", source="The lamp"), pair("c", target="glow")]
+    plain = {"trees": False, "min_length": 1}
+    voc = vocabulary_of(rows, **plain)
+    whole = encode(rows, voc, **plain)
+    assert whole.facts == {}
+    sizes = {side: whole.split.columns[side].lengths for side in ("source", "target")}
+    limit = 2
+    part = encode(rows, voc, **plain, max_length=limit, cut=True)
+    assert part.split.ids == ["a", "b", "c"] and not part.quarantined
+    assert part.facts == {f"cut_{side}": int((lengths > limit).sum()) for side, lengths in sizes.items()}
+    assert 0 < part.facts["cut_source"] < 3
+    for side, lengths in sizes.items():
+        short, long = part.split.columns[side], whole.split.columns[side]
+        assert short.lengths.tolist() == np.minimum(lengths, limit).tolist()
+        for row in range(3):
+            n = int(short.lengths[row])
+            one, other = short.offsets[row], long.offsets[row]
+            assert short.flat[one : one + n].tolist() == long.flat[other : other + n].tolist()
+    reasons = {row.reason for row in encode(rows, voc, **plain, max_length=limit).quarantined}
+    assert reasons == {"over 2 word pieces"}
+
+
+def test_pairs_with_trees_are_not_cut() -> None:
+    with pytest.raises(ValidationError, match="cut: true is for pairs without trees"):
+        PairSettings(cut=True)
+
+
+def test_the_texts_of_training_pairs_are_kept_if_asked_for() -> None:
+    rows = [pair("a"), pair("b", source="Moss")]
+    kept = [{"source": "The lamp glows", "target": "A glow of the lamp"},
+            {"source": "Moss", "target": "A glow of the lamp"}]  # fmt: skip
+    assert ENCODING.extras(rows, PairSettings(trees=False, keep_pairs=True)) == {"pairs": kept}
+    assert ENCODING.extras(rows, PairSettings(trees=False)) == {}
+    assert {*ENCODING.extras(rows, PairSettings(keep_pairs=True))} == {"pairs", "templates"}

@@ -13,7 +13,7 @@ from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.syntax.constituency import read_tree
 
 TEXTS = ["the tall heron waits", "a heron waits by the lamp", "lamps , and the tall grass", "who waits ? <pad> </s>"]
@@ -127,3 +127,58 @@ def test_a_damaged_tokenizer_is_one_line(tmp_path: Path) -> None:
 def test_more_pieces_than_memory_holds_are_refused_before_the_library_ends_the_process(pieces: int) -> None:
     with pytest.raises(ConfigError, match=rf"pieces: {pieces} word pieces; 1 to 1,000,000"):
         PairVocabulary.build(["a b"], None, "en", pieces=pieces, lower=True)
+
+
+# --- BERT's pieces ----------------------------------------------------------------------------------------------------
+
+BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "her", "##on", "wait", "##s", "##ing", "tall", "?", "'", "s"]
+
+
+def bert(folder: Path, texts: list[str], min_count: int = 1) -> PairVocabulary:
+    file = folder / "bert-base-uncased-vocab.txt"
+    file.write_text("\n".join(BERT) + "\n", encoding="utf-8")
+    return PairVocabulary.published(texts, None, "en", file=file, min_count=min_count)
+
+
+def test_published_pieces_are_kept_that_train_often_enough_and_the_rest_is_unknown(tmp_path: Path) -> None:
+    voc = bert(tmp_path, ["A héron waits?", "a heron waits", "[SEP] tall [SEP] waiting"], min_count=2)
+    assert [BERT[id_] for id_ in voc.kept] == ["a", "her", "##on", "wait", "##s"] and voc.text_size == 4 + 5
+    (ids,) = voc.encode_texts(["a tall heron waiting"])
+    assert ids == [4, UNK, 5, 6, 7, UNK]
+    assert voc.decode_text(ids) == "a <unk> heron wait <unk>"
+    assert voc.starts[4:] == [True, True, False, True, False]
+    assert voc.words_of(Ragged.of([[4, 5, 6], [7, 8]])) == {"a", "heron", "waits"}
+
+
+def test_a_text_is_as_bert_splits_it_whether_a_model_knows_its_pieces_or_not(tmp_path: Path) -> None:
+    voc = bert(tmp_path, ["a"])
+    assert voc.text_of(["A", "HÉRON's", "waiting?", "☃"]) == "a heron ' s waiting ?"
+    assert voc.text_of(["☃"]) == ""
+
+
+def test_a_cut_counts_the_pieces_of_the_whole_vocabulary(tmp_path: Path) -> None:
+    voc = bert(tmp_path, ["a"])
+    text = "a heron waiting ?"  # a her ##on wait ##ing ?
+    assert voc.cut([text], 9) == [text] == voc.cut([text], 6)
+    assert [voc.cut([text], n)[0] for n in (5, 4, 2)] == ["a heron waiting", "a heron wait", "a her"]
+    assert VOC.cut(TEXTS, 999) == TEXTS
+    ids = VOC.encode_texts(TEXTS)
+    assert VOC.cut(TEXTS, 3) == [VOC.decode_text(row[:3]) for row in ids]
+
+
+def test_published_pieces_come_back_from_their_file(tmp_path: Path) -> None:
+    voc = bert(tmp_path, ["a heron waits"])
+    voc.save(tmp_path / "vocabulary.json")
+    again = PairVocabulary.load(tmp_path / "vocabulary.json")
+    assert again == voc != bert(tmp_path, ["a heron"])
+    assert again.decode_text(again.encode_texts(["a heron waits"])[0]) == "a heron waits"
+
+
+def test_published_pieces_that_cannot_serve_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"^the training split: no piece occurs 3 times; lower min_count$"):
+        bert(tmp_path, ["a heron"], min_count=3)
+    with pytest.raises(ArtifactError, match=r"none\.txt: no such file"):
+        PairVocabulary.published(["a"], None, "en", file=tmp_path / "none.txt", min_count=1)
+    (tmp_path / "v.txt").write_text("\n".join(BERT).replace("[CLS]", "[cls]"), encoding="utf-8")
+    with pytest.raises(DataError, match=r"v\.txt: no BERT vocabulary"):
+        PairVocabulary.published(["a"], None, "en", file=tmp_path / "v.txt", min_count=1)

@@ -95,6 +95,7 @@ READERS: dict[str, Reader] = {
         text_of="espalier.corpora.readers.songnet_released:written",
     ),
     "sonnets": Reader(Verse, "espalier.corpora.readers.sonnets:read"),
+    "twitter_url": Reader(Pair, "espalier.corpora.readers.twitter_url:read"),
     "weibo": Reader(Pair, "espalier.corpora.readers.weibo:read"),
     "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),
     # Local files.

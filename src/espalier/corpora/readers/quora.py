@@ -13,19 +13,21 @@ from typing import Literal, NamedTuple
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.readers.files import aligned, fields_of, json_in, lines_of, recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
-from espalier.corpora.readers.wordpieces import WordPieces, read_pairs
+from espalier.corpora.readers.wordpieces import VOCABULARY, WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
 from espalier.text.normalize import folded
 
 _POS50K, _BIMPM, _DIFFUSEQ = "train.src.txt", "dev.tsv", "valid.jsonl"
-_CDNPG, _VOCABULARY = "quora/test.h5", "bert-base-uncased-vocab.txt"
+_CDNPG = "quora/test.h5"
+
+_TEST = "quora-test-"
 
 #: Which of two equal pairs is kept: the one with its case and marks, from the larger collection.
 _ORDER = (_POS50K, _BIMPM, _CDNPG, _DIFFUSEQ)
 
 #: A folder with one of these files is a part of this collection.
-MARKERS = (*_ORDER, _VOCABULARY)
+MARKERS = (*_ORDER, VOCABULARY)
 
 
 class _Raw(NamedTuple):
@@ -37,7 +39,7 @@ class _Raw(NamedTuple):
 
 
 def read(
-    folders: Mapping[str, Path], *, unshared: Literal["pair", "question"] = "pair"
+    folders: Mapping[str, Path], *, unshared: Literal["pair", "question"] = "pair", dev_apart: bool = False
 ) -> Iterator[Pair | Quarantined]:
     """The held-out pairs, then every pair of the pool, as a record or quarantined with a reason.
 
@@ -52,11 +54,13 @@ def read(
     if `unshared` is "question"), "duplicate" (its text begins with the first one's id).
 
     Ids are `quora-dev-<number>`, `quora-test-<number>` and `quora-<part>-<number>`, from 0, so that a split of kind
-    `published` finds them. What is held out stays whole and in its order, though a few of its pairs are there twice.
+    `published` finds them. What is held out stays whole and in its order, though a few of its pairs are there twice;
+    but with `dev_apart` a dev pair that is also a test pair is quarantined as "in test".
 
     Args:
         folders: source names and their folders.
         unshared: what training may not share with dev and test: a pair, or not even a question.
+        dev_apart: whether dev may not share a pair with test.
 
     Raises:
         ConfigError: two folders of one kind, no held-out pairs or no vocabulary.
@@ -66,13 +70,13 @@ def read(
         raise ConfigError(f"unshared '{unshared}'", where="reader quora", remedy="pair or question")
     sources = recognized_sources(folders, MARKERS, "quora")
     kinds = {mark: (origin, folder) for origin, folder, mark in sources}
-    if len(kinds) < len(sources) or _CDNPG not in kinds or _VOCABULARY not in kinds:
+    if len(kinds) < len(sources) or _CDNPG not in kinds or VOCABULARY not in kinds:
         raise ConfigError(
             f"sources {', '.join(folders)}",
             where="reader quora",
             remedy="give C-DNPG's files, BERT's vocabulary and any parts of the pool, each once",
         )
-    pieces = WordPieces(kinds[_VOCABULARY][1] / _VOCABULARY)
+    pieces = WordPieces(kinds[VOCABULARY][1] / VOCABULARY)
     held_out = [raw for split in ("valid", "test") for raw in _cdnpg(*kinds[_CDNPG], "quora", split, pieces)]
     pool = [raw for mark in _ORDER if mark in kinds for raw in _pool(mark, *kinds[mark], pieces)]
     bare = _bare_texts((held_out, pool), pieces)
@@ -80,8 +84,12 @@ def read(
     def letters(raw: _Raw) -> frozenset[str]:
         return frozenset(letters_of(text) or text for text in (bare[raw.source], bare[raw.target]))
 
+    tests = {letters(raw) for raw in held_out if raw.id.startswith(_TEST)} if dev_apart else set()
     for raw in held_out:
-        yield pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
+        if not raw.id.startswith(_TEST) and letters(raw) in tests:
+            yield quarantined(raw.id, "in test", f"{raw.source}\t{raw.target}")
+        else:
+            yield pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
     pairs = {letters(raw) for raw in held_out}
     questions = {question for pair in pairs for question in pair} if unshared == "question" else set()
     first: dict[frozenset[str], str] = {}

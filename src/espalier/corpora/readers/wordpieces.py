@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from espalier.corpora.readers.files import lines_of
 from espalier.io.errors import ArtifactError, DataError
 
+#: The file of BERT's pieces, in the folder of the source `bert_vocab`.
+VOCABULARY: Final = "bert-base-uncased-vocab.txt"
 _CLS, _SEP = "[CLS]", "[SEP]"
+#: Pieces that stand for no text.
+SPECIALS: Final = ("[PAD]", "[UNK]", _CLS, _SEP, "[MASK]")
 
 # What BERT's tokeniser parts and print does not: marks that follow a word or stand before one, contractions, compounds.
 _GLUE = (
@@ -46,6 +50,10 @@ class WordPieces:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, without [CLS] and [SEP]."""
         return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    def as_json(self) -> str:
+        """The tokenizer, as the JSON of `tokenizers`."""
+        return str(self._tokenizer.to_str())
 
     def bare(self, ids: Iterable[int]) -> str:
         """A text with these ids, without spaces: what texts have in common that differ in case, accents and spaces."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
+from espalier.corpora.readers.wordpieces import VOCABULARY
 from espalier.corpora.records import Pair, Quarantined, words_of
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.pairs.data import PairData
@@ -29,24 +31,34 @@ class PairSettings(Settings):
 
     #: A word has one piece or more.
     opposite: ClassVar[Mapping[str, str]] = {"max_length": "min_words"}
+    reads_pieces: ClassVar[bool] = True
 
-    #: The size of the vocabulary of word pieces, specials included.
+    #: The size of a vocabulary of word pieces that is learnt, specials included.
     pieces: int = Field(16_000, ge=10, le=MAX_PIECES)
+    #: Of published word pieces (`pieces_from`) those are kept that occur so often in training.
+    min_count: int = Field(1, ge=1)
     #: Whether both sides have trees. Without trees the rows are word pieces alone.
     trees: bool = True
     #: The levels of a tree that are kept.
     depth: int = Field(8, ge=1, le=1000)
-    #: Bounds of the word pieces of a side, and of the nodes of its tree. Other pairs are quarantined.
+    #: Bounds of the word pieces of a side, and of the nodes of its tree. Other pairs are quarantined; with `cut` the
+    #: pieces after `max_length` are left out (C-DNPG's released code: 19).
     min_length: int = Field(3, ge=1, le=65_536)
     max_length: int = Field(50, ge=1, le=65_536)
+    cut: bool = False
     lower: bool = True
     #: Whether training reads each pair in the other direction as well.
     both_directions: bool = True
+    #: Whether the texts of the training pairs are kept: for a look-up in them, and to tell which pairs of the test they
+    #: share a side with.
+    keep_pairs: bool = False
 
     @model_validator(mode="after")
     def _bounds(self) -> Self:
         if self.min_length > self.max_length:
             raise ValueError(f"min_length {self.min_length} is greater than max_length {self.max_length}")
+        if self.cut and self.trees:
+            raise ValueError("cut: true is for pairs without trees; set trees: false")
         return self
 
 
@@ -55,11 +67,16 @@ class PairEncoding:
 
     settings, record, vocabulary, split = PairSettings, Pair, PairVocabulary, PairData
 
-    def build_vocabulary(self, records: Sequence[Pair], settings: PairSettings, language: Language) -> PairVocabulary:
+    def build_vocabulary(
+        self, records: Sequence[Pair], settings: PairSettings, language: Language, published: Path | None = None
+    ) -> PairVocabulary:
         """Word pieces and tree symbols of both sides of the training pairs."""
         trees = (read_tree(tree, words=False) for row in records for tree in _trees(row) if tree)
         symbols = TreeSymbols.build(trees, settings.depth) if settings.trees else None
         texts = (" ".join(words_of(row, side)) for row in records for side in SIDES)
+        if published is not None:
+            file = published / VOCABULARY
+            return PairVocabulary.published([*texts], symbols, language, file=file, min_count=settings.min_count)
         return PairVocabulary.build(texts, symbols, language, pieces=settings.pieces, lower=settings.lower)
 
     def training_records(self, records: Sequence[Pair], settings: PairSettings) -> Sequence[Pair]:
@@ -75,8 +92,13 @@ class PairEncoding:
         symbols = tree_encoder(vocabulary)
         columns: dict[str, list[list[int]]] = {name: [] for name in PairData.COLUMNS}
         ids, places, quarantined = list[str](), list[int](), list[Quarantined]()
+        shortened = dict.fromkeys(SIDES, 0)
         for place, row in enumerate(records):
             pieces = [texts[side][place] for side in SIDES]
+            if settings.cut:
+                for side in SIDES:
+                    shortened[side] += len(texts[side][place]) > settings.max_length
+                pieces = [ids_[: settings.max_length] for ids_ in pieces]
             nodes, reason = _nodes(row, symbols) if settings.trees else ([[], []], None)
             reason = reason or _out_of_bounds(pieces, "word pieces", settings)
             if reason is None and settings.trees:
@@ -89,15 +111,19 @@ class PairEncoding:
                 columns[name].append(ids_)
             ids.append(row.id)
             places.append(place)
-        return Encoded(PairData.of(ids, columns, vocabulary), places, quarantined)
+        facts = {f"cut_{side}": count for side, count in shortened.items()} if settings.cut else {}
+        return Encoded(PairData.of(ids, columns, vocabulary), places, quarantined, facts)
 
     def extras(self, records: Sequence[Pair], settings: PairSettings) -> Mapping[str, Any]:
-        """The most frequent templates of the targets' trees, as `templates`."""
+        """The most frequent templates of the targets' trees, as `templates`; the texts, as `pairs`, where kept."""
+        kept: dict[str, Any] = {}
+        if settings.keep_pairs:
+            kept["pairs"] = [{side: getattr(row, side) for side in SIDES} for row in records]
         if not settings.trees:
-            return {}
+            return kept
         trees = (read_tree(row.target_tree, words=False) for row in records if row.target_tree)
         templates = frequent_templates(trees, TEMPLATE_LEVELS, MAX_TEMPLATES)
-        return {"templates": [{"template": text, "count": count} for text, count in templates]}
+        return {"templates": [{"template": text, "count": count} for text, count in templates], **kept}
 
     def counts(self, split: PairData) -> Mapping[str, float]:
         """Pieces and nodes of the targets, and unknown pieces."""

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from espalier.corpora.readers.wordpieces import SPECIALS as BERT_SPECIALS
+from espalier.corpora.readers.wordpieces import WordPieces
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import SPECIALS, UNK
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import read_json, write_json
 from espalier.text.language import Language
 
@@ -27,19 +29,24 @@ MAX_PIECES = 1_000_000
 
 @dataclass(frozen=True)
 class PairVocabulary:
-    """Word pieces by byte pair encoding (Sennrich et al. 2016) and tree symbols.
+    """Word pieces and tree symbols.
+
+    The pieces are learnt from the training texts by byte pair encoding (Sennrich et al. 2016), or are BERT's, of which
+    those are kept that occur there. Texts are then split as BERT splits them, and rarer pieces are <unk>.
 
     Attributes:
         pieces: the tokenizer, as the JSON of `tokenizers`.
         symbols: of both sides' trees; None if the pairs have none.
         language: of the texts.
         lower: whether texts are lower-cased before they are encoded.
+        kept: the tokenizer's ids of BERT's pieces that have an id here, in ascending order; empty for learnt pieces.
     """
 
     pieces: str
     symbols: TreeSymbols | None
     language: Language
     lower: bool
+    kept: tuple[int, ...] = ()
 
     @classmethod
     def build(
@@ -63,6 +70,29 @@ class PairVocabulary:
         tokenizer.train_from_iterator((text.lower() if lower else text for text in texts), trainer)
         return cls(tokenizer.to_str(), symbols, language, lower)
 
+    @classmethod
+    def published(
+        cls, texts: Sequence[str], symbols: TreeSymbols | None, language: Language, *, file: Path, min_count: int
+    ) -> PairVocabulary:
+        """The pieces of an uncased BERT vocabulary that occur `min_count` times or more in the training texts.
+
+        Args:
+            texts: as for `build`.
+            file: one piece a line.
+
+        Raises:
+            ArtifactError: it is not there.
+            DataError: it is no such vocabulary, or none of its pieces is so frequent.
+        """
+        known = WordPieces(file)
+        ids = [id_ for row in known.encode(texts) for id_ in row]
+        counts = np.bincount(np.array(ids, dtype=np.int64), minlength=len(known.pieces))
+        counts[[place for place, piece in enumerate(known.pieces) if piece in BERT_SPECIALS]] = 0
+        kept = np.flatnonzero(counts >= min_count)
+        if not len(kept):
+            raise DataError(f"no piece occurs {min_count} times", file="the training split", remedy="lower min_count")
+        return cls(known.as_json(), symbols, language, lower=True, kept=tuple(kept.tolist()))
+
     @property
     def trees(self) -> TreeSymbols:
         """The tree symbols.
@@ -77,29 +107,48 @@ class PairVocabulary:
     @property
     def text_size(self) -> int:
         """The number of ids of specials and pieces."""
-        return self._tokenizer.get_vocab_size()
+        return len(self._tokens)
 
     def text_of(self, words: Sequence[str]) -> str:
-        """Words joined by single spaces, and lower-cased if `lower`."""
+        """Words joined by single spaces, and lower-cased if `lower`.
+
+        With BERT's pieces, the words that BERT splits, without accents and without those that it cannot spell.
+        """
         text = " ".join(words)
+        if self.kept:
+            return self._spelt(self._tokenizer.encode(text, add_special_tokens=False).tokens)
         return text.lower() if self.lower else text
+
+    def cut(self, texts: Sequence[str], pieces: int) -> list[str]:
+        """Texts from `text_of` without what comes after their first `pieces` word pieces."""
+        rows = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [
+            text if len(row.tokens) <= pieces else self._spelt(row.tokens[:pieces])
+            for text, row in zip(texts, rows, strict=True)
+        ]
 
     def encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
         """The pieces of texts from `text_of`, without specials; a character outside the training texts is <unk>.
 
-        `decode_text` restores a text without such characters and without "▁", which marks where words begin.
+        `decode_text` restores a text without such characters and without "▁", which marks where words begin. Of BERT's
+        pieces those are <unk> that are not kept.
         """
-        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        rows = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        return [self._own_ids[row].tolist() for row in rows] if self.kept else rows
 
     def decode_text(self, ids: Sequence[int]) -> str:
         """Words joined by single spaces; specials are left out, except <unk>, which is a word of its own."""
         # Pieces are joined here, not by the library, which drops unknown ones with the other specials.
         tokens = [
-            f"▁{_SPECIALS[UNK]}▁" if id_ == UNK else str(self._tokenizer.id_to_token(id_))
+            f"▁{_SPECIALS[UNK]}▁" if id_ == UNK else self._tokens[id_]
             for id_ in ids
             if id_ == UNK or id_ >= len(_SPECIALS)
         ]
         return " ".join(word for word in "".join(tokens).split("▁") if word)
+
+    def pieces_of(self, ids: Sequence[int]) -> list[str]:
+        """Each id's piece, as the tokenizer spells it; "▁" marks where a word begins."""
+        return [str(self._tokenizer.id_to_token(id_)) for id_ in ids]
 
     def words_of(self, texts: Ragged) -> set[str]:
         """The different words of encoded texts. Each distinct sequence of pieces is decoded once."""
@@ -117,13 +166,32 @@ class PairVocabulary:
     @cached_property
     def _begins(self) -> npt.NDArray[np.bool_]:
         """(pieces,) whether a word begins with the piece."""
-        return np.array([str(self._tokenizer.id_to_token(id_)).startswith("▁") for id_ in range(self.text_size)])
+        return np.array(self.starts)
 
     @cached_property
     def starts(self) -> list[bool]:
         """For each id of a piece whether a word begins with it."""
-        pieces = (str(self._tokenizer.id_to_token(id_)) for id_ in range(self.text_size))
-        return [piece.startswith("▁") for piece in pieces]
+        return [token.startswith("▁") for token in self._tokens]
+
+    @cached_property
+    def _tokens(self) -> list[str]:
+        """The text of each id; "▁" stands before a word's first piece."""
+        if self.kept:
+            return [*_SPECIALS, *(_marked(str(self._tokenizer.id_to_token(id_))) for id_ in self.kept)]
+        return [str(self._tokenizer.id_to_token(id_)) for id_ in range(self._tokenizer.get_vocab_size())]
+
+    @cached_property
+    def _own_ids(self) -> npt.NDArray[np.int64]:
+        """(BERT's pieces,) the id of each here."""
+        ids = np.full(self._tokenizer.get_vocab_size(), UNK, dtype=np.int64)
+        ids[list(self.kept)] = len(_SPECIALS) + np.arange(len(self.kept))
+        return ids
+
+    def _spelt(self, tokens: Sequence[str]) -> str:
+        """The words that the tokenizer's own tokens spell; what it cannot spell is left out, as in BERT's decoding."""
+        if self.kept:
+            tokens = [_marked(token) for token in tokens if token not in BERT_SPECIALS]
+        return " ".join(word for word in "".join(tokens).split("▁") if word)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -135,7 +203,7 @@ class PairVocabulary:
         """Write as JSON."""
         trees = self.symbols.as_json() if self.symbols is not None else None
         value = {"language": self.language, "lower": self.lower, "trees": trees, "pieces": self.pieces}
-        write_json(path, value)
+        write_json(path, value | ({"kept": list(self.kept)} if self.kept else {}))
 
     @classmethod
     def load(cls, path: Path) -> PairVocabulary:
@@ -150,11 +218,17 @@ class PairVocabulary:
                     tuple(trees["labels"]), int(trees["depth"]), tuple(trees["opens"]), tuple(trees["ends"])
                 )
             )
-            vocabulary = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]))
+            kept = tuple(int(id_) for id_ in value.get("kept", ()))
+            vocabulary = cls(str(value["pieces"]), symbols, value["language"], bool(value["lower"]), kept)
         except (KeyError, TypeError, ValueError) as error:
             raise ArtifactError(f"not a vocabulary of pairs ({error!r})", where=path) from error
         try:
-            vocabulary._tokenizer  # noqa: B018  (read now, not at the first text)
+            vocabulary._tokens  # noqa: B018  (read now, not at the first text)
         except Exception as error:  # the library raises nothing narrower
             raise ArtifactError(f"no tokenizer ({error})", where=path, remedy="linearize again") from error
         return vocabulary
+
+
+def _marked(piece: str) -> str:
+    """One of BERT's pieces, with "▁" before it where it begins a word."""
+    return piece.removeprefix("##") if piece.startswith("##") else f"▁{piece}"

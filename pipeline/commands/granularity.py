@@ -1,0 +1,82 @@
+"""granularity: how far each piece of a text and of its paraphrase is a detail, in each layer of a C-DNPG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from espalier.inference.requests import PairRequest
+from espalier.inference.results import TextGranularity
+from espalier.io.errors import ConfigError
+from espalier.io.files import atomic_file
+from pipeline.commands.requests import answer, as_options, read_requests, require_count
+from pipeline.params import load_params
+from pipeline.systems import open_system
+
+LANGUAGE: Final = "en"
+#: The most texts of one drawing.
+DRAWN: Final = 10
+
+
+def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairRequest]:
+    """A request a line: a text."""
+    return read_requests(file, given, lambda fields, name: PairRequest(fields[0], name=name), "one text a line")
+
+
+def write(requests: Sequence[PairRequest], model: str | None, *, out: Path | None, beam: int, json: bool) -> None:
+    """Print the granularity of each text and of its paraphrase, and draw it.
+
+    Args:
+        out: where the drawing is written, as SVG; None draws nothing.
+    """
+    require_count(len(requests))
+    if out is not None and out.suffix != ".svg":
+        raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy="one that ends in .svg")
+    if out is not None and len(requests) > DRAWN:
+        raise ConfigError(f"{len(requests):,} texts in one drawing", where="--out", remedy=f"at most {DRAWN}")
+    system = open_system(load_params(), "granularity", LANGUAGE, model=model)
+    results: list[TextGranularity] = []
+    with as_options():
+        writer = system.writer("granularity", beam=beam)
+        unread = answer(writer, requests, lambda _, result: page_of(result), as_json=json, then=results.append)
+    if out is not None and results:
+        draw(results, out)
+    if unread:
+        raise SystemExit(1)
+
+
+def draw(results: Sequence[TextGranularity], out: Path) -> None:
+    """Write a drawing: for each text a panel for the encoder, and one for the decoder below it."""
+    from espalier.report.figures import Heatmap, heatmap_figure, standalone
+
+    panels = [
+        Heatmap(f"{side}: {text}", [f"layer {layer}" for layer in layers], pieces, [*layers.values()])
+        for result in results
+        for side, text, pieces, layers in _sides(result)
+    ]
+    label = "Granularity of each piece in each layer of " + "; ".join(result.source for result in results)
+    with atomic_file(out) as part:
+        part.write_text(standalone(heatmap_figure(panels, "granularity", label)), encoding="utf-8")
+
+
+def page_of(result: TextGranularity) -> str:
+    """For the encoder and the decoder a table: a column for each piece, the last layer first."""
+    lines = []
+    for side, _, pieces, layers in _sides(result):
+        widths = [max(len(piece), 4) for piece in pieces]
+        lines.append("  ".join([f"{side:8}", *map(str.rjust, pieces, widths)]))
+        for layer, values in reversed([*layers.items()]):
+            numbers = [f"{value:.2f}".rjust(width) for value, width in zip(values, widths, strict=True)]
+            lines.append("  ".join([f"layer {layer}".ljust(8), *numbers]))
+    return "\n".join([*lines, ""])
+
+
+def _sides(
+    result: TextGranularity,
+) -> list[tuple[str, str, Sequence[str], Mapping[int, Sequence[float]]]]:
+    """The side, its text, its pieces and their values by layer."""
+    return [
+        ("encoder", result.source, result.source_pieces, result.encoder),
+        ("decoder", result.text, result.text_pieces, result.decoder),
+    ]

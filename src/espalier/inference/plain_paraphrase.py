@@ -1,0 +1,123 @@
+"""Paraphrases by models that read texts alone, such as C-DNPG. Nothing is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from espalier.corpora.records import Pair
+from espalier.decoding.bounds import MAX_BEAM
+from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, require_beams, require_readable
+from espalier.inference.paraphrase import ParaphraseWriter, print_words
+from espalier.inference.requests import PairRequest
+from espalier.inference.results import Paraphrase
+from espalier.inference.writer import ArgumentError, Writer, attempt, batches, parted, require_range
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.tasks.paraphrase import PairDecoder, search
+
+if TYPE_CHECKING:
+    from espalier.decoding.beam import Hypothesis
+    from espalier.inference.system import System
+
+
+def paraphrase_writer(system: System, **options: Any) -> ParaphraseWriter | PlainParaphraseWriter:
+    """The writer for a model that a tree guides, or for one that reads texts alone.
+
+    Raises:
+        ArgumentError: an option is for models that a tree guides, and this one is not.
+    """
+    if "target_tree" in system.view.reads:
+        return ParaphraseWriter(system, **options)
+    known = {field.name for field in fields(PlainParaphraseWriter)}
+    if guiding := [name for name in options if name not in known]:
+        raise ArgumentError(f"model {system.name} reads no tree", where=guiding[0], remedy="leave it out")
+    return PlainParaphraseWriter(system, **options)
+
+
+@dataclass(frozen=True)
+class PlainParaphraseWriter(Writer[PairRequest, Pair, Paraphrase]):
+    """Writes paraphrases.
+
+    Attributes:
+        n: texts for each text, the best of the search; fewer where hypotheses end in the same words.
+        beam: of the search.
+    """
+
+    system: System
+    n: int = 1
+    beam: int = 8
+
+    inputs: ClassVar[str] = "texts"
+
+    def __post_init__(self) -> None:
+        require_range("beam", self.beam, 1, MAX_BEAM)
+        require_beams(self.n, self.beam)
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The model."""
+        return {"model": self.system.name}
+
+    def request(self, value: str | PairRequest, name: str) -> PairRequest:
+        """A string is a text."""
+        return value if isinstance(value, PairRequest) else PairRequest(value, name=name)
+
+    def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
+        """Each text as a pair that has no target."""
+        return read_texts(self.system, requests)
+
+    def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, Paraphrase]]:
+        """The `n` best texts for each text."""
+        for part in batches(jobs, self.beam):
+            for job, hypotheses in zip(part, best_pieces(self.system, part, self.beam), strict=True):
+                request = PairRequest(job.source, name=job.id)
+                for text, score in distinct_texts(hypotheses, self.system, self.n):
+                    words = tuple(text.split())
+                    printed = print_words(words, self.system.vocabulary.lower)
+                    yield request, Paraphrase(printed, words, job.source, "", "", score)
+
+
+def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
+    """Texts as pairs, each of which has itself as its target, which is not read; or why one cannot be read."""
+    length = max_length(system)
+
+    def readable(request: PairRequest) -> PairRequest:
+        if request.template is not None:
+            raise ConfigError(f"model {system.name} reads no tree", where=request.name, remedy="leave out the template")
+        require_readable(request.text, system, length, request.name)
+        return request
+
+    rows = attempt(requests, readable)
+    words = iter(_words(system, parted(rows)[0]))
+
+    def pair(request: PairRequest) -> Pair:
+        found = next(words)
+        if isinstance(found, EspalierError):
+            raise found
+        made = Pair(
+            id=request.name, origin="given", language=system.language,
+            source=request.text, source_words=found, target=request.text, target_words=found,
+        )  # fmt: skip
+        encoded([made], system, length)
+        return made
+
+    return attempt(rows, pair)
+
+
+def best_pieces(system: System, texts: Sequence[Pair], beam: int) -> list[list[Hypothesis]]:
+    """The best rows of word pieces for each text."""
+    length = max_length(system)
+    batch = encoded(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
+    decoder = PairDecoder(beam=beam, max_ids=max_ids(system, length), min_ids=1)
+    return search(system.model, batch, decoder, system.view)
+
+
+def _words(system: System, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
+    """The words of each text, joined by spaces; "" where the model reads texts as they are."""
+    if system.reads_plain_text:
+        return [""] * len(requests)
+    parses = system.parse([request.text for request in requests], [request.name for request in requests])
+    return [parse if isinstance(parse, EspalierError) else " ".join(parse.words) for parse in parses]

@@ -1,0 +1,263 @@
+"""Paraphrases by the two protocols of C-DNPG (Gu et al. 2022): what its code computed, and what its text says.
+
+iBLEU (Sun and Zhou 2012) rewards what agrees with the reference and not with the source:
+
+    iBLEU = alpha BLEU - (1 - alpha) self-BLEU
+
+`released` is the code's. It takes means over sentences of NLTK's BLEU with smoothing method 7 (`nltk_bleu`), whose
+formula is a setting; of ROUGE-L with beta 1.2; and of NLTK's METEOR. Words are what blanks part after BERT's clean-up
+of spaces, so that a mark belongs to its word. Its self-BLEU compares with the letters of the source's first word, "w h
+a t", for the code decodes one id where it means a row of them; so it is near 0 for whatever is written.
+
+`paper` is the text's: BLEU-2 and BLEU-4 of the corpus (sacreBLEU's tokens `13a`, lower case), self-BLEU against the
+whole source, iBLEU at several alphas, ROUGE-L (F1 of words) and METEOR. The paper names no alpha; 0.8 is the code's,
+and 0.9 is usual.
+
+No name of one protocol is a name of the other. Texts are the words that BERT's tokeniser splits, joined by single
+spaces. Both protocols judge sides that are cut after as many word pieces as the models read and write; `paper` also the
+whole sides, under names that end in `_whole`.
+
+`copied` is the share of outputs that are the source, and `words` their mean length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+import numpy as np
+
+from espalier.io.errors import ConfigError
+from espalier.metrics.bleu import bleu_statistics, corpus_bleu
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.meteor import meteor_statistics
+from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.nltk_bleu import Smoothing, nltk_bleu
+from espalier.metrics.rouge import KEYS as ROUGE
+from espalier.metrics.rouge import longest_common, rouge_statistics
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
+
+#: Of the released iBLEU.
+RELEASED_ALPHA: Final = 0.8
+#: The weight of recall in the released ROUGE-L.
+ROUGE_BETA: Final = 1.2
+#: What BERT's clean-up replaces, in this order (transformers 3.0.2).
+_CLEAN_UP: Final = (
+    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"), (" 's", "'s"),
+    (" 've", "'ve"), (" 're", "'re"),
+)  # fmt: skip
+
+_RELEASED: Final = ("bleu_2", "bleu_4", "self_bleu", "rouge_l", "meteor")
+#: The columns of `paper_statistics`: BLEU against the reference and against the source, ROUGE-L, METEOR, 1.
+_AGAINST_REFERENCE, _AGAINST_SOURCE, _ROUGE, _METEOR, _COUNT = slice(0, 10), slice(10, 20), 20, 21, 22
+_COPIED, _WORDS, _OUTPUTS = range(3)
+
+
+def cleaned(text: str) -> str:
+    """Words and marks joined by single spaces, the spaces before marks and in contractions taken out, as BERT does."""
+    for spaced, glued in _CLEAN_UP:
+        text = text.replace(spaced, glued)
+    return text
+
+
+# --- Statistics ------------------------------------------------------------------------------------------------------
+
+
+def released_statistics(
+    sources: Sequence[str],
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    *,
+    smoothing: Smoothing,
+    wordnet: Path | None = None,
+) -> Array:
+    """(segments, 6): BLEU-2, BLEU-4, self-BLEU, ROUGE-L and METEOR of each, as fractions; 1.
+
+    Raises:
+        EspalierError: lists of different lengths.
+        SourceError: WordNet's files are missing.
+    """
+    require_lengths("references", len(references), sources=sources, hypotheses=hypotheses)
+    first_words = [list(source.split()[0]) if source.strip() else [] for source in sources]
+    wanted, written = ([cleaned(text) for text in side] for side in (references, hypotheses))
+    one, other = ([text.split() for text in side] for side in (wanted, written))
+    rouge = [_rouge_l(*pair) for pair in zip(one, other, strict=True)]
+    meteor = meteor_statistics(wanted, written, wordnet=wordnet)
+    copied = nltk_bleu(first_words, other, smoothing)[:, 1]
+    return np.column_stack([nltk_bleu(one, other, smoothing), copied, np.array(rouge, dtype=np.float64), meteor])
+
+
+def _rouge_l(reference: Sequence[str], hypothesis: Sequence[str]) -> float:
+    longest = longest_common(reference, hypothesis)
+    if not longest:
+        return 0.0
+    precision, recall = longest / len(hypothesis), longest / len(reference)
+    return (1 + ROUGE_BETA**2) * precision * recall / (recall + ROUGE_BETA**2 * precision)
+
+
+def paper_statistics(
+    sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], *, wordnet: Path | None = None
+) -> Array:
+    """(segments, 23): the counts of BLEU against references and against sources, ROUGE-L and METEOR of each; 1.
+
+    Raises:
+        EspalierError: lists of different lengths.
+        SourceError: WordNet's files are missing.
+    """
+    require_lengths("references", len(references), sources=sources, hypotheses=hypotheses)
+    copied, wanted, written = ([_tokens_13a(text) for text in side] for side in (sources, references, hypotheses))
+    return np.column_stack(
+        [
+            bleu_statistics(wanted, written),
+            bleu_statistics(copied, written),
+            rouge_statistics(references, hypotheses)[:, ROUGE.index("rouge_l_words")],
+            meteor_statistics(wanted, written, wordnet=wordnet),
+        ]
+    )
+
+
+def copy_statistics(sources: Sequence[str], hypotheses: Sequence[str]) -> Array:
+    """(segments, 3): 1 for an output that is its source; its words; 1."""
+    require_lengths("sources", len(sources), hypotheses=hypotheses)
+    rows = [
+        (one.split() == other.split(), len(other.split()), 1) for one, other in zip(sources, hypotheses, strict=True)
+    ]
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
+
+
+@lru_cache(maxsize=200_000)
+def _tokens_13a(text: str) -> str:
+    """Tokens joined by spaces, of the text as it would be printed."""
+    return str(_sacrebleu().tokenizer(cleaned(text).lower()))
+
+
+@cache
+def _sacrebleu() -> BLEU:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize="13a", lowercase=True, force=True)
+
+
+# --- Metrics ---------------------------------------------------------------------------------------------------------
+
+
+def released_family(smoothing: Smoothing, pieces: int, *, wordnet: bool) -> str:
+    """The name of the family that has `released_statistics`, sides cut after `pieces`."""
+    return f"released:{smoothing}:{pieces}{':wordnet' if wordnet else ''}"
+
+
+def paper_family(alphas: Sequence[float], pieces: int | None, *, wordnet: bool) -> str:
+    """The name of the family that has `paper_statistics`, sides cut after `pieces`; None for whole sides."""
+    shares = ",".join(f"{alpha:g}" for alpha in alphas)
+    return f"paper:{shares}:{'whole' if pieces is None else pieces}{':wordnet' if wordnet else ''}"
+
+
+def metrics_of(family: str) -> tuple[Metric, ...] | None:
+    """The metrics over the statistics of one family; None for a family that is not of these protocols."""
+    match family.split(":"):
+        case ["copies"]:
+            return _COPIES
+        case ["released", smoothing, pieces, *wordnet] if (
+            smoothing in get_args(Smoothing) and pieces.isdecimal() and wordnet in ([], ["wordnet"])
+        ):
+            return _released_metrics(smoothing, pieces, bool(wordnet))
+        case ["paper", alphas, pieces, *wordnet] if (pieces == "whole" or pieces.isdecimal()) and wordnet in (
+            [],
+            ["wordnet"],
+        ):
+            return _paper_metrics([_alpha(text) for text in alphas.split(",") if text], pieces, bool(wordnet))
+    return None
+
+
+def _alpha(text: str) -> float:
+    try:
+        alpha = float(text)
+    except ValueError:
+        alpha = -1.0
+    if not 0 <= alpha <= 1:
+        raise ConfigError(f"alpha {text}", where="metrics of paraphrases", remedy="a number from 0 to 1")
+    return alpha
+
+
+def _released_metrics(smoothing: str, pieces: str, wordnet: bool) -> tuple[Metric, ...]:
+    def signature(what: str, **more: object) -> str:
+        return signature_of(what, protocol="released", mean="macro", case="lower", tok="spaces", cut=pieces, **more)
+
+    method, count = f"method7/{smoothing}", len(_RELEASED)
+    means = {name: ratio(column, count, scale=100.0) for column, name in enumerate(_RELEASED)}
+    signatures = {
+        "bleu_2": signature("bleu", order=2, smooth=method),
+        "bleu_4": signature("bleu", order=4, smooth=method),
+        "self_bleu": signature("bleu", order=4, smooth=method, against="letters of the source's first word"),
+        "rouge_l": signature("rouge", type="L", beta=ROUGE_BETA, stems="no"),
+        "meteor": signature("meteor", synonyms="wordnet" if wordnet else "none", nltk=version("nltk")),
+    }
+    weighted = _weighted(means["bleu_4"], means["self_bleu"], RELEASED_ALPHA)
+    ibleu = Metric("released_ibleu", weighted, signature("ibleu", order=4, smooth=method, alpha=RELEASED_ALPHA))
+    rest = [Metric(f"released_{name}", means[name], signatures[name]) for name in _RELEASED]
+    return (*rest, ibleu)
+
+
+def _paper_metrics(alphas: Sequence[float], pieces: str, wordnet: bool) -> tuple[Metric, ...]:
+    ending = "_whole" if pieces == "whole" else ""
+    cut = "no" if pieces == "whole" else pieces
+
+    def bleu(columns: slice, order: int = 4) -> Aggregate:
+        return lambda sums: corpus_bleu(sums[..., columns], order)
+
+    def metric(name: str, aggregate: Aggregate, kind: str, **more: object) -> Metric:
+        return Metric(f"paper_{name}{ending}", aggregate, signature_of(kind, protocol="paper", cut=cut, **more))
+
+    corpus = {"mean": "corpus", "case": "lower", "tok": "13a", "smooth": "exp", "sacrebleu": version("sacrebleu")}
+    reference, source = bleu(_AGAINST_REFERENCE), bleu(_AGAINST_SOURCE)
+    return (
+        metric("bleu_2", bleu(_AGAINST_REFERENCE, 2), "bleu", order=2, **corpus),
+        metric("bleu_4", reference, "bleu", order=4, **corpus),
+        metric("self_bleu", source, "bleu", order=4, against="source", **corpus),
+        *(
+            metric(f"ibleu_{100 * alpha:g}", _weighted(reference, source, alpha), "ibleu", alpha=alpha, **corpus)
+            for alpha in alphas
+        ),
+        metric("rouge_l", ratio(_ROUGE, _COUNT, scale=100.0), "rouge", type="L", f="1", mean="macro", stems="no"),
+        metric(
+            "meteor", ratio(_METEOR, _COUNT, scale=100.0), "meteor", mean="macro", case="lower", tok="13a",
+            synonyms="wordnet" if wordnet else "none", nltk=version("nltk"),
+        ),
+    )  # fmt: skip
+
+
+def _weighted(bleu: Aggregate, self_bleu: Aggregate, alpha: float) -> Aggregate:
+    return lambda sums: alpha * bleu(sums) - (1 - alpha) * self_bleu(sums)
+
+
+_COPIES: Final = (
+    share_of("copied", _COPIED, _OUTPUTS, signature_of("copied", counts="outputs equal to the source")),
+    Metric("words", ratio(_WORDS, _OUTPUTS), signature_of("words", mean="macro", tok="none")),
+)
+
+
+# --- The library -----------------------------------------------------------------------------------------------------
+
+
+def library_paper(
+    sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], *, whole: bool = False
+) -> dict[str, float]:
+    """sacreBLEU's own `paper_bleu_2`, `paper_bleu_4` and `paper_self_bleu` of a corpus; nothing for no segments."""
+    if not hypotheses:
+        return {}
+    library, ending = _sacrebleu(), "_whole" if whole else ""
+    copied, wanted, written = ([cleaned(text) for text in side] for side in (sources, references, hypotheses))
+    four = library.corpus_score(written, [wanted])
+    two = library.compute_bleu(
+        four.counts[:2], four.totals[:2], four.sys_len, four.ref_len, library.smooth_method, max_ngram_order=2
+    )
+    return {
+        f"paper_bleu_2{ending}": two.score,
+        f"paper_bleu_4{ending}": four.score,
+        f"paper_self_bleu{ending}": library.corpus_score(written, [copied]).score,
+    }

@@ -1,0 +1,269 @@
+"""C-DNPG (Gu et al. 2022): a Transformer whose attention depends on a continuous granularity of each token.
+
+A granularity head in each layer estimates whether a token belongs to the sentence's template or to its details; two
+masks made of that, resonance and scope, multiply the weights of self-attention (`layers.granularity`). Without a mask
+it is the Transformer baseline, which may copy from the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.datasets.pairs.data import PairBatch, PairData
+from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.vocabulary import PAD
+from espalier.layers.attention import padding_bias
+from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.linear import linear
+from espalier.layers.readout import readout_loss
+from espalier.layers.recurrent import AttentionMemory, BilinearAttention
+from espalier.layers.shared_memory import memory_rows
+from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, Memory, Past
+from espalier.models.cdnpg_config import CDNPGConfig
+from espalier.models.contract import Loss
+
+#: The standard deviation of the initial weights (released).
+STD = 0.02
+
+
+@dataclass
+class CDNPGState:
+    """A batch of prefixes of length `time`; a memory has one row for each source, shared by consecutive prefixes.
+
+    Attributes:
+        memories: for each layer of the decoder.
+        past: for each layer of the decoder.
+        copied: the source, for the pointer; None for a model that does not copy.
+    """
+
+    time: int
+    memories: list[Memory]
+    past: list[Past]
+    copied: AttentionMemory | None
+
+    def select(self, index: Tensor) -> CDNPGState:
+        """The rows `index`, in that order."""
+        memories, copied = self.memories, self.copied
+        owners = memory_rows(index, len(self.past[0].key_values), len(memories[0].key_values))
+        if owners is not None:
+            memories = [memory.select(owners) for memory in memories]
+            copied = None if copied is None else copied.select(owners)
+        return CDNPGState(self.time, memories, [past.select(index, self.time) for past in self.past], copied)
+
+
+class Granularities(NamedTuple):
+    """z by layer, from 1; layers without a granularity head are left out.
+
+    Attributes:
+        encoder: (batch, source pieces) each.
+        decoder: (batch, time) each, of the decoder's inputs: BOS, then the target.
+    """
+
+    encoder: dict[int, Tensor]
+    decoder: dict[int, Tensor]
+
+
+class CDNPG(nn.Module):
+    """The model over the chain contract. It reads and writes word pieces."""
+
+    def __init__(self, config: CDNPGConfig, vocabulary: PairVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        self.source = PositionedEmbedding(vocabulary.text_size, config)
+        self.target = PositionedEmbedding(vocabulary.text_size, config)
+        self.encoder = nn.ModuleList([EncoderBlock(config, n + 1) for n in range(config.encoder_layers)])
+        self.decoder = nn.ModuleList([DecoderBlock(config, n + 1) for n in range(config.layers)])
+        # The output matrix is the target's embedding.
+        self.readout_bias = nn.Parameter(torch.zeros(vocabulary.text_size))
+        self.pointer = Pointer(config.width) if config.copying else None
+        self.apply(_initialise)
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood of the targets.
+
+        Label smoothing is applied to the vocabulary's distribution alone, not to the copy distribution.
+        """
+        real = batch.real
+        if self.pointer is None:
+            hidden, weight = self._hidden(batch)[0][real], self.target.pieces.weight
+            total = readout_loss(hidden, weight, self.readout_bias, batch.target[real], smoothing)
+        else:
+            losses, even = self._copy_losses(batch, self.pointer)
+            total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+        return Loss(total, real.sum())
+
+    def token_losses(self, batch: PairBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        real = batch.real
+        if self.pointer is None:
+            scores = self._logits(self._hidden(batch)[0][real]).log_softmax(-1)
+            losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
+        else:
+            losses = self._copy_losses(batch, self.pointer)[0]
+        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+
+    def start(self, batch: PairBatch) -> CDNPGState:
+        """The state before the first token, with the encoder's output and the decoder's keys and values of it."""
+        memories, copied, _ = self._read(batch)
+        like = self.readout_bias
+        past = [
+            Past(block.attention.attention.empty(len(batch), 32, like), like.new_empty(len(batch), 0))
+            for block in self._decoder
+        ]
+        return CDNPGState(0, memories, past, copied)
+
+    def step(self, tokens: Tensor, state: CDNPGState) -> tuple[Tensor, CDNPGState]:
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces)."""
+        if state.time >= self.config.positions:
+            raise ValueError(f"a row longer than the {self.config.positions} positions of this model")
+        embedded = self.target(tokens[:, None], state.time)
+        x = embedded
+        for block, past, memory in zip(self._decoder, state.past, state.memories, strict=True):
+            x = block.step(x, past, state.time, memory)
+        scores = self._logits(x).log_softmax(-1)
+        if self.pointer is not None and state.copied is not None:
+            sources, width = len(state.copied.ids), x.shape[-1]
+            shared = (part.view(sources, -1, width) if sources < len(x) else part for part in (x, embedded))
+            weights, gates = self.pointer(*shared, state.copied)
+            copies = copied_all(weights, state.copied.ids, scores.shape[-1])
+            scores = mix(scores.view_as(copies), [copies], gates[:, :, None])
+        return scores.flatten(0, 1), CDNPGState(state.time + 1, state.memories, state.past, state.copied)
+
+    # --- Its granularity ---------------------------------------------------------------------------------------------
+
+    def granularities(self, batch: PairBatch) -> Granularities:
+        """The granularity of each token in each layer (figure 2); padding has values without a meaning."""
+        memories, _, encoded = self._read(batch)
+        decoded = self._decoded(batch, memories)
+        return Granularities(_levels(self._encoder, encoded), _levels(self._decoder, decoded))
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _encoder(self) -> list[EncoderBlock]:
+        return list(self.encoder)  # type: ignore[arg-type]
+
+    @property
+    def _decoder(self) -> list[DecoderBlock]:
+        return list(self.decoder)  # type: ignore[arg-type]
+
+    def _read(self, batch: PairBatch) -> tuple[list[Memory], AttentionMemory | None, list[Tensor]]:
+        """The memory for each layer of the decoder, that of the pointer, and H^0 ... H^L of the encoder."""
+        ids = batch.source if batch.source.shape[1] else F.pad(batch.source, (0, 1))
+        real = ids != PAD
+        bias, length = padding_bias(real), real.sum(1, keepdim=True)
+        if self.config.scope_length == "padded":
+            length = torch.full_like(length, self.config.padded_length)
+        states = [*accumulate(self._encoder, lambda x, block: block(x, length, bias), initial=self.source(ids))]
+        memories = [block.memory(states[-1], bias) for block in self._decoder]
+        copied = self.pointer.attention.project_memory(states[-1], ids, real) if self.pointer else None
+        return memories, copied, states
+
+    def _decoded(self, batch: PairBatch, memories: list[Memory]) -> list[Tensor]:
+        """H^0 ... H^L of the decoder, (batch, time, width) each."""
+        length = torch.arange(1, batch.inputs.shape[1] + 1, device=batch.device)
+        if self.config.scope_length == "padded":
+            length = torch.full_like(length, self.config.padded_length - 1)
+        states = [self.target(batch.inputs)]
+        for block, memory in zip(self._decoder, memories, strict=True):
+            states.append(block(states[-1], length, memory))
+        return states
+
+    def _hidden(self, batch: PairBatch) -> tuple[Tensor, Tensor, AttentionMemory | None]:
+        """The decoder's last states and its embedded inputs, and the pointer's memory."""
+        memories, copied, _ = self._read(batch)
+        states = self._decoded(batch, memories)
+        return states[-1], states[0], copied
+
+    def _copy_losses(self, batch: PairBatch, pointer: Pointer) -> tuple[Tensor, Tensor]:
+        """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
+        hidden, embedded, copied = self._hidden(batch)
+        assert copied is not None
+        real = batch.real
+        weights, gates = pointer(hidden, embedded, copied)
+        copies = copied_mass(weights, copied.ids, batch.target)[real]
+        logits = self._logits(hidden[real])
+        norm = logits.logsumexp(-1)
+        chosen = logits.gather(1, batch.target[real][:, None])[:, 0] - norm
+        return -mix(chosen, [copies], gates[real]), norm - logits.mean(-1)
+
+    def _logits(self, x: Tensor) -> Tensor:
+        """(..., pieces) in 32 bits."""
+        return linear(x, self.target.pieces.weight, self.readout_bias).float()
+
+
+class PositionedEmbedding(nn.Module):
+    """Word pieces and learned positions, summed and normalised, with dropout (BERT, Devlin et al. 2019)."""
+
+    def __init__(self, size: int, config: CDNPGConfig) -> None:
+        super().__init__()
+        self.pieces = nn.Embedding(size, config.width, padding_idx=PAD)
+        self.positions = nn.Embedding(config.positions, config.width)
+        self.norm = nn.LayerNorm(config.width, eps=EPSILON)
+        self.dropout = config.dropout
+
+    def forward(self, row: Tensor, start: int = 0) -> Tensor:
+        """(batch, time) ids at the places from `start` to (batch, time, width)."""
+        places, last = torch.arange(start, start + row.shape[1], device=row.device), self.positions.num_embeddings - 1
+        # Training batches are padded to a multiple of GRAIN, and padding needs no position of its own.
+        if row.shape[1] > -(-(last + 1) // PairData.GRAIN) * PairData.GRAIN:
+            raise ValueError(f"a row of {row.shape[1]} ids for {last + 1} positions")
+        x: Tensor = self.norm(self.pieces(row) + self.positions(places.clamp(max=last)))
+        return F.dropout(x, self.dropout, self.training)
+
+
+class Pointer(nn.Module):
+    """Attention over the source's pieces to copy from, and the gate between writing and copying (See et al. 2017).
+
+    Neither paper nor code says how Transformer+Copy copies. Here the decoder's last states attend to the encoder's
+    through one bilinear score, and the gate reads state, context and input, as in See et al.'s equation 8.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.attention = BilinearAttention(width, width)
+        self.gate = nn.Linear(3 * width, 2)
+
+    def forward(self, hidden: Tensor, embedded: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
+        """The weights over the source, (sources, n, length), and log-probabilities of the gate, (sources, n, 2).
+
+        Args:
+            hidden, embedded: (sources, n, width) the decoder's last states, and its inputs.
+        """
+        weights, contexts = self.attention(hidden, memory)
+        features = torch.cat([hidden, contexts, embedded], dim=-1)
+        return weights, linear(features, self.gate.weight, self.gate.bias).float().log_softmax(-1)
+
+
+def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tensor]) -> dict[int, Tensor]:
+    """z of each layer with a granularity head, from its input H^(l-1)."""
+    heads = [block.attention.granularity for block in blocks]
+    return {
+        layer: head(x)
+        for layer, (head, x) in enumerate(zip(heads, states[:-1], strict=True), start=1)
+        if head is not None
+    }
+
+
+def _initialise(module: nn.Module) -> None:
+    """Matrices and embeddings N(0, 0.02), biases 0 (released)."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=STD)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        with torch.no_grad():
+            module.weight[module.padding_idx].zero_()

@@ -1,0 +1,147 @@
+"""The Transformer blocks of C-DNPG's encoder and decoder (equation 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from espalier.layers.attention import Attention, Factors, KeyValues
+from espalier.layers.granularity import Granularity, resonance
+from espalier.layers.residual import FeedForward, Residual
+from espalier.models.cdnpg_config import CDNPGConfig
+
+#: Of layer norms, as in the released code.
+EPSILON = 1e-12
+
+
+@dataclass
+class Memory:
+    """The encoder's output as keys and values of one layer, a row for each source; consecutive prefixes share it.
+
+    Attributes:
+        bias: hides padding (`attention.padding_bias`).
+        granularity: (sources, length) z_j of the resonance with it; None where there is none.
+    """
+
+    key_values: KeyValues
+    bias: Tensor | None
+    granularity: Tensor | None
+
+    def select(self, index: Tensor) -> Memory:
+        """The sources `index`."""
+        bias, granularity = (
+            None if part is None else part.index_select(0, index) for part in (self.bias, self.granularity)
+        )
+        return Memory(self.key_values.select(index), bias, granularity)
+
+
+@dataclass
+class Past:
+    """The places that one layer of the decoder has read.
+
+    Attributes:
+        granularity: (prefixes, time) their z; (prefixes, 0) in a layer without a granularity head.
+    """
+
+    key_values: KeyValues
+    granularity: Tensor
+
+    def select(self, index: Tensor, time: int) -> Past:
+        """The prefixes `index`, of `time` places."""
+        return Past(self.key_values.select(index, time), self.granularity.index_select(0, index))
+
+
+class SelfAttention(nn.Module):
+    """A residual sublayer: granularity-aware self-attention, or plain self-attention in layers without a head.
+
+    Args:
+        layer: from 1.
+    """
+
+    def __init__(self, config: CDNPGConfig, layer: int) -> None:
+        super().__init__()
+        self.attention = Attention(config.width, config.heads, config.attention_dropout)
+        self.residual = Residual(config.width, "post", config.dropout, EPSILON)
+        self.granularity: Granularity | None = None
+        if config.granularity != "none" and layer >= config.first_layer:
+            self.granularity = Granularity(
+                config.width, config.granularity, config.epsilon, renormalised=config.renormalise
+            )
+
+    def forward(self, x: Tensor, length: Tensor, bias: Tensor | None = None, *, causal: bool = False) -> Tensor:
+        """(batch, time, width) to the same.
+
+        Args:
+            length: N of the scope, broadcastable to (batch, time).
+        """
+        factors = None
+        if self.granularity is not None:
+            z = self.granularity(x)
+            factors = self.granularity.factors(z, z, torch.arange(x.shape[1], device=x.device), length)
+        return self.residual(x, partial(self.attention, bias=bias, causal=causal, factors=factors))
+
+    def step(self, x: Tensor, past: Past, time: int) -> Tensor:
+        """The same for the one place at `time`, (batch, 1, width), whose N is `time` + 1; append it to `past`."""
+        factors = None
+        if self.granularity is not None:
+            z = self.granularity(x)
+            past.granularity = torch.cat([past.granularity, z], dim=1)
+            place = torch.tensor([time], device=x.device)
+            factors = self.granularity.factors(z, past.granularity, place, place + 1)
+        return self.residual(x, partial(self.attention.step, past=past.key_values, time=time, factors=factors))
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, feed-forward."""
+
+    def __init__(self, config: CDNPGConfig, layer: int) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config, layer)
+        self.feed_forward = FeedForward(config.width, config.inner)
+        self.feed_forward_residual = Residual(config.width, "post", config.dropout, EPSILON)
+
+    def forward(self, x: Tensor, length: Tensor, bias: Tensor | None) -> Tensor:
+        """(batch, time, width) to the same."""
+        return self.feed_forward_residual(self.attention(x, length, bias), self.feed_forward)
+
+
+class DecoderBlock(nn.Module):
+    """Causal self-attention, attention to the encoder, feed-forward."""
+
+    def __init__(self, config: CDNPGConfig, layer: int) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config, layer)
+        self.cross = Attention(config.width, config.heads, config.attention_dropout)
+        self.cross_residual = Residual(config.width, "post", config.dropout, EPSILON)
+        self.cross_granularity: Granularity | None = None
+        if config.cross_resonance and layer >= config.first_layer:
+            self.cross_granularity = Granularity(config.width, "resonance", renormalised=config.renormalise)
+        self.feed_forward = FeedForward(config.width, config.inner)
+        self.feed_forward_residual = Residual(config.width, "post", config.dropout, EPSILON)
+
+    def memory(self, encoded: Tensor, bias: Tensor | None) -> Memory:
+        """What this block attends to in the encoder's output, (sources, length, width)."""
+        granularity = None if self.cross_granularity is None else self.cross_granularity(encoded)
+        return Memory(self.cross.project_memory(encoded), bias, granularity)
+
+    def forward(self, x: Tensor, length: Tensor, memory: Memory) -> Tensor:
+        """(sources, time, width) to the same."""
+        return self._after_self_attention(self.attention(x, length, causal=True), memory)
+
+    def step(self, x: Tensor, past: Past, time: int, memory: Memory) -> Tensor:
+        """The same for the one place at `time`, (prefixes, 1, width)."""
+        x, sources = self.attention.step(x, past, time), len(memory.key_values)
+        # The prefixes of a source become the time of attention to it.
+        shared = x.view(sources, -1, x.shape[-1]) if sources < len(x) else x
+        return self._after_self_attention(shared, memory).view_as(x)
+
+    def _after_self_attention(self, x: Tensor, memory: Memory) -> Tensor:
+        factors: Factors | None = None
+        if self.cross_granularity is not None and memory.granularity is not None:
+            values = resonance(self.cross_granularity(x), memory.granularity)
+            factors = Factors(values[:, None], self.cross_granularity.renormalised)
+        x = self.cross_residual(x, partial(self.cross, memory=memory.key_values, bias=memory.bias, factors=factors))
+        return self.feed_forward_residual(x, self.feed_forward)

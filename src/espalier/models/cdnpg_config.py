@@ -1,0 +1,62 @@
+"""Settings of C-DNPG's models and of its Transformer baselines: `network` of a model in params.yaml."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from espalier.datasets.pairs.data import PairView
+from espalier.layers.options import GranularityMask
+
+
+class CDNPGConfig(BaseModel):
+    """Settings of the architecture; sizes are the paper's and, where it is silent, those of the released code."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    encoder_layers: int = Field(3, ge=1, le=128)
+    #: The decoder's.
+    layers: int = Field(3, ge=1, le=128)
+    width: int = Field(450, ge=1, le=8192)
+    heads: int = Field(9, ge=1, le=128)
+    inner: int = Field(1024, ge=1, le=65_536)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    attention_dropout: float = Field(0.1, ge=0, lt=1)
+    #: The longest row that is read or written, BOS and EOS included; each has a learned embedding.
+    positions: int = Field(24, ge=4, le=65_536)
+    #: Whether pieces are copied from the source (Transformer+Copy).
+    copying: bool = False
+    #: What multiplies the weights of self-attention: C ("resonance", R of table 2), S ("scope", S), C * S ("product",
+    #: R*S), their mean ("average", R+S), or nothing, which is the Transformer.
+    granularity: Literal["none"] | GranularityMask = "product"
+    #: The first layer with a granularity head: 2 (equation 4), or 1 (released).
+    first_layer: int = Field(2, ge=1, le=128)
+    #: Whether the products of equation 9 are divided by their sum (released).
+    renormalise: bool = False
+    #: The distance up to which the scope is 1 for every token: 2 (equation 7) allows 5 words; the 3 words of the text
+    #: need 1.
+    epsilon: float = Field(2.0, ge=0, le=1000)
+    #: N of the scope. "prefix": the length of the row in the encoder, that of the prefix at each place in the decoder.
+    #: "padded" (released): `padded_length` in the encoder, 1 less in the decoder in training, and the length of the
+    #: prefix in decoding, so that a step does not give what the whole row gives.
+    scope_length: Literal["prefix", "padded"] = "prefix"
+    padded_length: int = Field(20, ge=2, le=65_536)
+    #: Whether the weights of attention to the encoder are multiplied as well, by C with a head of its own (released).
+    cross_resonance: bool = False
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of {self.heads} heads")
+        if self.granularity == "none":
+            if self.cross_resonance:
+                raise ValueError("cross_resonance needs a granularity")
+        elif self.first_layer > min(self.encoder_layers, self.layers):
+            raise ValueError(f"first_layer {self.first_layer} is not among the layers of encoder and decoder")
+        return self
+
+    @property
+    def view(self) -> PairView:
+        """Texts alone."""
+        return PairView(("source",))

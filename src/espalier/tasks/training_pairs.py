@@ -1,0 +1,49 @@
+"""The texts of the training pairs: what they pair with a text, and which pairs of the test they already tell of.
+
+Two texts are one if their letters are (as leakage counts it); without letters they are compared as they are. A pair of
+the test is `unseen` if no training pair has one of its sides. It is `joined` if a chain of training pairs leads from
+one side to the other: the paraphrase can then be learnt by heart, though the pair itself does not train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from espalier.corpora.leakage import letters_of
+from espalier.corpora.linked import linked
+
+
+class TrainingPairs:
+    """Training pairs by their sides.
+
+    Args:
+        pairs: `source` and `target` of each.
+    """
+
+    def __init__(self, pairs: Sequence[Mapping[str, str]]) -> None:
+        sides = [[_key(pair[side]) for pair in pairs] for side in ("source", "target")]
+        groups = linked(len(pairs), sides)
+        self._group = {key: group for side in sides for key, group in zip(side, groups, strict=True)}
+        self._partner: dict[str, str] = {}
+        for pair, source, target in zip(pairs, *sides, strict=True):
+            self._partner.setdefault(source, pair["target"])
+            self._partner.setdefault(target, pair["source"])
+
+    def look_up(self, text: str) -> str | None:
+        """The other side of the first training pair that has this text as a side, or None."""
+        return self._partner.get(_key(text))
+
+    def parts(self, sources: Sequence[str], references: Sequence[str]) -> dict[str, list[bool]]:
+        """For each pair whether it is `unseen`, and whether it is `joined`."""
+        ends = [
+            (self._group.get(_key(source)), self._group.get(_key(reference)))
+            for source, reference in zip(sources, references, strict=True)
+        ]
+        return {
+            "unseen": [one is None and other is None for one, other in ends],
+            "joined": [one is not None and one == other for one, other in ends],
+        }
+
+
+def _key(text: str) -> str:
+    return letters_of(text) or text

@@ -1,0 +1,127 @@
+"""Paraphrases by models that read texts alone, and the granularity of their pieces, through the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import Words
+
+import espalier
+from espalier.corpora.records import Pair
+from espalier.datasets.pairs.encode import PairEncoding
+from espalier.datasets.vocabulary import BOS
+from espalier.inference.paraphrase import print_words
+from espalier.inference.requests import PairRequest
+from espalier.inference.system import System
+from espalier.inference.writer import ArgumentError, parted
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.tasks.paraphrase import PairDecoder, ParaphraseTask
+
+COOK, SLEEP = "the cook peels an onion .", "now , i sleep ."
+
+
+@pytest.fixture(scope="module")
+def plain(models: Path) -> System:
+    return espalier.load(models / "plain", device="cpu")
+
+
+def batch_of(system: System, text: str) -> Any:
+    pair = Pair(id="a", origin="", language="en", source=text, target=text)
+    return PairEncoding().encode([pair], system.vocabulary, system.settings).split.batch(np.array([0]), system.view)
+
+
+# --- Paraphrases ------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_without_trees_need_no_parser_and_no_template(plain: System) -> None:
+    found = plain.paraphrase([COOK, SLEEP], n=2, beam=4)
+    assert [each.source for each in found] == [COOK, COOK, SLEEP, SLEEP]
+    for first, second in zip(found[::2], found[1::2], strict=True):
+        assert first.score >= second.score and first.words != second.words
+    assert {(each.template, each.tree) for each in found} == {("", "")}
+    assert all(each.text == print_words(each.words, True) for each in found)
+
+
+def test_the_text_is_the_best_of_the_task_s_search(plain: System) -> None:
+    (found,) = plain.paraphrase([COOK], beam=4)
+    decoder = PairDecoder(beam=4, max_ids=21, min_ids=1)
+    ((best, *_),) = ParaphraseTask().generate(plain.model, batch_of(plain, COOK), decoder, ())
+    assert plain.vocabulary.decode_text(best.tokens).split() == list(found.words)
+    assert found.score == pytest.approx(best.log_probability, abs=1e-4)
+
+
+def test_a_model_of_parsed_pairs_reads_the_parser_s_words(models: Path) -> None:
+    unguided = espalier.load(models / "unguided", parser=Words(), device="cpu")
+    glued, split = unguided.paraphrase(["the cook peels an onion.", COOK])
+    assert (glued.words, glued.score) == (split.words, pytest.approx(split.score, abs=1e-5))
+    with pytest.raises(ConfigError, match="model unguided has no parser"):
+        espalier.load(models / "unguided", device="cpu").paraphrase([COOK])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"templates": ["(S (NP) (VP))"]}, "templates: model plain reads no tree; leave it out"),
+        ({"like": COOK}, "like: model plain reads no tree; leave it out"),
+        ({"n": 9}, "n: 9 texts of 8 beams; a beam of 9, or more"),
+        ({"beam": 0}, "beam: 0 is too small; at least 1"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(plain: System, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        plain.paraphrase([COOK], **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ("", "texts[1]: no words; give an English sentence"),
+        ("厨师在削洋葱。", "texts[1]: most of its letters are not English; the model reads English alone"),
+        ("onion " * 300, "texts[1]: 300 words; at most 20 word pieces; give one sentence at a time"),
+        ("xkcd " * 9, "texts[1]: it has over 20 word pieces; give one sentence at a time"),
+        (PairRequest(COOK, "(S (NP) (VP))", "row 2"), "row 2: model plain reads no tree; leave out the template"),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_named_and_the_others_are_written(
+    plain: System, request_: str | PairRequest, message: str
+) -> None:
+    with pytest.raises(EspalierError) as caught:
+        plain.paraphrase([COOK, request_, SLEEP])
+    assert str(caught.value) == message
+    writer = plain.writer("paraphrase")
+    requests = [writer.request(text, f"texts[{place}]") for place, text in enumerate([COOK, request_, SLEEP])]
+    jobs, errors = parted(writer.read(requests))
+    assert [str(error) for error in errors] == [message]
+    assert [each.source for _, each in writer.write(jobs)] == [COOK, SLEEP]
+
+
+# --- Granularity ------------------------------------------------------------------------------------------------------
+
+
+def test_granularities_are_those_of_the_source_and_of_the_best_paraphrase(plain: System) -> None:
+    cook, sleep = plain.granularities([COOK, SLEEP], beam=4)
+    for found, text in ((cook, COOK), (sleep, SLEEP)):
+        assert found.source == text and found.text == plain.paraphrase([text], beam=4)[0].text
+        pieces = "".join(found.source_pieces).replace("▁", " ").split()
+        assert " ".join(pieces) == text and found.text_pieces[0] == plain.vocabulary.pieces_of([BOS])[0]
+        assert [*found.encoder] == [*found.decoder] == [2]
+        assert len(found.encoder[2]) == len(found.source_pieces) and len(found.decoder[2]) == len(found.text_pieces)
+        with torch.no_grad():
+            wanted = plain.model.granularities(batch_of(plain, text)).encoder[2][0]
+        assert found.encoder[2] == pytest.approx(wanted.tolist(), abs=1e-5)
+        assert len({round(z, 4) for z in found.encoder[2]}) > 1 and all(0 < z < 1 for z in found.encoder[2])
+
+
+def test_the_decoder_s_granularity_is_that_of_its_steps(plain: System) -> None:
+    (found,) = plain.granularities([COOK], beam=2)
+    state = plain.model.start(batch_of(plain, COOK))
+    ids = {piece: id_ for id_, piece in enumerate(plain.vocabulary.pieces_of(range(plain.vocabulary.text_size)))}
+    with torch.no_grad():
+        for piece in found.text_pieces:
+            _, state = plain.model.step(torch.tensor([ids[piece]]), state)
+    assert state.past[1].granularity[0].tolist() == pytest.approx(found.decoder[2], abs=1e-5)
