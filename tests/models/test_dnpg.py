@@ -244,9 +244,10 @@ def test_levels_are_drawn_in_training_and_the_likelier_ones_otherwise(build: Bui
 def test_granularity_is_the_probability_of_the_phrase_level(build: Build, data: PairData) -> None:
     model = build()
     batch = batch_of(data, model)
-    found = model.granularity(batch)
+    encoder, decoder = model.granularities(batch)
+    (found,) = encoder.values()
     logits = model._read(batch).logits
-    assert found.shape == batch.source.shape
+    assert found.shape == batch.source.shape and not decoder
     assert torch.allclose(found, torch.sigmoid(logits[..., PHRASE] - logits[..., SENTENCE]))
 
 

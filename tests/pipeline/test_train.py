@@ -183,6 +183,30 @@ def test_s2s_and_a_songnet_gru_that_reads_tones_train_and_write(
     assert json.loads((project / "models/songnet/vocabulary.json").read_text(encoding="utf-8"))["tones"] is True
 
 
+@pytest.mark.parametrize(
+    ("arch", "network"),
+    [
+        ("pair_seq2seq", {"width": 12, "word": 12, "positions": 128}),
+        ("pair_seq2seq", {"width": 12, "residual": 0, "attention": True, "copying": True, "positions": 128}),
+        ("dnpg", {"width": 12, "heads": 2, "inner": 16, "layers": 1, "encoder_layers": 1, "positions": 128}),
+    ],
+)
+def test_a_model_that_reads_the_source_alone_trains_and_writes_paraphrases(
+    project: Path, cli: Cli, edit: Callable[..., None], arch: str, network: dict[str, Any]
+) -> None:
+    params = project / "params.yaml"
+    training = yaml.safe_load(params.read_text())["presets"]["guig"]["training"]
+    edit(params, "presets.flat", {"network": network, "training": training, "decoder": {"beam": 2}, "scoring": {}})
+    edit(params, "models.flat", model(arch, "said", paper="guig", preset="flat"))
+    edit(params, "annotations.flat", {"paper": "guig", "run": "flat", "parser": "words"})
+    edit(params, "runs.flat", run("paraphrase", "flat", "said", {"max_ids": 7}, preset="flat", annotation="flat"))
+    for command in (["train", "flat"], ["decode", "flat"]):
+        assert cli(project, *command).status == 0
+    outputs = pd.read_parquet(project / "outputs/guig/flat.parquet")
+    assert len(outputs) == len(pd.read_parquet(project / "outputs/guig/written.parquet"))
+    assert outputs["text"].str.len().max() > 0
+
+
 def test_a_model_that_reads_tones_refuses_a_dataset_without_them(
     project: Path, refused: Callable[..., str], edit: Callable[..., None]
 ) -> None:

@@ -138,9 +138,12 @@ class DNPG(nn.Module):
 
     # --- Its levels --------------------------------------------------------------------------------------------------
 
-    def granularity(self, batch: PairBatch) -> Tensor:
-        """(batch, source pieces) the separator's probability of the phrase level, C-DNPG's z; padding has none."""
-        return self._read(batch).logits.softmax(-1)[..., PHRASE]
+    def granularities(self, batch: PairBatch) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
+        """The separator's probability of the phrase level, (batch, source pieces), as C-DNPG's z of one layer.
+
+        Padding has values without a meaning. What is written has no z: both decoders write every token.
+        """
+        return {1: self._read(batch).logits.softmax(-1)[..., PHRASE]}, {}
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
