@@ -75,8 +75,9 @@ def page_of(result: TextGranularity) -> str:
 def _sides(
     result: TextGranularity,
 ) -> list[tuple[str, str, Sequence[str], Mapping[int, Sequence[float]]]]:
-    """The side, its text, its pieces and their values by layer."""
-    return [
+    """The side, its text, its pieces and their values by layer; a side without layers is left out."""
+    sides = [
         ("encoder", result.source, result.source_pieces, result.encoder),
         ("decoder", result.text, result.text_pieces, result.decoder),
     ]
+    return [side for side in sides if side[-1]]

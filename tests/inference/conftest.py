@@ -43,8 +43,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_system(deep, pairs)
 
     plain = {"encoder_layers": 2, "layers": 2, "width": 12, "heads": 2, "inner": 12, "positions": 32}
-    for name, granularity in (("plain", "product"), ("transformer", "none")):
-        build(root / name, "cdnpg", {**plain, "granularity": granularity}, pair_vocabulary(trees=False))
+    for name, arch, network in (
+        ("plain", "cdnpg", {"granularity": "product"}),
+        ("transformer", "cdnpg", {"granularity": "none"}),
+        ("levels", "dnpg", {}),
+    ):
+        build(root / name, arch, {**plain, **network}, pair_vocabulary(trees=False))
         save_system(root / name, PairSettings(max_length=20, trees=False).model_dump(mode="json"))
 
     for name, arch in (("tree", "x2tree"), ("chain", "rnn_seq2seq")):

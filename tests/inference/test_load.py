@@ -133,7 +133,7 @@ def test_an_explicit_expander_and_parser_come_before_those_of_the_folder(models:
          "text"),
         ("verse", "reply", "model verse serves generate and polish; reply needs a model of dialogue"),
         ("transformer", "granularities", "model transformer serves paraphrase; granularity needs a model with "
-         "granularity heads (arch: cdnpg)"),
+         "granularity heads (arch: cdnpg), or with levels (arch: dnpg)"),
         ("plain", "expand", "model plain serves paraphrase and granularity; expand needs"),
         ("unguided", "expand", "model unguided serves paraphrase; expand needs a model of pairs that writes trees"),
         ("expander", "paraphrase", "model expander serves expand; paraphrase needs"),

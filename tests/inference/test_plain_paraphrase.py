@@ -117,6 +117,15 @@ def test_granularities_are_those_of_the_source_and_of_the_best_paraphrase(plain:
         assert len({round(z, 4) for z in found.encoder[2]}) > 1 and all(0 < z < 1 for z in found.encoder[2])
 
 
+def test_dnpg_gives_the_source_one_layer_of_granularity_and_the_paraphrase_none(models: Path) -> None:
+    levels = espalier.load(models / "levels", device="cpu")
+    (found,) = levels.granularities([COOK], beam=2)
+    assert found.text == levels.paraphrase([COOK], beam=2)[0].text and found.decoder == {}
+    with torch.no_grad():
+        wanted = levels.model.granularities(batch_of(levels, COOK))[0][1][0]
+    assert found.encoder == {1: pytest.approx(wanted.tolist(), abs=1e-5)}
+
+
 def test_the_decoder_s_granularity_is_that_of_its_steps(plain: System) -> None:
     (found,) = plain.granularities([COOK], beam=2)
     state = plain.model.start(batch_of(plain, COOK))

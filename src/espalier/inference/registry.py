@@ -94,7 +94,7 @@ SERVICES: Final[dict[str, Service]] = {
     ),
     "granularity": Service(
         "pairs",
-        "a model with granularity heads (arch: cdnpg)",
+        "a model with granularity heads (arch: cdnpg), or with levels (arch: dnpg)",
         "espalier.inference.granularity:GranularityWriter",
         _has_trees,
         _has_granularity,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -13,6 +13,9 @@ class DNPGConfig(BaseModel):
     """Settings of the architecture; defaults are C-DNPG's for all its Transformers, which follow DNPG's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: What its granularities are: two levels, of a separator instead of granularity heads.
+    granularity: ClassVar[str] = "levels"
 
     width: int = Field(450, ge=2, le=8192, multiple_of=2)
     #: The layers of each level's encoder, and of each level's decoder.
