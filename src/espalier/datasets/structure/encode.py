@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy.typing as npt
@@ -66,8 +65,9 @@ class StructureEncoding:
         if settings.topics and language != "zh":
             raise ConfigError("topic words are found in Chinese alone", where="topics", remedy="0")
         words = [words_and_tags(row) for row in records]
-        symbols = {name: chain.from_iterable(structure(name).symbols(*row) for row in words)
-                   for name in settings.structures}  # fmt: skip
+        symbols = {
+            name: [symbol for row in words for symbol in structure(name).symbols(*row)] for name in settings.structures
+        }
         tokens = (token for row, _ in words for word in row for token in word)
         return StructureVocabulary.build(tokens, symbols, language, min_count=settings.min_count)
 
