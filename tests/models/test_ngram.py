@@ -185,19 +185,34 @@ def test_a_symbol_is_the_last_part_of_a_history_to_be_left_out() -> None:
 
 
 def test_modified_smoothing_has_the_discounts_worked_out_by_hand() -> None:
-    # 25 words a to y: 10 once, 5 twice, 3 three times, 2 four times, 1 five times: n = 10, 5, 3, 2, and Y = 1/2.
+    # 21 words: 10 come once, 5 twice, 3 three times, 2 four times, 1 five times: n = 10, 5, 3, 2, and Y = 1/2. With
+    # the 42 end marks 84 tokens are counted, 22 of them different, 7 of which come three times or more.
     counts = [1] * 10 + [2] * 5 + [3] * 3 + [4] * 2 + [5]
     rows = [[word] for word, times in enumerate(counts, start=5) for _ in range(times)]
-    model = NGram.fit(NGramConfig(None, 2, discounts=3), None, [padded(rows)], 40)
-    batch = padded([[5], [15], [20], [25]])
+    model = NGram.fit(NGramConfig(None, 1, discounts=3), None, [padded(rows)], 40)
     one, two, more = 1 - 2 / 2 * 5 / 10, 2 - 3 / 2 * 3 / 5, 3 - 4 / 2 * 2 / 3
-    taken = (10 * one + 5 * two + 6 * more) / sum(counts)
-    plain = fitted([[word] for word in (5, 15, 20, 25)], 1)  # only for its type
-    assert isinstance(plain, NGram)
-    lower = np.exp(-NGram.fit(NGramConfig(None, 1), None, [padded([[w] for w in range(5, 26)])], 40)
-                   .token_losses(padded([[5]]))[0, 0].item())  # fmt: skip
-    assert lower > 0 and taken > 0
-    read = model.token_losses(batch)[:, 0].neg().exp().tolist()
-    shares = [(1 - one), (2 - two), (3 - more), (5 - more)]
-    differences = [value - read[0] for value in read]
-    assert differences == pytest.approx([(share - shares[0]) / sum(counts) for share in shares], abs=1e-9)
+    lower = (10 * one + 5 * two + 7 * more) / 84 / 38
+    read = model.token_losses(padded([[5], [15], [20], [25]])).neg().exp()
+    assert read[:, 0].tolist() == pytest.approx(
+        [(n - d) / 84 + lower for n, d in ((1, one), (2, two), (3, more), (5, more))]
+    )
+    assert read[:, 1].tolist() == pytest.approx([(42 - more) / 84 + lower] * 4)
+
+
+@given(rows_of_words, st.integers(1, 3), st.data())
+def test_what_is_written_under_a_template_has_the_likelihood_of_what_is_read(
+    rows: list[list[int]], order: int, draw: st.DataObject
+) -> None:
+    symbols = [draw.draw(st.lists(st.integers(1, 2), min_size=len(row), max_size=len(row))) for row in rows]
+    batch = structured(rows, {"pc": symbols, "pos": symbols[::-1] if len({*map(len, rows)}) == 1 else symbols})
+    model = NGram.fit(NGramConfig(None, order), Symbols(), [batch], SIZE)
+    losses, state, last = model.token_losses(batch), model.start(batch), torch.full((len(rows),), BOS)
+    for place in range(batch.target.shape[1] + 1):
+        scores, state = model.step(last, state)
+        assert torch.allclose(scores.exp().sum(1), torch.ones(len(rows)), atol=1e-5)
+        if place < batch.target.shape[1]:
+            last = batch.target[:, place]
+            own = -scores[torch.arange(len(rows)), last]
+            assert torch.allclose(own[batch.real[:, place]].double(), losses[batch.real[:, place], place], atol=1e-4)
+        else:  # past the template, where the symbol is that of the end mark
+            assert (scores[:, EOS] > -torch.inf).all()
