@@ -88,6 +88,7 @@ READERS: dict[str, Reader] = {
     "penn": Reader(Sentence, "espalier.corpora.readers.penn:read"),
     "prose_zh": Reader(Verse, "espalier.corpora.readers.prose_zh:read"),
     "ptb": Reader(Sentence, "espalier.corpora.readers.ptb:read"),
+    "ptb_tagged": Reader(Sentence, "espalier.corpora.readers.ptb_tagged:read"),
     "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
     "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
     "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),

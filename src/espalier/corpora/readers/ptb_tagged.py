@@ -1,0 +1,71 @@
+"""The Penn treebank's sentences with gold tags, in the form of PTB: lower case, no marks, N for numbers, `<unk>`.
+
+A tagger of newspaper text does not fit PTB, which has neither capitals nor marks; one trained on these rows does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from espalier.corpora.readers import penn, ptb
+from espalier.corpora.readers.files import recognized_sources
+from espalier.corpora.readers.rows import quarantined
+from espalier.corpora.records import Quarantined, Sentence
+from espalier.io.errors import ConfigError
+from espalier.syntax.parse import Parse, columns_of
+
+_PENN, _PTB = "treebank/combined/wsj_0001.mrg", "ptb.train.txt"
+#: The tags of marks, which PTB leaves out; $ and # are words there.
+_MARKS: Final = frozenset([",", ".", ":", "``", "''", "-LRB-", "-RRB-"])
+#: What PTB writes as N; a per cent sign too.
+_NUMBER = re.compile(r"-?(?:\d[\d,.:\\/-]*|\.\d+)|%")
+_UNKNOWN = "<unk>"
+
+
+def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
+    """Every sentence with its words as PTB has them, and their tags.
+
+    A word that PTB's training lines do not have is `<unk>`. Quarantined are sentences of marks alone ("no words"), and
+    those that are lines of valid or test, so that what is judged there is not learnt.
+
+    Args:
+        folders: the treebank, as the reader `penn` takes it, and PTB.
+
+    Raises:
+        ConfigError: not one source of each kind.
+        ArtifactError, DataError: as `penn` and `ptb`.
+    """
+    found = {marker: {origin: folder} for origin, folder, marker in
+             recognized_sources(folders, (_PENN, _PTB), "ptb_tagged")}  # fmt: skip
+    if len(folders) != 2 or len(found) != 2:
+        raise ConfigError(f"sources {', '.join(folders)}", where="reader ptb_tagged", remedy="give it penn and ptb")
+    known, held_out = set[str](), set[str]()
+    for line in ptb.read(found[_PTB]):
+        if isinstance(line, Quarantined):
+            continue
+        if line.id.startswith("ptb-train-"):
+            known.update(line.target.split())
+        else:
+            held_out.add(line.target)
+    for row in penn.read(found[_PENN]):
+        if isinstance(row, Quarantined):
+            yield row
+            continue
+        words, tags = row.target_words.split(" "), row.target_tags.split(" ")
+        pairs = [(written(word, known), tag) for word, tag in zip(words, tags, strict=True) if tag not in _MARKS]
+        text = " ".join(word for word, _ in pairs)
+        if not pairs or text in held_out:
+            yield quarantined(row.id, "line of valid or test" if pairs else "no words", row.target)
+            continue
+        parse = Parse(*map(tuple, zip(*pairs, strict=True)))
+        yield Sentence(id=row.id, origin=row.origin, language="en", target=text, **columns_of(parse, "target"))
+
+
+def written(word: str, known: set[str]) -> str:
+    """A word of the treebank as PTB writes it."""
+    if _NUMBER.fullmatch(word):
+        return "N"
+    return word.lower() if word.lower() in known else _UNKNOWN
