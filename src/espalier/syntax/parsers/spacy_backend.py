@@ -34,7 +34,7 @@ _NO_TREE: Final = Refused("no tree")
 def load(
     model: str | Path,
     *,
-    words: Literal["spacy", "jieba"] | None = None,
+    words: Literal["spacy", "jieba", "spaces"] | None = None,
     max_words: int = 200,
     batch: int = 64,
 ) -> SpacyParser:
@@ -43,8 +43,8 @@ def load(
     Args:
         model: the name of an installed pipeline such as "en_core_web_sm"; or the path of one, as `train_spacy` and
             spaCy write them.
-        words: what parts a text into words: the pipeline's tokenizer, or `cut_words`. By default the former, but the
-            latter where the pipeline's would part Chinese into characters, as in those trained here.
+        words: what parts a text into words: the pipeline's tokenizer, `cut_words`, or spaces alone. By default the
+            first, but the second where the pipeline's would part Chinese into characters, as in those trained here.
         max_words: longer sentences are refused as "too long".
         batch: the sentences that are computed at once.
 
@@ -55,8 +55,8 @@ def load(
     for name, value in (("max_words", max_words), ("batch", batch)):
         if value < 1:
             raise ConfigError(f"{name} is {value}", where="spacy's options", remedy="give at least 1")
-    if words not in ("spacy", "jieba", None):
-        raise ConfigError.unknown("words", words, ("spacy", "jieba"), where="spacy's options")
+    if words not in ("spacy", "jieba", "spaces", None):
+        raise ConfigError.unknown("words", words, ("spacy", "jieba", "spaces"), where="spacy's options")
     folder, name = _located(str(model))
     nlp = _loaded(folder)
     if words is None:
@@ -64,6 +64,8 @@ def load(
     parts = [f"spacy {version('spacy')}", name]
     if words == "jieba":
         parts.append(f"words by jieba {version('jieba')}")
+    if words == "spaces":
+        parts.append("words by spaces")
     return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
 
 
@@ -79,7 +81,7 @@ class SpacyParser:
         self,
         nlp: Any,
         signature: str,
-        words: Literal["spacy", "jieba"] = "spacy",
+        words: Literal["spacy", "jieba", "spaces"] = "spacy",
         max_words: int = 200,
         batch: int = 64,
     ) -> None:
@@ -116,6 +118,8 @@ class SpacyParser:
                 return _EMPTY
             if self._words == "jieba":
                 words = cut_words(sentence)
+            elif self._words == "spaces":
+                words = sentence.split()
             else:
                 tokens = [token for token in self._nlp.tokenizer(sentence) if not token.is_space]
                 words, norms = [token.text for token in tokens], [token.norm_ for token in tokens]

@@ -14,6 +14,8 @@ class SpacyTraining(BaseModel):
 
     #: Whose tokenizer and word features the pipeline has.
     language: Literal["en", "zh"] = "en"
+    #: Whether it learns trees; else tags alone, and the treebank needs no heads.
+    trees: bool = True
     epochs: int = Field(20, ge=1, le=100_000)
     #: Words a step, at most; a longer sentence is a step of its own.
     batch: int = Field(1000, ge=1, le=100_000)
@@ -61,8 +63,9 @@ class SpacyTraining(BaseModel):
             "nO": None,
             "tok2vec": shared,
         }
-        return {
+        tagging = {
             "tok2vec": {"model": words},
             "tagger": {"model": {"@architectures": "spacy.Tagger.v2", "nO": None, "tok2vec": shared}},
-            "parser": {"model": parser, "min_action_freq": self.min_frequency},
         }
+        parsing = {"parser": {"model": parser, "min_action_freq": self.min_frequency}}
+        return {**tagging, **parsing} if self.trees else tagging

@@ -62,7 +62,7 @@ def train_spacy(
     epoch draws its randomness from the seed and its number, and ends with a checkpoint.
 
     Args:
-        train: words, tags, heads and labels.
+        train: words, tags, heads and labels; without `config.trees` words and tags.
         scratch: where the checkpoint stands; it must belong to these arguments only.
         watch: after each step told the steps done, the steps in all, and a short note.
 
@@ -73,16 +73,20 @@ def train_spacy(
     Raises:
         DataError: no tree to train on, or none to choose an epoch by.
     """
-    learnt = [parse for parse in train if parse.heads and parse.tags and len(parse.words) <= config.max_words]
-    judged = [parse for parse in dev if parse.heads and parse.tags]
+    learnt = [parse for parse in train if _is_gold(parse, config) and len(parse.words) <= config.max_words]
+    judged = [parse for parse in dev if _is_gold(parse, config)]
     if not learnt or not judged:
         raise DataError(
-            f"no {'dev' if learnt else 'training'} sentence has tags and heads",
+            f"no {'dev' if learnt else 'training'} sentence has {'tags and heads' if config.trees else 'tags'}",
             file="treebank",
             remedy="check its reader",
         )
     with _own_randomness():
         return _train(learnt, judged, config, folder, scratch, seed, watch)
+
+
+def _is_gold(parse: Parse, config: SpacyTraining) -> bool:
+    return bool(parse.tags and (parse.heads or not config.trees))
 
 
 def _train(
@@ -107,7 +111,8 @@ def _train(
     for epoch in range(first, config.epochs):
         _seed(seed, "dropout", epoch)
         began, read = time.monotonic(), 0
-        judged = f", dev LAS {best.scores['las']:.2f}" if epoch else ""
+        name = "las" if config.trees else "tags"
+        judged = f", dev {name.upper()} {best.scores[name]:.2f}" if epoch else ""
         for batch in epochs[epoch]:
             done += 1
             optimizer.learn_rate = config.rate * _rate(done, total, config.warmup)
@@ -128,7 +133,7 @@ def _train(
 
 
 def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> float:
-    """One step of all components, and the parser's loss.
+    """One step of all components, and the loss of the last: the parser's, or the tagger's where there is none.
 
     `nlp.update` would take the shared vectors' step before the gradients from above have come, so a step late, and
     would copy the examples, which nothing here changes.
@@ -138,7 +143,7 @@ def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> 
         component.update(examples, drop=dropout, sgd=None, losses=losses)
     for _, component in nlp.pipeline:
         component.finish_update(optimizer)
-    return float(losses["parser"])
+    return float(losses[nlp.pipe_names[-1]])
 
 
 def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed: int) -> tuple[Any, list[Any]]:
@@ -157,16 +162,16 @@ def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed:
         nlp.add_pipe(name, config=settings)
     examples = []
     for parse in parses:
-        gold = {
-            "tags": list(parse.tags),
-            "heads": [head - 1 if head else number for number, head in enumerate(parse.heads)],
-            "deps": [label if head else "ROOT" for label, head in zip(parse.labels, parse.heads, strict=True)],
-        }
+        gold: dict[str, list[Any]] = {"tags": list(parse.tags)}
+        if config.trees:
+            gold["heads"] = [head - 1 if head else number for number, head in enumerate(parse.heads)]
+            gold["deps"] = [label if head else "ROOT" for label, head in zip(parse.labels, parse.heads, strict=True)]
         examples.append(Example.from_dict(one_sentence(nlp.vocab, parse.words), gold))
-    # Where nearly all heads are on one side, a transition without relation would count as rare, and spaCy stop without.
-    sides = [head > number for parse in parses for number, head in enumerate(parse.heads, start=1) if head]
-    scarce = 1 + min(sum(sides), len(sides) - sum(sides)) // 2
-    nlp.get_pipe("parser").cfg["min_action_freq"] = min(config.min_frequency, scarce)
+    if config.trees:
+        # Where nearly all heads are on one side, a transition without relation would count as rare, and spaCy stop.
+        sides = [head > number for parse in parses for number, head in enumerate(parse.heads, start=1) if head]
+        scarce = 1 + min(sum(sides), len(sides) - sum(sides)) // 2
+        nlp.get_pipe("parser").cfg["min_action_freq"] = min(config.min_frequency, scarce)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"\[W033\]")  # it has no table of norms
         nlp.initialize(lambda: examples)
@@ -278,14 +283,18 @@ def _own_randomness() -> Iterator[None]:
 
 
 def attachment(gold: Sequence[Parse], parser: Parser) -> dict[str, float]:
-    """UAS, LAS and tag accuracy of a parser that is given the words, in percent; all words count."""
+    """UAS, LAS and tag accuracy of a parser that is given the words, in percent; all words count.
+
+    UAS and LAS are 0 where the gold sentences have no heads.
+    """
     heads = labels = tags = words = 0
     for one, other in zip(gold, parser.parse([parse.words for parse in gold]), strict=True):
         words += len(one.words)
         if isinstance(other, Refused):
             continue
-        same = [a == b for a, b in zip(one.heads, other.heads, strict=True)]
-        heads += sum(same)
-        labels += sum(a and b == c for a, b, c in zip(same, one.labels, other.labels, strict=True))
+        if one.heads:
+            same = [a == b for a, b in zip(one.heads, other.heads, strict=True)]
+            heads += sum(same)
+            labels += sum(a and b == c for a, b, c in zip(same, one.labels, other.labels, strict=True))
         tags += sum(a == b for a, b in zip(one.tags, other.tags, strict=True))
     return {"uas": 100 * heads / words, "las": 100 * labels / words, "tags": 100 * tags / words}
