@@ -254,6 +254,28 @@ def _songs(folder: Path, seed: int) -> None:
     _write(folder / "songs.json", [json.dumps(songs, ensure_ascii=False)])
 
 
+def _netease(folder: Path, seed: int) -> None:
+    """A file for each song: its title, a credit, its lines."""
+    lines = [line.target for line in lyrics_zh.grow(8 * ROWS, seed)]
+    for number, start in enumerate(range(0, len(lines), 8)):
+        _write(folder / f"163music/nobody/{number}.txt", (f"{number}", "作曲 : 无", *lines[start : start + 8]))
+
+
+def _ptt(folder: Path, seed: int) -> None:
+    """Chains of four lines, each with the next; words apart."""
+    lines = [line.target_words for line in lyrics_zh.grow(4 * ROWS, seed)]
+    pairs = (lines[at : at + 2] for start in range(0, len(lines), 4) for at in range(start, start + 3))
+    _write(folder / "lyrics_zh.txt", chain.from_iterable(pairs))
+
+
+def _ptb(folder: Path, seed: int) -> None:
+    """The sentences of the treebank's stand-in in small letters and without marks."""
+    texts = [pair.target_words.lower().split() for pair in paraphrase_en.grow(3 * ROWS, seed)]
+    plain = [" ".join(word for word in words if word.isalnum()) for words in texts]
+    for place, split in enumerate(("train", "valid", "test")):
+        _write(folder / f"ptb.{split}.txt", plain[place::3])
+
+
 def _friedman(folder: Path, seed: int) -> None:
     """Half of them by Shakespeare, by whose name corpora are told apart."""
     poems = [["Untitled", poem.target] for poem in verse_en.grow(2 * ROWS, seed)]
@@ -340,6 +362,9 @@ SYNTHETIC: Final[dict[str, Writer]] = {
     "songnet_released": _songnet_released,
     "couyun": _couyun,
     "lyrics_songs": _songs,
+    "lyrics_netease": _netease,
+    "lyrics_ptt": _ptt,
+    "ptb": _ptb,
     "sonnets_friedman": _friedman,
     "sonnets_deepspeare": _deepspeare,
     "brown": _brown,
