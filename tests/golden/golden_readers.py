@@ -204,7 +204,33 @@ def twitter_url(folder: Path) -> Any:
     return [read("twitter_url", folders), read("twitter_url", folders, votes=2, dev_apart=True)]
 
 
+def lyrics(folder: Path) -> Any:
+    sung = [{"lyric": ["灯下 的人", "桥边（合）有雨", "作词：无", "石上", "灯下的人", "风中~"]}]
+    files = {"songs.json": json.dumps(sung, ensure_ascii=False)}
+    titled = {"a/灯.txt": "灯\n山外\n\n水上\n灯下的人\n", "a/空.txt": "空\n", "__MACOSX/a/._灯.txt": "x"}
+    chains = {"lyrics_zh.txt": "聽 著\n風 中\n風 中\n雨 後\n月\nhey\n"}
+    folders = {
+        "sung": put(folder / "s", files),
+        "titled": put(folder / "t", titled),
+        "chains": put(folder / "c", chains),
+    }
+    return read("lyrics", folders)
+
+
+def ptb_files(folder: Path) -> Path:
+    return put(folder, {"ptb.train.txt": " the lamp N <unk> \n\n", "ptb.valid.txt": " moss \n", "ptb.test.txt": ""})
+
+
+def ptb_tagged(folder: Path) -> Any:
+    trees = "( (S (NP (DT The) (NN lamp)) (VP (VBD rose) (NP (CD 7.5) (NN %))) (. .)) )\n( (NP (NN Moss) (. .)) )\n"
+    penn = put(folder / "penn", {"treebank/combined/wsj_0001.mrg": trees})
+    return read("ptb_tagged", {"penn": penn, "ptb": ptb_files(folder / "ptb")})
+
+
 COMPONENTS = {
+    "readers.lyrics": lyrics,
+    "readers.ptb": lambda folder: read("ptb", {"ptb": ptb_files(folder)}),
+    "readers.ptb_tagged": ptb_tagged,
     "readers.conllu": conllu,
     "readers.lines": lines,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),

@@ -157,9 +157,8 @@ class NGram:
             targets.append(rows[rows != PAD])
             histories.append(_histories(rows, contexts, config.order)[rows != PAD])
         if not batches:
-            return cls(
-                config, vocabulary, [_Level.of(*[np.zeros(0, np.int64)] * 3, size, 1)] * config.order, size, radix
-            )
+            none = np.zeros(0, np.int64)
+            return cls(config, vocabulary, [_Level.of(none, none, none, size, 1)] * config.order, size, radix)
         history, target = np.concatenate(histories), np.concatenate(targets)
         numbers, tables = np.zeros(len(target), np.int64), [np.zeros(1, np.int64)]
         for part in history.T:

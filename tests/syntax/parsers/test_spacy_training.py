@@ -167,6 +167,21 @@ def test_a_treebank_without_heads_or_tags_is_refused(tmp_path: Path) -> None:
             train_spacy(train, dev, SMALL, tmp_path / "model", tmp_path / "scratch", seed=1)
 
 
+def test_tags_alone_are_learnt_from_sentences_without_heads_and_words_are_those_between_spaces(tmp_path: Path) -> None:
+    bank = [Parse(parse.words, parse.tags) for parse in treebank()]
+    bank += [Parse((*parse.words, "<unk>"), (*parse.tags, "X")) for parse in bank]
+    config = SMALL.model_copy(update={"trees": False, "epochs": 6})
+    scores = train_spacy(bank, bank, config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    assert scores["tags"] > 90 and scores["las"] == 0
+    parser = load(tmp_path / "model", words="spaces")
+    (parse,) = parser.parse(["The dog sees a  do n't <unk>"])
+    assert isinstance(parse, Parse) and parse.words == ("The", "dog", "sees", "a", "do", "n't", "<unk>")
+    assert parse.tags[:3] == ("DET", "NOUN", "VERB") and parse.tags[-1] == "X" and not parse.heads
+    untagged = [Parse(parse.words) for parse in bank]
+    with pytest.raises(DataError, match="no training sentence has tags;"):
+        train_spacy(untagged, bank, config, tmp_path / "other", tmp_path / "scratch", seed=1)
+
+
 class Fixed:
     """A parser that always answers the same."""
 

@@ -60,7 +60,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
         if not pairs or text in held_out:
             yield quarantined(row.id, "line of valid or test" if pairs else "no words", row.target)
             continue
-        parse = Parse(*map(tuple, zip(*pairs, strict=True)))
+        parse = Parse(tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs))
         yield Sentence(id=row.id, origin=row.origin, language="en", target=text, **columns_of(parse, "target"))
 
 

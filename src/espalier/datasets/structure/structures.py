@@ -38,7 +38,7 @@ class Structure(Protocol):
 class WordBoundaries:
     """pc, participial construction (equation 6): B, M and E begin, continue and end a word; S is a word by itself."""
 
-    languages = "zh", "en"
+    languages: ClassVar[tuple[Language, ...]] = ("zh", "en")
 
     def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
         """For 我 / 喜欢 / 炸薯条: S, B E, B M E (figure 1)."""
@@ -49,7 +49,7 @@ class WordBoundaries:
 class PartsOfSpeech:
     """pos (equation 5): each token has the tag of its word."""
 
-    languages = "zh", "en"
+    languages: ClassVar[tuple[Language, ...]] = ("zh", "en")
 
     def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
         """For 我 / 喜欢 / 炸薯条: r, v v, n n n (figure 1)."""
@@ -59,7 +59,7 @@ class PartsOfSpeech:
 class Tones:
     """平 or 仄 of each character by its readings in Mandarin, 中 if it has readings of both; 無 for a mark (ours)."""
 
-    languages = ("zh",)
+    languages: ClassVar[tuple[Language, ...]] = ("zh",)
 
     def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
         """For 我喜欢: 仄 仄 平."""

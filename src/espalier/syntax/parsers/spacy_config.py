@@ -63,9 +63,9 @@ class SpacyTraining(BaseModel):
             "nO": None,
             "tok2vec": shared,
         }
-        tagging = {
+        tagging: dict[str, dict[str, Any]] = {
             "tok2vec": {"model": words},
             "tagger": {"model": {"@architectures": "spacy.Tagger.v2", "nO": None, "tok2vec": shared}},
         }
-        parsing = {"parser": {"model": parser, "min_action_freq": self.min_frequency}}
+        parsing: dict[str, dict[str, Any]] = {"parser": {"model": parser, "min_action_freq": self.min_frequency}}
         return {**tagging, **parsing} if self.trees else tagging
