@@ -25,3 +25,9 @@ def test_a_refused_sentence_is_missed_not_left_out() -> None:
     gold = Parse(("I", "sleep"), ("PRP", "VBP"), TREE, (2, 0), ("nsubj", "root"))
     found = parsing_scores([gold, gold], [gold, Parse(())], resamples=0)
     assert found["bracket_all_r"].value == 50 and found["uas"].value == 50
+
+
+def test_gold_tags_alone_are_scored_over_all_words_and_a_refused_sentence_has_none_right() -> None:
+    gold = [Parse(("a", "dog"), ("DT", "NN")), Parse(("it", "fell"), ("PRP", "VBD"))]
+    found = parsing_scores(gold, [Parse(("a", "dog"), ("DT", "JJ")), Parse(())], resamples=0)
+    assert {name: score.value for name, score in found.items()} == {"tag_accuracy": 25.0}

@@ -1,12 +1,14 @@
-"""Scores of a parser against gold parses: of brackets if they have trees, of attachment if they have heads."""
+"""Scores of a parser against gold parses: of brackets if they have trees, of attachment if of heads, else of tags."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from espalier.metrics import attachment, brackets
-from espalier.metrics.metric import Score, scores
+from espalier.metrics.metric import Metric, Score, ratio, scores, signature_of
 from espalier.syntax.parse import Parse
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
@@ -25,7 +27,7 @@ def parsing_scores(
     """The families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
 
     Args:
-        gold: sentences that all have a tree, or all have heads and relations, or both.
+        gold: sentences that all have a tree, or all have heads and relations, or both; or tags alone.
         predicted: as many, parses of the same words; one without words is a sentence that could not be parsed.
         seed: of the intervals' resampling.
         resamples: 0 for no intervals.
@@ -37,4 +39,14 @@ def parsing_scores(
     if any(parse.heads for parse in gold):
         counts = attachment.attachment_statistics(gold, predicted)
         result |= scores(attachment.attachment_metrics(), counts, seed=seed, resamples=resamples)
+    if not result and any(parse.tags for parse in gold):
+        pairs = [
+            (one.tags, other.tags if other.words == one.words else ())
+            for one, other in zip(gold, predicted, strict=True)
+        ]
+        right = [(sum(map(str.__eq__, tags, found)), len(tags)) for tags, found in pairs]
+        metric = Metric(
+            "tag_accuracy", ratio(0, 1, scale=100.0), signature_of("tags", words="gold", mean="micro"), "no tags"
+        )
+        result |= scores((metric,), np.array(right, dtype=float), seed=seed, resamples=resamples)
     return result
