@@ -291,7 +291,7 @@ def granularity(
 ) -> None:
     """Print the granularity of each piece of a sentence and of its paraphrase by layer: 0 template, 1 detail.
 
-    The model is a C-DNPG. A line of --file is a sentence.
+    The model is C-DNPG or DNPG. A line of --file is a sentence.
     """
     from espalier.inference.requests import PairRequest
     from pipeline.commands.granularity import requests_of, write
