@@ -261,7 +261,7 @@ def paraphrase(
 ) -> None:
     """Paraphrase a sentence along a syntactic template, which is first expanded to a whole tree.
 
-    A line of --file is a sentence; a template may follow after a tab. Without a template the three most frequent ones
+    A line of --file is a sentence; a template may follow after a tab. Without a template the 3 most frequent templates
     of the training data are used, one text each. The search is deterministic.
 
     A model that reads texts alone, such as C-DNPG, takes no template.
@@ -291,7 +291,7 @@ def granularity(
 ) -> None:
     """Print the granularity of each piece of a sentence and of its paraphrase by layer: 0 template, 1 detail.
 
-    The model is a C-DNPG. A line of --file is a sentence.
+    The model is C-DNPG or DNPG. A line of --file is a sentence.
     """
     from espalier.inference.requests import PairRequest
     from pipeline.commands.granularity import requests_of, write

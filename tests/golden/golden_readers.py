@@ -201,7 +201,7 @@ def twitter_url(folder: Path) -> Any:
     (folder / "voted").mkdir()
     (folder / "voted/Twitter_URL_Corpus_test.txt").write_text("\n".join(lines), encoding="utf-8")
     folders = place | {"tweets": folder / "tweets", "voted": folder / "voted"}
-    return [read("twitter_url", folders), read("twitter_url", folders, votes=2, dev_apart=True)]
+    return [read("twitter_url", folders), read("twitter_url", folders, votes=2, annotated_dev=1)]
 
 
 def lyrics(folder: Path) -> Any:

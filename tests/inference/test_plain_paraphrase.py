@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from espalier.datasets.vocabulary import BOS
 from espalier.inference.paraphrase import print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.system import System
-from espalier.inference.writer import ArgumentError, parted
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.inference.writer import ArgumentError, InferenceWarning, parted
+from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.tasks.paraphrase import PairDecoder, ParaphraseTask
 
 COOK, SLEEP = "the cook peels an onion .", "now , i sleep ."
@@ -52,6 +53,19 @@ def test_the_text_is_the_best_of_the_task_s_search(plain: System) -> None:
     ((best, *_),) = ParaphraseTask().generate(plain.model, batch_of(plain, COOK), decoder, ())
     assert plain.vocabulary.decode_text(best.tokens).split() == list(found.words)
     assert found.score == pytest.approx(best.log_probability, abs=1e-4)
+
+
+def test_a_text_that_the_dataset_would_cut_is_cut_and_said_and_else_refused(models: Path) -> None:
+    long = " ".join([COOK.removesuffix(" .")] * 9)
+    system = espalier.load(models / "plain", device="cpu")
+    with pytest.raises(DataError, match="45 words; at most"):
+        system.paraphrase([long])
+    system.settings = system.settings.model_copy(update={"cut": True})
+    with pytest.warns(InferenceWarning, match=r"^texts\[0\]: the text is cut after \d+ word pieces, the most that"):
+        system.paraphrase([long])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system.paraphrase([COOK])
 
 
 def test_a_model_of_parsed_pairs_reads_the_parser_s_words(models: Path) -> None:

@@ -179,11 +179,15 @@ def found_sums(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, 
         ),
     }  # fmt: skip
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for corpus, reader, folders in (("quora", quora, pool), ("twitter", twitter_url, tweets)):
-        rows = [row for row in reader.read(folders, dev_apart=True) if isinstance(row, Pair)]
+    read = {
+        "quora": quora.read(pool, dev_apart=True),
+        "twitter": twitter_url.read(tweets, annotated_dev=150),
+    }
+    for corpus, found_rows in read.items():
+        rows = [row for row in found_rows if isinstance(row, Pair)]
         parts = {part: [row for row in rows if row.id.startswith(f"{corpus}-{part}-")] for part in ("dev", "test")}
         train = [row for row in rows if not row.id.startswith((f"{corpus}-dev-", f"{corpus}-test-"))]
-        sizes = {"quora": (68_869, 3_980, 20_000), "twitter": (1_576, 801, 5_000)}
+        sizes = {"quora": (68_869, 3_980, 20_000), "twitter": (1_426, 150, 5_000)}
         assert (len(train), len(parts["dev"]), len(parts["test"])) == sizes[corpus]
         sides, voc, pairs = rows_of(parts["test"], train)
         if corpus == "quora":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -13,7 +14,17 @@ from espalier.inference.registry import reads_trees
 from espalier.inference.requests import PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
-from espalier.inference.writer import ArgumentError, Result, Writer, argument, attempt, batches, parted, require_range
+from espalier.inference.writer import (
+    ArgumentError,
+    InferenceWarning,
+    Result,
+    Writer,
+    argument,
+    attempt,
+    batches,
+    parted,
+    require_range,
+)
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut, linearize
@@ -176,9 +187,9 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
 
 
 def require_readable(text: str, system: System, length: int, name: str) -> None:
-    """Raise a DataError unless a text may be one sentence of at most `length` word pieces."""
+    """Raise a DataError unless a text may be one sentence of at most `length` word pieces, or is cut after them."""
     require_text(text, system.language, name)
-    if (words := len(text.split())) > length:
+    if not cuts(system) and (words := len(text.split())) > length:
         remedy = f"at most {length} word pieces; give one sentence at a time"
         raise DataError(f"{words} words", file=name, remedy=remedy)
 
@@ -210,11 +221,19 @@ def max_ids(system: System, length: int) -> int:
     return min(unit * length + 1, system.positions)
 
 
-def encoded(sources: Sequence[Pair], system: System, length: int) -> PairData:
+def cuts(system: System) -> bool:
+    """Whether texts are cut after the word pieces that the model was trained on at most."""
+    return bool(system.settings.cut)
+
+
+def encoded(sources: Sequence[Pair], system: System, length: int, *, warn: bool = False) -> PairData:
     """Texts as a model reads them.
 
+    Args:
+        warn: whether to say that a text is cut.
+
     Raises:
-        DataError: one is longer than `length`.
+        DataError: one is longer than `length`, and the model's dataset does not cut.
     """
     bounds = {"min_length": 1, "max_length": length, "trees": reads_trees(system.view)}
     settings: Any = system.settings.model_copy(update=bounds)
@@ -222,4 +241,7 @@ def encoded(sources: Sequence[Pair], system: System, length: int) -> PairData:
     for row in rows.quarantined:
         what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"
         raise DataError(what, file=row.id, remedy="give one sentence at a time")
+    if warn and rows.facts.get("cut_source"):
+        what = f"{sources[0].id}: the text is cut after {length} word pieces, the most that the model reads"
+        warnings.warn(what, InferenceWarning, stacklevel=2)
     return cast("PairData", rows.split)

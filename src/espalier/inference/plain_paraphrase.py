@@ -101,7 +101,7 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
             id=request.name, origin="given", language=system.language,
             source=request.text, source_words=found, target=request.text, target_words=found,
         )  # fmt: skip
-        encoded([made], system, length)
+        encoded([made], system, length, warn=True)
         return made
 
     return attempt(rows, pair)

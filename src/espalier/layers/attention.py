@@ -50,8 +50,8 @@ class Factors(NamedTuple):
 
     Attributes:
         values: float32, at least 0, broadcastable to (batch, heads, time, memory time).
-        renormalised: whether a place's products are divided by their sum. If not, they sum to at most 1 where the
-            factors are at most 1. Factors below `LEAST_FACTOR` are raised to it, so that the sum is not 0.
+        renormalised: whether a place's products are divided by their sum; factors below `LEAST_FACTOR` are then raised
+            to it, so that the sum is not 0. If not, they sum to at most 1 where the factors are at most 1.
     """
 
     values: Tensor

@@ -6,8 +6,8 @@ a_t is the context of the decoder's output h_t; the decoder itself reads words a
 places of a row are computed at once.
 
 With copying, P(w) = p_gen P_vocab(w) + (1 - p_gen) (attention to the places of w), equation 9, where p_gen =
-sigmoid(w [a_t; h_t; x_t] + b), equation 8. Rare words are cut into pieces, so there are no words outside the vocabulary
-to copy. Coverage is equations 10 to 13.
+sigmoid(w [a_t; h_t; x_t] + b), equation 8. Copying is of word pieces; a piece that the
+vocabulary lacks cannot be copied. Coverage is equations 10 to 13.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
@@ -83,6 +83,13 @@ class PairScoring(Settings):
     alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field((0.8, 0.9), min_length=1)
     #: The protocols cut every side after so many word pieces (the released code: 20 less one for the end).
     pieces: int = Field(19, ge=1, le=65_536)
+
+    @field_validator("alphas")
+    @classmethod
+    def _once(cls, alphas: tuple[float, ...]) -> tuple[float, ...]:
+        if len(set(alphas)) < len(alphas):
+            raise ValueError("a value stands twice")
+        return alphas
 
 
 class ParaphraseTask:

@@ -268,6 +268,10 @@ def test_a_file_that_is_no_such_file_is_one_line(tmp_path: Path) -> None:
         read_pairs(file, 9)
     write_h5(file, [("who ?", "what ?")])
     assert read_pairs(file, len(VOCABULARY)) == [(ids_of("who ?"), ids_of("what ?"))]
+    marks = ids_of("who ?")[0], ids_of("who ?")[-1]
+    assert read_pairs(file, len(VOCABULARY), marks) == [(ids_of("who ?"), ids_of("what ?"))]
+    with pytest.raises(DataError, match=r"row 1.*a side that is not \[CLS\] \.\.\. \[SEP\]"):
+        read_pairs(file, len(VOCABULARY), (marks[1], marks[0]))
     with pytest.raises(DataError, match="an id beyond the 4 pieces"):
         read_pairs(file, 4)
     with tables.open_file(str(file), "r+") as opened:

@@ -51,10 +51,22 @@ def test_annotated_pairs_need_votes_and_are_neither_held_out_nor_twice_there(tmp
     assert isinstance(pair, Pair) and (pair.source, pair.origin) == ("Is the lamp lit", "annotated")
 
 
-def test_a_dev_pair_of_the_test_can_be_put_aside_in_either_order(tmp_path: Path) -> None:
-    place = folders(tmp_path, valid=[*HELD, ("what is it ?", "it is what ?")], test=[HELD[0][::-1]])
-    assert [*outcomes(place).values()] == ["kept"] * 3
-    assert [*outcomes(place, dev_apart=True).values()] == ["in test", "kept", "kept"]
+def test_annotated_pairs_can_be_dev_in_whole_groups_and_the_valid_pairs_are_put_aside(tmp_path: Path) -> None:
+    lines = (
+        ("a lamp", "the lamp"),
+        ("what door", "the door"),
+        ("the lamp", "lamp !"),
+        ("is it", "it is"),
+        ("lamp", "lit"),
+    )
+    place = folders(tmp_path, *(line(*pair, 6) for pair in lines))
+    found = outcomes(place, annotated_dev=2)
+    assert found == {
+        "twitter-valid-000000": "valid", "twitter-annotated-000001": "kept", "twitter-annotated-000003": "kept",
+        "twitter-dev-000000": "kept", "twitter-dev-000002": "kept", "twitter-dev-000004": "kept",
+    }  # fmt: skip
+    assert [name for name in outcomes(place, annotated_dev=4) if "annotated" in name] == ["twitter-annotated-000001"]
+    assert "twitter-dev-000000" in outcomes(place, annotated_dev=0)
 
 
 def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
@@ -74,6 +86,8 @@ def test_bad_parts_are_one_line(tmp_path: Path) -> None:
     place = folders(tmp_path, test=HELD)
     with pytest.raises(ConfigError, match="reader twitter_url: 7 votes; 0 to 6"):
         list(read(place, votes=7))
+    with pytest.raises(ConfigError, match="reader twitter_url: annotated_dev -1; 0 or more"):
+        list(read(place, annotated_dev=-1))
     (place["cdnpg"] / "twitterurl/valid.h5").unlink()
     with pytest.raises(ArtifactError, match=r"valid\.h5: no such file"):
         list(read(place))

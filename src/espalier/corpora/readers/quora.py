@@ -131,7 +131,9 @@ def _pool(mark: str, origin: str, folder: Path, pieces: WordPieces) -> Iterator[
 
 def _cdnpg(origin: str, folder: Path, draw: str, split: str, pieces: WordPieces) -> Iterator[_Raw]:
     part = {"valid": "dev", "test": "test"}[split] if draw == "quora" else f"cdnpg1_{split}"
-    for number, (source, target) in enumerate(read_pairs(folder / draw / f"{split}.h5", len(pieces.pieces))):
+    for number, (source, target) in enumerate(
+        read_pairs(folder / draw / f"{split}.h5", len(pieces.pieces), pieces.marks)
+    ):
         yield _Raw(f"quora-{part}-{number:06d}", origin, pieces.text(source), pieces.text(target))
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from espalier.corpora.leakage import letters_of
+from espalier.corpora.linked import linked
 from espalier.corpora.readers.files import lines_of, recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.readers.wordpieces import VOCABULARY, WordPieces, read_pairs
@@ -25,22 +27,26 @@ _VOTES = re.compile(rf"\((\d+),{_ANNOTATORS}\)")
 MARKERS = (_ANNOTATED, _CDNPG, VOCABULARY)
 
 
-def read(folders: Mapping[str, Path], *, votes: int = 4, dev_apart: bool = False) -> Iterator[Pair | Quarantined]:
+def read(folders: Mapping[str, Path], *, votes: int = 4, annotated_dev: int = 0) -> Iterator[Pair | Quarantined]:
     """The valid and the test pairs, then the annotated ones, as a record or quarantined with a reason.
 
     A marker file tells what a folder holds: the annotated pairs, C-DNPG's own (`twitterurl/valid.h5` and `test.h5`),
     and BERT's vocabulary. All three must be there; folders of others, on whose shelf one may lie, are left alone.
 
-    Two pairs are equal if their sides are in their word pieces' letters, in either order. Reasons, in this order: "in
-    test" (a dev pair, if `dev_apart`); "malformed line", "under <votes> votes", "empty side", "held out" (a dev or test
+    Two pairs are equal if their sides are in their word pieces' letters, in either order. Reasons, in this order:
+    "valid" (with `annotated_dev`); "malformed line", "under <votes> votes", "empty side", "held out" (a valid or test
     pair), "duplicate". Valid and test otherwise stay whole and in their order, though pairs are there twice.
 
-    Ids are `twitter-dev-<number>`, `twitter-test-<number>` and `twitter-annotated-<number>`, from 0.
+    Most valid pairs share a tweet with test, so that they should choose nothing. With `annotated_dev` so many annotated
+    pairs are the dev pairs instead: the last ones that are kept, and all that a chain of shared tweets leads to.
+
+    Ids are `twitter-dev-<number>`, `twitter-test-<number>` and `twitter-annotated-<number>`, from 0; dev pairs that
+    are annotated have `twitter-dev-<number>` as well.
 
     Args:
         folders: source names and their folders.
         votes: how many of six people must have called an annotated pair a paraphrase.
-        dev_apart: whether dev may not share a pair with test.
+        annotated_dev: the least number of annotated pairs that are dev pairs; 0: the valid pairs are.
 
     Raises:
         ConfigError: votes that cannot be, a part that is missing or given twice.
@@ -48,6 +54,8 @@ def read(folders: Mapping[str, Path], *, votes: int = 4, dev_apart: bool = False
     """
     if not 0 <= votes <= _ANNOTATORS:
         raise ConfigError(f"{votes} votes", where="reader twitter_url", remedy=f"0 to {_ANNOTATORS}")
+    if annotated_dev < 0:
+        raise ConfigError(f"annotated_dev {annotated_dev}", where="reader twitter_url", remedy="0 or more")
     own = {name: folder for name, folder in folders.items() if any((folder / mark).is_file() for mark in MARKERS)}
     sources = recognized_sources(own, MARKERS, "twitter_url")
     kinds = {mark: (origin, folder) for origin, folder, mark in sources}
@@ -59,38 +67,52 @@ def read(folders: Mapping[str, Path], *, votes: int = 4, dev_apart: bool = False
         )
     pieces = WordPieces(kinds[VOCABULARY][1] / VOCABULARY)
 
-    def letters(*sides: str) -> frozenset[str]:
+    def letters(*sides: str) -> tuple[str, ...]:
         bare = (pieces.bare(ids) for ids in pieces.encode(sides))
-        return frozenset(letters_of(text) or text for text in bare)
+        return tuple(letters_of(text) or text for text in bare)
 
-    held: dict[str, list[frozenset[str]]] = {}
-    rows: dict[str, list[tuple[str, str]]] = {}
+    known = set[frozenset[str]]()
     origin, folder = kinds[_CDNPG]
     for part, file in (("dev", "valid.h5"), ("test", "test.h5")):
-        pairs = read_pairs(folder / "twitterurl" / file, len(pieces.pieces))
-        rows[part] = [(pieces.text(source), pieces.text(target)) for source, target in pairs]
-        held[part] = [letters(*row) for row in rows[part]]
-    tests = set(held["test"]) if dev_apart else set()
-    for part in held:
-        for number, ((source, target), key) in enumerate(zip(rows[part], held[part], strict=True)):
-            id_ = f"twitter-{part}-{number:06d}"
-            if part == "dev" and key in tests:
-                yield quarantined(id_, "in test", f"{source}\t{target}")
+        pairs = read_pairs(folder / "twitterurl" / file, len(pieces.pieces), pieces.marks)
+        for number, ids in enumerate(pairs):
+            id_, (source, target) = f"twitter-{part}-{number:06d}", (pieces.text(side) for side in ids)
+            known.add(frozenset(letters(source, target)))
+            if part == "dev" and annotated_dev:
+                yield quarantined(f"twitter-valid-{number:06d}", "valid", f"{source}\t{target}")
             else:
                 yield pair_of(id_, source, target, origin=origin, language="en")
-    known, origin = {key for part in held.values() for key in part}, kinds[_ANNOTATED][0]
-    first = set[frozenset[str]]()
+    origin, kept = kinds[_ANNOTATED][0], dict[frozenset[str], Pair]()
     for number, line in enumerate(lines_of(kinds[_ANNOTATED][1] / _ANNOTATED)):
         id_, fields = f"twitter-annotated-{number:06d}", line.split("\t")
         vote = _VOTES.fullmatch(fields[2]) if len(fields) == 4 else None
         if vote is None:
             yield quarantined(id_, "malformed line", line)
             continue
-        row, key = pair_of(id_, *fields[:2], origin=origin, language="en"), letters(*fields[:2])
+        row, key = pair_of(id_, *fields[:2], origin=origin, language="en"), frozenset(letters(*fields[:2]))
         if int(vote[1]) < votes:
             yield quarantined(id_, f"under {votes} votes", line)
-        elif isinstance(row, Quarantined) or not (key in known or key in first):
+        elif isinstance(row, Quarantined):
             yield row
-            first.add(key)
-        else:
+        elif key in known or key in kept:
             yield quarantined(id_, "held out" if key in known else "duplicate", line)
+        else:
+            kept[key] = row
+    rows = list(kept.values())
+    dev = _last_groups([letters(row.source, row.target) for row in rows], annotated_dev)
+    for place, row in enumerate(rows):
+        yield replace(row, id=row.id.replace("annotated", "dev")) if place in dev else row
+
+
+def _last_groups(sides: list[tuple[str, ...]], least: int) -> set[int]:
+    """The places of the last rows, whole groups of rows that share a side, at least `least` of them."""
+    groups = linked(len(sides), [[row[side] for row in sides] for side in (0, 1)])
+    members: dict[int, list[int]] = {}
+    for place, group in enumerate(groups):
+        members.setdefault(group, []).append(place)
+    chosen = set[int]()
+    for place in reversed(range(len(sides))):
+        if len(chosen) >= least:
+            break
+        chosen.update(members[groups[place]])
+    return chosen

@@ -45,7 +45,9 @@ class WordPieces:
             raise DataError("no BERT vocabulary", file=file, remedy="one piece a line, [UNK] among them")
         ids = {piece: number for number, piece in enumerate(self.pieces)}
         self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
-        self._outer = {ids[_CLS], ids[_SEP]}
+        #: The ids of [CLS] and [SEP].
+        self.marks = ids[_CLS], ids[_SEP]
+        self._outer = {*self.marks}
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, without [CLS] and [SEP]."""
@@ -72,7 +74,7 @@ class WordPieces:
         return text
 
 
-def read_pairs(file: Path, vocabulary: int) -> list[tuple[list[int], list[int]]]:
+def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None) -> list[tuple[list[int], list[int]]]:
     """The pairs of an HDF5 file as C-DNPG's code lays it out, each side the ids of `[CLS] ... [SEP]`.
 
     `/sentences` holds all ids in one row, `/indices` one row (pos, src_len, tgt_len) a pair.
@@ -80,10 +82,11 @@ def read_pairs(file: Path, vocabulary: int) -> list[tuple[list[int], list[int]]]
     Args:
         file: compressed with Blosc, so that PyTables reads it and not every HDF5 library.
         vocabulary: how many pieces there are.
+        marks: the ids of [CLS] and [SEP], which every side must have; None: they are not looked for.
 
     Raises:
         ArtifactError: it is not there.
-        DataError: it is no such file, or names ids and places that do not exist.
+        DataError: it is no such file, names ids and places that do not exist, or has a side without its marks.
     """
     import tables
 
@@ -107,7 +110,10 @@ def read_pairs(file: Path, vocabulary: int) -> list[tuple[list[int], list[int]]]
         middle, end = start + source, start + source + target
         if not 0 <= start <= middle <= end <= len(ids):
             raise DataError(f"ids {start} to {end} of {len(ids)}", file=file, row=row)
-        pairs.append((ids[start:middle], ids[middle:end]))
+        sides = ids[start:middle], ids[middle:end]
+        if marks is not None and any([side[:1], side[-1:]] != [[marks[0]], [marks[1]]] for side in sides):
+            raise DataError("a side that is not [CLS] ... [SEP]", file=file, row=row, remedy="download it again")
+        pairs.append(sides)
     return pairs
 
 
