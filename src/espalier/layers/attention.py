@@ -103,6 +103,13 @@ class Attention(nn.Module):
             key, value = projected.keys, projected.values
         return self._attend(query, key, value, bias, causal, factors)
 
+    def weights(self, x: Tensor, memory: Tensor | KeyValues, *, bias: Tensor | None = None) -> Tensor:
+        """(batch, heads, time, memory time) the weights by which `forward` mixes the values of a memory; no dropout."""
+        query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
+        keys = (memory if isinstance(memory, KeyValues) else self.project_memory(memory)).keys
+        scores = (query * query.shape[-1] ** -0.5) @ keys.transpose(-2, -1)
+        return _biased(scores, bias, causal=False).softmax(-1)
+
     def project_memory(self, memory: Tensor) -> KeyValues:
         """The keys and values of a memory; computed once for many steps."""
         projected = linear(memory, self.project.weight[self.inner :], self.project.bias[self.inner :])
