@@ -7,6 +7,7 @@ from typing import Final
 from espalier.datasets.dialogue.encode import DialogueEncoding
 from espalier.datasets.encoding import Encoding
 from espalier.datasets.pairs.encode import PairEncoding
+from espalier.datasets.structure.encode import StructureEncoding
 from espalier.datasets.verse.encode import VerseEncoding
 from espalier.io.registry import entry
 
@@ -14,6 +15,7 @@ ENCODINGS: Final[dict[str, Encoding]] = {
     "verse": VerseEncoding(),
     "pairs": PairEncoding(),
     "dialogue": DialogueEncoding(),
+    "structure": StructureEncoding(),
 }
 
 

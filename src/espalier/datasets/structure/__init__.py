@@ -1,0 +1,1 @@
+"""Texts with structures of their tokens (SAT)."""

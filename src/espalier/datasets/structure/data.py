@@ -1,0 +1,124 @@
+"""Structured texts in memory, and their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from espalier.datasets.batch import Batch
+from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
+from espalier.datasets.structure.vocabulary import SPECIAL, StructureVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class StructureView:
+    """What a model reads besides the tokens before.
+
+    Attributes:
+        structures: the structures that it is given, by name; none for GPT2.
+        topic: whether it reads topic words before the text.
+    """
+
+    structures: tuple[str, ...] = ()
+    topic: bool = False
+
+
+@dataclass(frozen=True)
+class StructureBatch(Batch):
+    """A batch of structured texts, right-padded.
+
+    Attributes:
+        inputs: (batch, time) BOS, then the target shifted by one.
+        target: (batch, time) the text and EOS, padded with `PAD`.
+        structures: for each structure of the view (batch, time): the symbol at t is that of the target at t, so of the
+            token that t predicts; `SPECIAL` (P) at EOS and padding.
+        topic: (batch, topic time) topic words and `TOPIC`, padded with `PAD`; width 0 if the model reads none.
+        prompt: (batch,) how many tokens of the text are given when it is continued, 0 to half of it.
+    """
+
+    inputs: Tensor
+    target: Tensor
+    structures: Mapping[str, Tensor]
+    topic: Tensor
+    prompt: Tensor
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device."""
+        moved = {name: symbols.to(device, non_blocking=True) for name, symbols in self.structures.items()}
+        rows = (row.to(device, non_blocking=True) for row in (self.topic, self.prompt))
+        inputs, target = (row.to(device, non_blocking=True) for row in (self.inputs, self.target))
+        return type(self)(inputs, target, moved, *rows)
+
+
+@dataclass(frozen=True)
+class StructureData(RaggedSplit[StructureVocabulary]):
+    """A split of structured texts.
+
+    The columns are the tokens (`target`, without EOS), `topic` (its words and `TOPIC`; empty for none), `prompt` (one
+    number, the length of the prompt), and the symbols of each structure, as many as tokens.
+    """
+
+    COLUMNS: ClassVar[tuple[str, ...]] = ("target", "topic", "prompt")
+
+    @classmethod
+    def of(
+        cls, ids: Sequence[str], columns: Mapping[str, Sequence[npt.ArrayLike]], vocabulary: StructureVocabulary
+    ) -> StructureData:
+        """From a list of arrays for each column and structure."""
+        return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.names(vocabulary)}, vocabulary)
+
+    @classmethod
+    def names(cls, vocabulary: StructureVocabulary) -> tuple[str, ...]:
+        """The columns of a file."""
+        return (*cls.COLUMNS, *vocabulary.structures)
+
+    def sizes(self, view: StructureView) -> IntArray:
+        """(rows,) the tokens of each text, and EOS.
+
+        They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
+        """
+        return self.columns["target"].lengths + 1
+
+    def longest(self, view: StructureView) -> int:
+        """The length of the longest row that a model reads: topic words, tokens, EOS.
+
+        Raises:
+            ConfigError: the view has a structure that the vocabulary does not have.
+        """
+        for name in view.structures:
+            self.vocabulary.symbol_count(name)
+        lengths = self.columns["target"].lengths + 1
+        return int((lengths + self.columns["topic"].lengths if view.topic else lengths).max(initial=0))
+
+    def batch(
+        self, indices: IntArray, view: StructureView, rng: np.random.Generator | None = None, *, grain: int = 1
+    ) -> StructureBatch:
+        """Collate the rows `indices` for a model with this view. `rng` is unused: nothing is drawn."""
+        import torch
+
+        words, lengths = self.columns["target"].padded(indices, PAD), self.columns["target"].lengths[indices]
+        extra = -(words.shape[1] + 1) % grain + 1
+        target = np.pad(words, ((0, 0), (0, extra)), constant_values=PAD)
+        inputs = np.roll(target, 1, axis=1)
+        target[np.arange(len(indices)), lengths], inputs[:, 0] = EOS, BOS
+        symbols = {
+            name: np.pad(self.columns[name].padded(indices, SPECIAL), ((0, 0), (0, extra)), constant_values=SPECIAL)
+            for name in view.structures
+        }
+        topic = self.columns["topic"].padded(indices, PAD)
+        return StructureBatch(
+            torch.from_numpy(inputs),
+            torch.from_numpy(target),
+            {name: torch.from_numpy(row) for name, row in symbols.items()},
+            torch.from_numpy(topic if view.topic else np.ascontiguousarray(topic[:, :0])),
+            torch.from_numpy(self.columns["prompt"].padded(indices, 0)[:, 0]),
+        )

@@ -1,0 +1,147 @@
+"""Tagged texts as tokens and structures (SAT, sections 3.2 and 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+from pydantic import Field, field_validator
+
+from espalier.corpora.records import Quarantined, Sentence
+from espalier.datasets.encoding import Encoded, Settings
+from espalier.datasets.structure.data import StructureData
+from espalier.datasets.structure.structures import structure
+from espalier.datasets.structure.vocabulary import TOPIC, UNKNOWN, StructureVocabulary
+from espalier.datasets.vocabulary import UNK
+from espalier.io.errors import ConfigError
+from espalier.io.hashing import seed_from
+from espalier.text.language import Language, tokens_of
+
+
+class StructureSettings(Settings):
+    """A tagged corpus as rows of tokens and symbols."""
+
+    opposite: ClassVar[Mapping[str, str]] = {"max_length": "min_words"}
+
+    #: The structures that models of the dataset can be given.
+    structures: tuple[str, ...] = ("pc", "pos")
+    #: Tokens that occur less often in training are unknown.
+    min_count: int = Field(1, ge=1, le=100_000_000)
+    #: The most tokens of a text; longer ones are quarantined.
+    max_length: int = Field(ge=1, le=65_536)
+    #: The topic words of a text, by jieba's TF-IDF, at most so many; Chinese alone.
+    topics: int = Field(0, ge=0, le=100)
+
+    @field_validator("structures")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            try:
+                structure(name)
+            except ConfigError as error:
+                raise ValueError(str(error)) from error
+        if len({*names}) < len(names):
+            raise ValueError("a structure stands twice")
+        return names
+
+
+class StructureEncoding:
+    """Tokens, the symbols of their structures, topic words and the length of the prompt."""
+
+    settings, record, vocabulary, split = StructureSettings, Sentence, StructureVocabulary, StructureData
+
+    def build_vocabulary(
+        self, records: Sequence[Sentence], settings: StructureSettings, language: Language
+    ) -> StructureVocabulary:
+        """The tokens and symbols of the training texts.
+
+        Raises:
+            ConfigError: a structure, or topic words, that the language does not have.
+        """
+        for name in settings.structures:
+            if language not in structure(name).languages:
+                raise ConfigError(f"{name} is not defined for {language}", where="structures", remedy="leave it out")
+        if settings.topics and language != "zh":
+            raise ConfigError("topic words are found in Chinese alone", where="topics", remedy="0")
+        words = [words_and_tags(row) for row in records]
+        symbols = {
+            name: [symbol for row in words for symbol in structure(name).symbols(*row)] for name in settings.structures
+        }
+        tokens = (token for row, _ in words for word in row for token in word)
+        return StructureVocabulary.build(tokens, symbols, language, min_count=settings.min_count)
+
+    def training_records(self, records: Sequence[Sentence], settings: StructureSettings) -> Sequence[Sentence]:
+        """The texts themselves."""
+        return records
+
+    def encode(
+        self, records: Sequence[Sentence], vocabulary: StructureVocabulary, settings: StructureSettings
+    ) -> Encoded:
+        """Encode the texts that fit. `facts["unknown_symbols"]` counts symbols that training does not have."""
+        columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in StructureData.names(vocabulary)}
+        ids, places, quarantined = list[str](), list[int](), list[Quarantined]()
+        unknown = 0
+        for place, row in enumerate(records):
+            words, tags = words_and_tags(row)
+            tokens = [token for word in words for token in word]
+            if not tags:
+                reason = "no tag for each word"
+            elif len(tokens) > settings.max_length:
+                reason = f"over {settings.max_length} tokens"
+            else:
+                reason = ""
+            if reason:
+                quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=row.target))
+                continue
+            places.append(place)
+            ids.append(row.id)
+            columns["target"].append(vocabulary.encode(tokens))
+            columns["topic"].append(topic_of(row.target, settings.topics, vocabulary))
+            columns["prompt"].append([prompt_length(row.id, len(tokens))])
+            for name in vocabulary.structures:
+                symbols = vocabulary.encode_symbols(name, structure(name).symbols(words, tags))
+                unknown += symbols.count(UNKNOWN)
+                columns[name].append(symbols)
+        data = StructureData.of(ids, columns, vocabulary)
+        return Encoded(data, places, quarantined, {"unknown_symbols": unknown})
+
+    def extras(self, records: Sequence[Sentence], settings: StructureSettings) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def counts(self, split: StructureData) -> Mapping[str, float]:
+        """Tokens, without end marks, and unknown ones."""
+        flat = split.columns["target"].flat
+        return {"tokens": len(flat), "unknown": int((flat == UNK).sum())}
+
+    def numbers(self, vocabulary: StructureVocabulary) -> Mapping[str, int]:
+        """Tokens, and the symbols of each structure."""
+        return {"words": len(vocabulary.words), **{name: len(table) for name, table in vocabulary.symbols.items()}}
+
+    def measures(self, split: StructureData) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+
+def words_and_tags(row: Sentence) -> tuple[list[list[str]], list[str]]:
+    """The tokens of each word of a text, and the words' tags; both empty if there is not one tag for each word."""
+    language: Language = "zh" if row.language == "zh" else "en"
+    words, tags = row.target_words.split(), row.target_tags.split()
+    if not words or len(words) != len(tags):
+        return [], []
+    return [tokens_of(word, language) for word in words], tags
+
+
+def prompt_length(id: str, tokens: int) -> int:
+    """The length of a text's prompt, uniform from 0 to half of its tokens (section 4.5), drawn from its id."""
+    return seed_from("prompt", id) % (tokens // 2 + 1)
+
+
+def topic_of(text: str, count: int, vocabulary: StructureVocabulary) -> list[int]:
+    """The tokens of a text's topic words, at most `count` words, and `TOPIC`; empty if none are asked for."""
+    if not count:
+        return []
+    from espalier.syntax.parsers.jieba_backend import keywords
+
+    return [*vocabulary.encode([token for word in keywords(text, count) for token in word]), TOPIC]

@@ -1,0 +1,81 @@
+"""Structures: symbols as long as the tokens, extracted from a tagged text (SAT, equations 4-6).
+
+A structure is a function g_i of equation 4: it gives each token a symbol. Tokens are characters in Chinese and words in
+English; what is said of a word is said of each of its characters. Positions, a structure too, are the model's own.
+
+Add your own in a module that params.yaml lists under `plugins`: `STRUCTURES["mine"] = Mine()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, Protocol
+
+from espalier.io.registry import entry
+from espalier.text.language import Language
+from espalier.verse.books import mandarin_books
+
+
+class Structure(Protocol):
+    """One of the functions g_i.
+
+    Attributes:
+        languages: those that it is defined for.
+    """
+
+    languages: ClassVar[tuple[Language, ...]]
+
+    def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
+        """The symbol of each token of a text.
+
+        Args:
+            words: the tokens of each word.
+            tags: one part of speech for each word.
+        """
+        ...
+
+
+class WordBoundaries:
+    """pc, participial construction (equation 6): B, M and E begin, continue and end a word; S is a word by itself."""
+
+    languages = "zh", "en"
+
+    def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
+        """For 我 / 喜欢 / 炸薯条: S, B E, B M E (figure 1)."""
+        places = ("S" if len(word) == 1 else f"B{'M' * (len(word) - 2)}E" for word in words)
+        return list("".join(places))
+
+
+class PartsOfSpeech:
+    """pos (equation 5): each token has the tag of its word."""
+
+    languages = "zh", "en"
+
+    def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
+        """For 我 / 喜欢 / 炸薯条: r, v v, n n n (figure 1)."""
+        return [tag for word, tag in zip(words, tags, strict=True) for _ in word]
+
+
+class Tones:
+    """平 or 仄 of each character by its readings in Mandarin, 中 if it has readings of both; 無 for a mark (ours)."""
+
+    languages = ("zh",)
+
+    def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
+        """For 我喜欢: 仄 仄 平."""
+        readings = (self._books.tones(character, "mandarin") for word in words for character in word)
+        return ["中" if len(tones) == 2 else next(iter(tones), "無") for tones in readings]
+
+    _books = mandarin_books()
+
+
+STRUCTURES: Final[dict[str, Structure]] = {"pc": WordBoundaries(), "pos": PartsOfSpeech(), "tone": Tones()}
+
+
+def structure(name: str, *, where: str | None = None) -> Structure:
+    """The structure registered under `name`.
+
+    Raises:
+        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
+    """
+    return entry("structure", STRUCTURES, name, where=where)

@@ -1,0 +1,92 @@
+"""The vocabulary of structured texts: tokens, and a table of symbols for each structure (SAT, section 3.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from espalier.datasets.vocabulary import SEP, WordVocabulary, ranked
+from espalier.io.errors import ConfigError
+from espalier.io.files import write_json
+from espalier.text.language import Language
+
+#: The id of [TOPIC], which ends the topic words before a text.
+TOPIC = SEP
+#: Ids in each table of symbols: P, the symbol of special tokens and padding, and any symbol that training has not.
+SPECIAL, UNKNOWN = range(2)
+SYMBOL_SPECIALS = ("P", "<unk>")
+
+
+@dataclass(frozen=True)
+class StructureVocabulary(WordVocabulary):
+    """Tokens, characters in Chinese and words in English, and the symbols of each structure.
+
+    Attributes:
+        symbols: by structure its symbols, the most frequent first; the first has the id after the specials.
+    """
+
+    symbols: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def build(
+        cls,
+        tokens: Iterable[str],
+        symbols: Mapping[str, Iterable[str]],
+        language: Language,
+        *,
+        min_count: int,
+    ) -> StructureVocabulary:
+        """The tokens that occur `min_count` times or more, and all symbols; the most frequent first."""
+        counts = Counter(tokens)
+        words = tuple(word for word in ranked(counts) if counts[word] >= min_count)
+        return cls(words, language, {name: tuple(ranked(Counter(seen))) for name, seen in symbols.items()})
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """The names of the structures."""
+        return tuple(self.symbols)
+
+    def symbol_count(self, structure: str) -> int:
+        """The number of ids of a structure's symbols, its specials included.
+
+        Raises:
+            ConfigError: the vocabulary has no such structure.
+        """
+        return len(SYMBOL_SPECIALS) + len(self._table(structure))
+
+    def encode_symbols(self, structure: str, symbols: Sequence[str]) -> list[int]:
+        """Ids of a structure's symbols, `UNKNOWN` where one has none."""
+        ids = self._symbol_ids[structure]
+        return [ids.get(symbol, UNKNOWN) for symbol in symbols]
+
+    def symbol(self, structure: str, identity: int) -> str:
+        """The symbol with this id, "P" for specials."""
+        return (*SYMBOL_SPECIALS, *self._table(structure))[identity]
+
+    def _table(self, structure: str) -> tuple[str, ...]:
+        if structure not in self.symbols:
+            raise ConfigError(
+                f"the vocabulary has no structure {structure}",
+                where="structures",
+                remedy=f"choose of {', '.join(self.symbols) or 'none'}, or add it to the dataset's structures",
+            )
+        return self.symbols[structure]
+
+    @cached_property
+    def _symbol_ids(self) -> dict[str, dict[str, int]]:
+        first = len(SYMBOL_SPECIALS)
+        return {name: {symbol: id for id, symbol in enumerate(table, first)} for name, table in self.symbols.items()}
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        symbols = {name: list(table) for name, table in self.symbols.items()}
+        write_json(path, {"language": self.language, "symbols": symbols, "words": list(self.words)})
+
+    @classmethod
+    def _of(cls, value: Any) -> Self:
+        symbols = {name: tuple(table) for name, table in value["symbols"].items()}
+        return cls(tuple(value["words"]), value["language"], symbols)
