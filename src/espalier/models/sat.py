@@ -65,7 +65,7 @@ class SAT(nn.Module):
         self.table = nn.Embedding(vocabulary.text_size, width, padding_idx=PAD)  # E_x
         self.head_bias = nn.Parameter(torch.zeros(vocabulary.text_size))
         self.symbols = nn.ModuleDict(  # E_s
-            {name: nn.Embedding(vocabulary.symbol_size(name), width, padding_idx=PAD) for name in config.structures}
+            {name: nn.Embedding(vocabulary.symbol_count(name), width) for name in config.structures}
         )
         self.positions = _Positions(config)  # E_p
         self.structure_positions = (
@@ -107,7 +107,7 @@ class SAT(nn.Module):
             if block.structure_attention is not None and memory is not None
         ]
         past = [block.attention.empty(len(batch), 32, symbols) for block in self._blocks]  # grows with the text
-        return SATState(0, symbols, self._last(batch), known, real, past)
+        return SATState(0, symbols, batch.real.sum(1) - 1, known, real, past)
 
     def step(self, tokens: Tensor, state: SATState) -> tuple[Tensor, SATState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, text size)."""
@@ -182,14 +182,11 @@ class SAT(nn.Module):
         """H_Ne (equations 7-11), and what hides padding."""
         if not self.config.attends:
             return None, None
-        real = padding_bias(batch.inputs != PAD)
+        real = padding_bias(batch.real)
         x = self._drop(symbols + self.structure_positions.weight[: symbols.shape[1]])
         for block in self.encoder:
             x = block(x, real)
         return self.encoder_norm(x), real
-
-    def _last(self, batch: StructureBatch) -> Tensor:
-        return (batch.inputs != PAD).sum(1) - 1
 
     def _logits(self, x: Tensor) -> Tensor:
         return linear(self.final_norm(x), *self._output())
@@ -206,8 +203,9 @@ class SAT(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=STD)
-                with torch.no_grad():
-                    module.weight[PAD].zero_()
+                if module.padding_idx is not None:
+                    with torch.no_grad():
+                        module.weight[module.padding_idx].zero_()
             elif isinstance(module, nn.Linear):
                 _initial(module.weight, self.config)
                 nn.init.zeros_(module.bias)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from espalier.datasets.structure.data import StructureView
 from espalier.layers.options import Activation
 
 
@@ -58,3 +59,8 @@ class SATConfig(BaseModel):
     def attends(self) -> bool:
         """Whether there is an encoder, and attention over it."""
         return bool(self.structures) and self.structure != "add"
+
+    @property
+    def view(self) -> StructureView:
+        """What this model reads of a text."""
+        return StructureView(self.structures)
