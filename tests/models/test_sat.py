@@ -301,14 +301,16 @@ def test_logits_follow_equations_7_to_18(data: StructureData, structure: str) ->
 
 
 @torch.no_grad()
-def test_at_first_no_place_is_preferred_and_matrices_are_as_large_as_said() -> None:
+def test_at_first_the_own_place_of_20_has_half_the_weight_and_matrices_are_as_large_as_said() -> None:
     torch.manual_seed(1)
     for initial, size in (("gpt2", 0.02), ("xavier", math.sqrt(2 / (64 + 3 * 64)))):
         model = SAT(SATConfig(width=64, heads=4, layers=2, initial=initial, structure="biased"), VOC)
         block = model._blocks[0]
         assert float(block.attention.project.weight.std()) == pytest.approx(size, rel=0.05)
         assert float(model.positions.weight.std()) == pytest.approx(0.02, rel=0.05)
-        assert block.own is not None and not block.own.any()
+        assert block.own is not None
+        share = block.own.exp() / (block.own.exp() + 19)
+        assert torch.allclose(share, torch.full((4,), 0.5), atol=0.02)
 
 
 # --- settings --------------------------------------------------------------------------------------------------------

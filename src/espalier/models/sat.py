@@ -212,7 +212,7 @@ class SAT(nn.Module):
 
 
 class _Positions(nn.Module):
-    """The embeddings of the places 0, 1, 2 ...; sinusoids are as large as the embeddings beside them, and not learned."""
+    """The embeddings of the places 0, 1, 2 ...; sinusoids are not learned, and as large as the other embeddings."""
 
     def __init__(self, config: SATConfig) -> None:
         super().__init__()
