@@ -18,6 +18,7 @@ from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
 from espalier.tasks.task import BaselineRow, Outputs, RunOptions
+from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.params import Baseline, Corpus, load_params
@@ -77,7 +78,7 @@ def run(key: str) -> None:
             texts,
             corpus.language,
             baseline.seed,
-            annotations=_parses(texts, row, baseline, key) if baseline.parser != layout.NONE else None,
+            annotations=_parses(texts, row, baseline, key, corpus.language) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
             lexicon=lexicon,
             judge=judge_of(corpus),
@@ -128,12 +129,13 @@ def _published(
     return rows
 
 
-def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str) -> pd.DataFrame:
+def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str, language: Language) -> pd.DataFrame:
     """The parses that come with the texts, else the parser's."""
     keys = texts[["id", "seed", "sample"]]
     if row.trees is not None:
         return keys.assign(target_tree=list(row.trees), reason="")
     scratch = layout.scratch("baselines", key, digest(baseline.parser))
-    parses = annotated(texts, layout.parser(baseline.parser), scratch, words=task(baseline.task).writes_words)
+    words = task(baseline.task).writes_words(language)
+    parses = annotated(texts, layout.parser(baseline.parser), scratch, words=words)
     shutil.rmtree(scratch, ignore_errors=True)
     return parses

@@ -149,9 +149,7 @@ def _corpus(order: int) -> Aggregate:
 
 
 def _zero_to_one(sums: Array, order: int, *, effective: bool = False) -> Array:
-    # An empty text has no precision of any order: its BLEU is 0.
-    value = corpus_bleu(sums[..., :_BLEU], order, effective=effective) / 100.0
-    return np.where((sums[..., 0] == 0) & (sums[..., 1] > 0), 0.0, value)
+    return corpus_bleu(sums[..., :_BLEU], order, effective=effective) / 100.0
 
 
 # --- Length and variety ----------------------------------------------------------------------------------------------
@@ -200,7 +198,11 @@ _TEXT_METRICS: Final = (
         corpus_level=True,
     ),
     share_of(
-        "in_training", _SEEN, _JUDGED, signature_of("in-training", of="whole texts"), "no training lines to compare with"
+        "in_training",
+        _SEEN,
+        _JUDGED,
+        signature_of("in-training", of="whole texts"),
+        "no training lines to compare with",
     ),
 )
 

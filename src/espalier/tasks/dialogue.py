@@ -13,6 +13,7 @@ from espalier.io.errors import ConfigError
 from espalier.tasks.dialogue_search import DialogueDecoder, Reply, check_arity, length_of, replies
 from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.tasks.training_replies import reply_columns, training_replies
+from espalier.text.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,6 @@ class DialogueTask:
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
     judge = None
-    writes_words = True
     likelihood_columns = ("nll", "words", "exact", "recall")
     text_view = DialogueView("chain")
 
@@ -45,6 +45,10 @@ class DialogueTask:
             )
         if network.view.shape == "tree":
             check_arity(network.view.arity)
+
+    def writes_words(self, language: Language) -> bool:
+        """Texts are words joined by spaces."""
+        return True
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Replies are judged without parses."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from espalier.datasets.encoding import Settings
+from espalier.io.errors import ArtifactError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -108,6 +109,19 @@ class Outputs:
     facts: Mapping[str, str] = field(default_factory=dict)
     train: Callable[[], Any] | None = None
     extras: Callable[[], Mapping[str, Any]] = dict
+
+    def parses(self) -> pd.DataFrame:
+        """The parses of the texts.
+
+        Raises:
+            ArtifactError: there are none, or they are of other rows.
+        """
+        keys = ["id", "seed", "sample"]
+        if self.annotations is None or not self.annotations[keys].equals(self.table[keys]):
+            raise ArtifactError(
+                "the parses are not those of the run's texts", where="annotations", remedy="annotate again"
+            )
+        return self.annotations
 
 
 class Segments(NamedTuple):
@@ -217,8 +231,7 @@ class Task(Protocol):
         """The view under which a batch's target is the text alone, for models that read no source."""
         ...
 
-    @property
-    def writes_words(self) -> bool:
+    def writes_words(self, language: Language) -> bool:
         """Whether its texts are words joined by single spaces, as they are to be parsed; else the parser finds them."""
         ...
 
