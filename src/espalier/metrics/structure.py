@@ -202,7 +202,7 @@ _TEXT_METRICS: Final = (
         _SEEN,
         _JUDGED,
         signature_of("in-training", of="whole texts"),
-        "no training lines to compare with",
+        "no training lines",
     ),
 )
 

@@ -262,11 +262,8 @@ def _prompts(data: StructureData) -> list[int]:
 def _lines(train: StructureData) -> set[tuple[str, ...]]:
     """The tokens of each line of training."""
     target, token = train.columns["target"], train.vocabulary.token
-    tokens = [token(identity) for identity in target.flat.tolist()]
-    return {
-        tuple(tokens[start:end])
-        for start, end in zip(target.offsets[:-1].tolist(), target.offsets[1:].tolist(), strict=True)
-    }
+    tokens, bounds = [token(identity) for identity in target.flat.tolist()], target.offsets.tolist()
+    return {tuple(tokens[start:end]) for start, end in zip(bounds[:-1], bounds[1:], strict=True)}
 
 
 def _symbols(

@@ -42,7 +42,7 @@ class TemplateState:
 
 
 class InTemplate:
-    """The prompt's tokens, then tokens up to the end mark. Specials are never written, but for unknown words of prompts.
+    """The prompt's tokens, then tokens up to the end mark. Of specials, prompts alone may have the unknown word.
 
     Args:
         prompt: whether the first tokens of a template are given, as many as its batch says.
