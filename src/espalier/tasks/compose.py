@@ -7,6 +7,7 @@ all models. Every text starts with its prompt; `frame` makes its length exact, i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -263,7 +264,7 @@ def _lines(train: StructureData) -> set[tuple[str, ...]]:
     """The tokens of each line of training."""
     target, token = train.columns["target"], train.vocabulary.token
     tokens, bounds = [token(identity) for identity in target.flat.tolist()], target.offsets.tolist()
-    return {tuple(tokens[start:end]) for start, end in zip(bounds[:-1], bounds[1:], strict=True)}
+    return {tuple(tokens[start:end]) for start, end in pairwise(bounds)}
 
 
 def _symbols(
