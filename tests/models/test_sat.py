@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from espalier.datasets.structure.data import StructureBatch, StructureData
-from espalier.datasets.structure.vocabulary import SPECIAL, StructureVocabulary
+from espalier.datasets.structure.vocabulary import SPECIAL, TOPIC, StructureVocabulary
 from espalier.datasets.vocabulary import BOS, PAD
-from espalier.models.sat import SAT
+from espalier.models.sat import SAT, after_topic
 from espalier.models.sat_config import SATConfig
 
 VOC = StructureVocabulary(tuple("灯山桥雨石令舟"), "zh", {"pc": tuple("SBEM"), "pos": ("n", "v", "r", "d", "p")})
@@ -29,6 +29,9 @@ VARIANTS: list[dict[str, Any]] = [
     {**BOTH, "structure": "add"},
     {"structure": "biased", "places": "sinusoid", "norm": "pre"},
     {"structures": ()},
+    {**BOTH, "topic": True, "structure": "biased"},
+    {"topic": True, "structure": "add", "norm": "pre"},
+    {"topic": True, "structures": ()},
 ]
 
 
@@ -36,7 +39,7 @@ VARIANTS: list[dict[str, Any]] = [
 def data() -> StructureData:
     columns = {
         "target": [VOC.encode(text) for text, _, _ in TEXTS],
-        "topic": [[]] * len(TEXTS),
+        "topic": [[], [6, TOPIC], [5, 7, 8, TOPIC], [9, TOPIC]],
         "prompt": [[0]] * len(TEXTS),
         "pc": [VOC.encode_symbols("pc", pc) for _, pc, _ in TEXTS],
         "pos": [VOC.encode_symbols("pos", pos) for _, _, pos in TEXTS],
@@ -62,7 +65,9 @@ def batch_of(model: SAT, data: StructureData, indices: np.ndarray = ALL) -> Stru
 @torch.no_grad()
 def logits(model: SAT, batch: StructureBatch) -> Tensor:
     """(batch, time, text size), the padding's included."""
-    return model._logits(model._hidden(batch))
+    places = (batch.topic != PAD).sum(1, keepdim=True) + torch.arange(batch.target.shape[1])
+    found = model._logits(model._hidden(after_topic(batch)))
+    return torch.stack([row[own] for row, own in zip(found, places, strict=True)])
 
 
 def with_symbol(batch: StructureBatch, name: str, row: int, place: int) -> StructureBatch:
@@ -155,6 +160,19 @@ def test_a_model_reads_the_structures_that_it_names_alone(data: StructureData) -
     gpt2 = build(structures=())
     assert not batch_of(gpt2, data).structures
     assert not [name for name, _ in gpt2.named_parameters() if "structure" in name or "encoder" in name]
+
+
+def test_a_topic_stands_before_its_text_has_no_target_and_changes_all_of_it(data: StructureData) -> None:
+    model = build(**BOTH, topic=True)
+    batch = batch_of(model, data)
+    whole = after_topic(batch)
+    assert whole.inputs[1].tolist() == [6, TOPIC, *batch.inputs[1].tolist(), PAD, PAD]
+    assert whole.target[1].tolist() == [PAD, PAD, *batch.target[1].tolist(), PAD, PAD]
+    assert whole.structures["pc"][2, :4].tolist() == [SPECIAL] * 4
+    topic = batch.topic.clone()
+    topic[1, 0] = 8
+    changed = logits(model, replace(batch, topic=topic))
+    assert all(differs(logits(model, batch)[1], changed[1])) and torch.equal(logits(model, batch)[2], changed[2])
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------

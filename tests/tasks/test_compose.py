@@ -189,9 +189,9 @@ def test_parses_of_other_texts_are_refused(split: tuple[Ready, Any], model: SAT)
     table = base(split, model)
     found = outputs(table, split[1], [""] * 4, [""] * 4)
     assert found.annotations is not None
-    for annotations in (None, found.annotations.iloc[::-1]):
+    for parses in (None, found.annotations.iloc[::-1]):
         with pytest.raises(ArtifactError, match="the parses are not those of the run's texts; annotate again"):
-            TASK.statistics(Outputs(**{**vars(found), "annotations": annotations}), ComposeScoring())
+            TASK.statistics(Outputs(**{**vars(found), "annotations": parses}), ComposeScoring())
 
 
 # --- rows without a model --------------------------------------------------------------------------------------------

@@ -122,12 +122,20 @@ class Attention(nn.Module):
         return KeyValues(_room(*shape, like), _room(*shape, like))
 
     def step(
-        self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None, *, factors: Factors | None = None
+        self,
+        x: Tensor,
+        past: KeyValues,
+        time: int,
+        memory: Tensor | None = None,
+        *,
+        bias: Tensor | None = None,
+        factors: Factors | None = None,
     ) -> Tensor:
         """Attend from one place `x`, (batch, 1, width), to itself and the `time` places before it; append it to `past`.
 
         Args:
             memory: (batch, 1, width) the input of the place's key and value; None means `x`.
+            bias: of the scores of these `time` + 1 places, as for `forward`.
             factors: of the weights of these `time` + 1 places; None means 1.
         """
         if memory is None:
@@ -137,7 +145,7 @@ class Attention(nn.Module):
             projected = self.project_memory(memory)
             key, value = projected.keys, projected.values
         past.write(time, key, value)
-        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False, factors)
+        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], bias, False, factors)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool, factors: Factors | None

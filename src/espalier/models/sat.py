@@ -33,24 +33,27 @@ STD = 0.02
 class SATState:
     """A batch of prefixes of length `time`.
 
-    `symbols`, `last`, `memory` and `real` have one row for each template, shared by its prefixes.
+    `symbols`, `first`, `last`, `memory` and `real` have one row for each template, shared by its prefixes.
     """
 
     time: int
     symbols: Tensor  # (templates, template length, width): equation 7 without positions
+    first: Tensor  # (templates,) the place of the text's first token, after the topic
     last: Tensor  # (templates,) the place that predicts the end mark
     memory: list[KeyValues]
     real: Tensor | None
+    topic: Tensor  # (prefixes, topic length) bool, False at padding: of the first places of `past`
     past: list[KeyValues]
 
     def select(self, index: Tensor) -> SATState:
         """The rows `index`, in that order."""
-        symbols, last, memory, real = self.symbols, self.last, self.memory, self.real
+        symbols, first, last, memory, real = self.symbols, self.first, self.last, self.memory, self.real
         owners = memory_rows(index, len(self.past[0]), len(last))
         if owners is not None:
-            symbols, last = symbols.index_select(0, owners), last.index_select(0, owners)
+            symbols, first, last = (part.index_select(0, owners) for part in (symbols, first, last))
             memory, real = select_all(memory, owners), real.index_select(0, owners) if real is not None else None
-        return SATState(self.time, symbols, last, memory, real, select_all(self.past, index, self.time))
+        topic, filled = self.topic.index_select(0, index), self.topic.shape[1] + self.time
+        return SATState(self.time, symbols, first, last, memory, real, topic, select_all(self.past, index, filled))
 
 
 class SAT(nn.Module):
@@ -86,19 +89,22 @@ class SAT(nn.Module):
 
     def loss(self, batch: StructureBatch, smoothing: float = 0.0) -> Loss:
         """The negative of equation 3, summed over the batch's targets, with label smoothing."""
+        batch = after_topic(batch)
         real = batch.real
         x = self.final_norm(self._hidden(batch)[real])  # only places that have a target
         return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing), real.sum())
 
     def token_losses(self, batch: StructureBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
-        real = batch.real
-        logits = self._logits(self._hidden(batch)[real])
+        whole, real = after_topic(batch), batch.real
+        logits = self._logits(self._hidden(whole)[whole.real])
         losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
         return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
 
     def start(self, batch: StructureBatch) -> SATState:
-        """The state before the first token, with the decoder's keys and values of the encoded structures."""
+        """The state before the first token, with the keys and values of the encoded structures and of the topic."""
+        topic = batch.topic
+        batch = after_topic(batch)
         symbols = self._symbols(batch)
         memory, real = self._memory(batch, symbols)
         known = [
@@ -106,23 +112,34 @@ class SAT(nn.Module):
             for block in self._blocks
             if block.structure_attention is not None and memory is not None
         ]
-        past = [block.attention.empty(len(batch), 32, symbols) for block in self._blocks]  # grows with the text
-        return SATState(0, symbols, batch.real.sum(1) - 1, known, real, past)
+        length = topic.shape[1]
+        past = [
+            block.attention.empty(len(batch), length + 32, symbols) for block in self._blocks
+        ]  # grows with the text
+        if length:
+            x = self._embedded(batch.inputs[:, :length], symbols[:, :length])
+            places = torch.arange(length, device=x.device)[None]
+            for block, own in zip(self._blocks, past, strict=True):
+                x = block.begin(x, own, memory, real, places)
+        first, last = (topic != PAD).sum(1), (batch.inputs != PAD).sum(1) - 1
+        return SATState(0, symbols, first, last, known, real, topic != PAD, past)
 
     def step(self, tokens: Tensor, state: SATState) -> tuple[Tensor, SATState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, text size)."""
-        if state.time >= self.config.positions:
+        length = state.topic.shape[1]
+        if length + state.time >= self.config.positions:
             raise ValueError(f"a text longer than the {self.config.positions} positions of this model")
         # Past its template a text goes on with the symbol of the template's end mark.
-        places = state.last.clamp(max=state.time)
-        x = self.table(tokens) + self.positions.weight[state.time]
+        places = (state.first + state.time).minimum(state.last)
+        given = self.positions.weight[state.first + state.time]
         if self.config.structure == "add":
-            own = state.symbols[torch.arange(len(places), device=tokens.device), places]
-            x = (x.view(len(places), -1, x.shape[1]) + own[:, None]).view_as(x)
-        x = x[:, None]
+            given = given + state.symbols[torch.arange(len(places), device=tokens.device), places]
+        x = self.table(tokens)
+        x = (x.view(len(places), -1, x.shape[1]) + given[:, None]).view(len(tokens), 1, -1)
+        shown = F.pad(state.topic, (0, state.time + 1), value=True)[:, None, None] if length else None
         for number, block in enumerate(self._blocks):
             memory = state.memory[number] if state.memory else None
-            x = block.step(x, state.past[number], state.time, memory, state.real, places[:, None])
+            x = block.step(x, state.past[number], length + state.time, memory, state.real, places[:, None], shown)
         return F.log_softmax(self._logits(x[:, 0]).float(), dim=-1), replace(state, time=state.time + 1)
 
     # --- What attention finds ----------------------------------------------------------------------------------------
@@ -133,6 +150,7 @@ class SAT(nn.Module):
 
         One over the template's length is what a head gives that looks nowhere; (batch, 0, heads) without an encoder.
         """
+        batch = after_topic(batch)
         real, found = batch.real, []
 
         def keep(attention: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -156,20 +174,22 @@ class SAT(nn.Module):
         return list(self.decoder)  # type: ignore[arg-type]
 
     def _hidden(self, batch: StructureBatch) -> Tensor:
-        """F_Nd, (batch, time, width)."""
+        """F_Nd, (batch, time, width), of a batch whose topics stand in its rows."""
         time = batch.inputs.shape[1]
         if time > self.config.positions:
             raise ValueError(f"a text of {time} tokens for {self.config.positions} positions")
         symbols = self._symbols(batch)
         memory, real = self._memory(batch, symbols)
-        x = self.table(batch.inputs) + self.positions.weight[:time]  # equation 12
-        if self.config.structure == "add":
-            x = x + symbols
-        x = self._drop(x)
+        x = self._embedded(batch.inputs, symbols)
         places = torch.arange(time, device=x.device)[None]
         for block in self._blocks:
             x = block(x, memory, real, places)
         return x
+
+    def _embedded(self, inputs: Tensor, symbols: Tensor) -> Tensor:
+        """F_0 (equation 12), (batch, time, width)."""
+        x = self.table(inputs) + self.positions.weight[: inputs.shape[1]]
+        return self._drop(x + symbols if self.config.structure == "add" else x)
 
     def _symbols(self, batch: StructureBatch) -> Tensor:
         """The sum of the symbols' embeddings, (batch, time, width): equation 7 without positions."""
@@ -182,7 +202,7 @@ class SAT(nn.Module):
         """H_Ne (equations 7-11), and what hides padding."""
         if not self.config.attends:
             return None, None
-        real = padding_bias(batch.real)
+        real = padding_bias(batch.inputs != PAD)
         x = self._drop(symbols + self.structure_positions.weight[: symbols.shape[1]])
         for block in self.encoder:
             x = block(x, real)
@@ -209,6 +229,23 @@ class SAT(nn.Module):
             elif isinstance(module, nn.Linear):
                 _initial(module.weight, self.config)
                 nn.init.zeros_(module.bias)
+
+
+def after_topic(batch: StructureBatch) -> StructureBatch:
+    """A batch whose rows begin with their topics: `TOPIC` right before the text, no target there, symbol P."""
+    length = batch.topic.shape[1]
+    if not length:
+        return batch
+    time = batch.target.shape[1]
+    shift = (batch.topic != PAD).sum(1, keepdim=True) + torch.arange(time, device=batch.device)
+
+    def moved(row: Tensor, before: Tensor) -> Tensor:
+        return F.pad(before, (0, time)).scatter(1, shift, row)
+
+    none = torch.zeros_like(batch.topic)  # `PAD`, and `SPECIAL`
+    structures = {name: moved(row, none) for name, row in batch.structures.items()}
+    empty = batch.topic[:, :0]
+    return StructureBatch(moved(batch.inputs, batch.topic), moved(batch.target, none), structures, empty, batch.prompt)
 
 
 class _Positions(nn.Module):

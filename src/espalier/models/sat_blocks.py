@@ -62,16 +62,35 @@ class DecoderBlock(nn.Module):
         x = self.attention_residual(x, partial(self.attention, causal=True))
         return self._after_attention(x, memory, real, places)
 
+    def begin(self, x: Tensor, past: KeyValues, memory: Tensor | None, real: Tensor | None, places: Tensor) -> Tensor:
+        """The same for places that stand before the text; their keys and values become the first of `past`."""
+
+        def attend(y: Tensor) -> Tensor:
+            known = self.attention.project_memory(y)
+            past.keys[:, :, : x.shape[1]], past.values[:, :, : x.shape[1]] = known.keys, known.values
+            attended: Tensor = self.attention(y, causal=True)
+            return attended
+
+        return self._after_attention(self.attention_residual(x, attend), memory, real, places)
+
     def step(
-        self, x: Tensor, past: KeyValues, time: int, memory: KeyValues | None, real: Tensor | None, places: Tensor
+        self,
+        x: Tensor,
+        past: KeyValues,
+        time: int,
+        memory: KeyValues | None,
+        real: Tensor | None,
+        places: Tensor,
+        shown: Tensor | None = None,
     ) -> Tensor:
         """The same for the one place at `time`, (batch, 1, width).
 
         Args:
+            shown: (batch, 1, 1, time + 1) bool, False at places of `past` that hold nothing; None if all hold.
             memory: with as many rows as templates; each is shared by equally many consecutive rows of the batch.
             places: (templates, 1).
         """
-        x = self.attention_residual(x, partial(self.attention.step, past=past, time=time))
+        x = self.attention_residual(x, partial(self.attention.step, past=past, time=time, bias=shown))
         if memory is None:
             return self._after_attention(x, None, None, places)
         # The prefixes of a template become the time dimension; the place is the same for all of them.

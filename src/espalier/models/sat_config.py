@@ -21,6 +21,8 @@ class SATConfig(BaseModel):
     #: same, with a learned bias of each head on the place of the token to be predicted. "add": the symbol of that token
     #: is added to the decoder's input, and there is no encoder.
     structure: Literal["attend", "add", "biased"] = "attend"
+    #: Whether topic words and [TOPIC] are read before the text (section 3.4).
+    topic: bool = False
     #: N_e.
     encoder_layers: int = Field(2, ge=1, le=128)
     #: N_d.
@@ -63,4 +65,4 @@ class SATConfig(BaseModel):
     @property
     def view(self) -> StructureView:
         """What this model reads of a text."""
-        return StructureView(self.structures)
+        return StructureView(self.structures, self.topic)

@@ -97,9 +97,20 @@ class ComposeTask:
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
     def inputs(self, ready: Ready, model: Any, decoder: ComposeDecoder, options: RunOptions, seed: int) -> list[Inputs]:
-        """Each template `samples` times. The texts of one group, such as a song, are one cluster."""
+        """Each template `samples` times. The texts of one group, such as a song, are one cluster.
+
+        Raises:
+            ConfigError: a text and its topic may be longer than the model's positions.
+        """
         import numpy as np
 
+        tokens, positions = ready.data.longest(model.config.view) + decoder.extra_tokens, model.config.positions
+        if tokens > positions:
+            raise ConfigError(
+                f"topics and texts of up to {tokens} tokens, of a model that has {positions} positions",
+                where="network.positions",
+                remedy="raise it, or lower decoder.slack",
+            )
         given = _prompts(ready.data) if decoder.prompt == "continue" else [0] * len(ready.records)
         rows = [
             [
