@@ -207,8 +207,8 @@ class ComposeTask:
         table, dev, language = outputs.table, outputs.dev, outputs.language
         parses = outputs.parses()
         names = outputs.facts["structures"].split()
-        wanted = _symbols(names, table["reference_words"], table["reference_tags"], language)
-        found = _symbols(names, parses["target_words"], parses["target_tags"], language)
+        wanted = _symbols(names, table["reference_words"].tolist(), table["reference_tags"].tolist(), language)
+        found = _symbols(names, parses["target_words"].tolist(), parses["target_tags"].tolist(), language)
         families = structure_statistics(
             [tokens_of(text, language) for text in table["reference"]],
             [tokens_of(text, language) for text in table["text"]],
