@@ -107,8 +107,8 @@ def run(key: str) -> None:
 def _fitted(train: Any, view: Any) -> NGram:
     """An n-gram model of the targets of the training split."""
     places = np.arange(len(train))
-    targets = [train.batch(places[start : start + ROWS], view).target for start in range(0, len(places), ROWS)]
-    return NGram.fit(NGramConfig(view), train.vocabulary, targets, train.vocabulary.text_size)
+    batches = [train.batch(places[start : start + ROWS], view) for start in range(0, len(places), ROWS)]
+    return NGram.fit(NGramConfig(view), train.vocabulary, batches, train.vocabulary.text_size)
 
 
 def _published(

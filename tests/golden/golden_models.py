@@ -181,7 +181,7 @@ def ngram(_: Path) -> Any:
     whole = examples.batch(np.arange(len(TEXTS)), View())
     made = []
     for order in (1, 3):
-        model = NGram.fit(NGramConfig(View(), order=order), VOC, [whole.target], VOC.text_size)
+        model = NGram.fit(NGramConfig(View(), order=order), VOC, [whole], VOC.text_size)
         _, state = model.step(whole.inputs[:, 0], model.start(whole))
         logs, _ = model.step(whole.inputs[:, 1], state)
         made.append([model.token_losses(whole).sum(1).tolist(), logs[0, 3:9].tolist()])

@@ -42,7 +42,7 @@ def padded(rows: list[list[int]]) -> Batch:
 
 
 def fitted(rows: list[list[int]], order: int) -> NGram:
-    return NGram.fit(NGramConfig(None, order), None, [padded(rows).target], SIZE)
+    return NGram.fit(NGramConfig(None, order), None, [padded(rows)], SIZE)
 
 
 def plain(rows: list[list[int]], order: int, history: tuple[int, ...], word: int) -> float:
@@ -141,6 +141,78 @@ def test_it_writes_what_it_has_read_and_the_state_follows_a_selection() -> None:
     assert state.select(torch.tensor([1, 1, 0])).history[:, -1].tolist() == [B, B, A]
 
 
-def test_ids_that_do_not_fit_63_bits_are_refused() -> None:
-    with pytest.raises(ValueError, match="do not fit 63 bits"):
-        NGram.fit(NGramConfig(None, 3), None, [], 2**21 + 1)
+def test_many_ids_and_long_histories_do_not_overflow() -> None:
+    # 2^21 ids to the power of five are 2^105; the last token of a long history must still tell.
+    rows = [[A, B, C, A, B], [2**21 - 1, B, C, A, C]]
+    model = NGram.fit(NGramConfig(None, 5), None, [padded(rows)], 2**21)
+    losses = model.token_losses(padded([[A, B, C, A, B], [2**21 - 1, B, C, A, B]]))[:, 4]
+    assert losses[0] < losses[1]
+
+
+@dataclass
+class Structured(Batch):
+    structures: dict[str, Tensor]
+
+
+class Symbols:
+    """A vocabulary whose every structure has the special symbol and two others."""
+
+    def symbol_count(self, structure: str) -> int:
+        return 3
+
+
+def structured(rows: list[list[int]], symbols: dict[str, list[list[int]]]) -> Structured:
+    target = padded(rows).target
+    width = target.shape[1]
+    tables = {name: torch.tensor([[*row, *[0] * (width - len(row))] for row in table])
+              for name, table in symbols.items()}  # fmt: skip
+    return Structured(target, tables)
+
+
+def test_a_symbol_is_the_last_part_of_a_history_to_be_left_out() -> None:
+    # Symbols: A 1, B and C 2, the end mark 0. Grams with a word of history and the symbol: <1A 2, A2B 1, A2C 1, B0$ 1,
+    # C0$ 1: D = 4 / (4 + 2) = 2/3. With the symbol alone, words before it counted once each: 1A 1, 2B 1, 2C 1, 0$ 2:
+    # D = 3 / (3 + 2) = 3/5. Words, symbols counted once each: A, B, C, $ 1: none has two, D = 1/2.
+    model = NGram.fit(NGramConfig(None, 2), Symbols(), [structured([[A, B], [A, C]], {"pos": [[1, 2], [1, 2]]})], SIZE)
+    word = 0.5 / 4 + 0.5 / 6
+    b_of_2 = (1 - 3 / 5) / 2 + 3 / 5 * word
+    b_after_a = (1 - 2 / 3) / 2 + 2 / 3 * b_of_2
+    end_of_0 = (2 - 3 / 5) / 2 + 3 / 10 * word
+    read = model.token_losses(structured([[A, B], [C, B, B]], {"pos": [[1, 2], [2, 2, 1]]})).exp().reciprocal()
+    assert read[0, 1].item() == pytest.approx(b_after_a)
+    # After C the word before is new with the symbol 2, which then tells alone; B never has the symbol 1.
+    assert read[1].tolist() == pytest.approx([b_of_2, b_of_2, 3 / 5 * word, 1 / 3 + 2 / 3 * end_of_0])
+
+
+def test_modified_smoothing_has_the_discounts_worked_out_by_hand() -> None:
+    # 21 words: 10 come once, 5 twice, 3 three times, 2 four times, 1 five times: n = 10, 5, 3, 2, and Y = 1/2. With
+    # the 42 end marks 84 tokens are counted, 22 of them different, 7 of which come three times or more.
+    counts = [1] * 10 + [2] * 5 + [3] * 3 + [4] * 2 + [5]
+    rows = [[word] for word, times in enumerate(counts, start=5) for _ in range(times)]
+    model = NGram.fit(NGramConfig(None, 1, discounts=3), None, [padded(rows)], 40)
+    one, two, more = 1 - 2 / 2 * 5 / 10, 2 - 3 / 2 * 3 / 5, 3 - 4 / 2 * 2 / 3
+    lower = (10 * one + 5 * two + 7 * more) / 84 / 38
+    read = model.token_losses(padded([[5], [15], [20], [25]])).neg().exp()
+    assert read[:, 0].tolist() == pytest.approx(
+        [(n - d) / 84 + lower for n, d in ((1, one), (2, two), (3, more), (5, more))]
+    )
+    assert read[:, 1].tolist() == pytest.approx([(42 - more) / 84 + lower] * 4)
+
+
+@given(rows_of_words, st.integers(1, 3), st.data())
+def test_what_is_written_under_a_template_has_the_likelihood_of_what_is_read(
+    rows: list[list[int]], order: int, draw: st.DataObject
+) -> None:
+    symbols = [draw.draw(st.lists(st.integers(1, 2), min_size=len(row), max_size=len(row))) for row in rows]
+    batch = structured(rows, {"pc": symbols, "pos": symbols[::-1] if len({*map(len, rows)}) == 1 else symbols})
+    model = NGram.fit(NGramConfig(None, order), Symbols(), [batch], SIZE)
+    losses, state, last = model.token_losses(batch), model.start(batch), torch.full((len(rows),), BOS)
+    for place in range(batch.target.shape[1] + 1):
+        scores, state = model.step(last, state)
+        assert torch.allclose(scores.exp().sum(1), torch.ones(len(rows)), atol=1e-5)
+        if place < batch.target.shape[1]:
+            last = batch.target[:, place]
+            own = -scores[torch.arange(len(rows)), last]
+            assert torch.allclose(own[batch.real[:, place]].double(), losses[batch.real[:, place], place], atol=1e-4)
+        else:  # past the template, where the symbol is that of the end mark
+            assert (scores[:, EOS] > -torch.inf).all()

@@ -222,7 +222,7 @@ def test_recall_asks_for_the_largest_pointwise_mutual_information(kind: str) -> 
 
 def test_a_model_that_does_not_read_the_post_is_at_chance() -> None:
     view = DialogueView("chain")
-    model = NGram.fit(NGramConfig(view), VOC, [DATA.batch(np.arange(14), view).target], VOC.text_size)
+    model = NGram.fit(NGramConfig(view), VOC, [DATA.batch(np.arange(14), view)], VOC.text_size)
     found = recalls(model, DATA, POSTS, REPLIES, np.arange(14))
     assert found.tolist() == [0.1] * 14
 

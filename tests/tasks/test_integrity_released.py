@@ -50,7 +50,7 @@ def test_the_released_outputs_and_broken_references_are_worse_than_the_reference
     vocabulary = VerseVocabulary.build("".join(train).replace("\n", ""), "zh", min_count=1, units=1, length=1)
     data = JUDGE.read(train, vocabulary)
     batch = data.batch(np.arange(len(train)), View())
-    judge = NGram.fit(NGramConfig(View()), vocabulary, [batch.target], vocabulary.text_size)
+    judge = NGram.fit(NGramConfig(View()), vocabulary, [batch], vocabulary.text_size)
     human = integrity(judge, references)
     for number in range(1, 6):
         released = (folder / f"res4end{number}.txt").read_text("utf-8").strip("\n").split("\n")

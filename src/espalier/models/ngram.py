@@ -1,19 +1,22 @@
 """An n-gram model with interpolated Kneser-Ney smoothing (Chen and Goodman 1999, section 3), over the chain contract.
 
-    P(w | h) = max(c(h w) - D, 0) / c(h .) + D N1+(h .) / c(h .) P(w | h')
+    P(w | h) = max(c(h w) - D, 0) / c(h .) + r(h) P(w | h')
 
-where h' is h without its first token, c counts occurrences for the highest order and distinct predecessors below it
-("continuations"), N1+(h .) is how many different tokens follow h, and D = n1 / (n1 + 2 n2) from how many n-grams of the
-order have a count of one and of two. Below the unigrams stands the uniform distribution over what can be written.
+where h' is h without its farthest token, c counts occurrences for the longest histories and distinct predecessors below
+("continuations"), and r(h) is what the discounts D take from h. D = n1 / (n1 + 2 n2) from how many n-grams of a length
+have a count of one and of two, or, modified, one discount each for counts of one, of two, and of three and more. Below
+the histories of no token stands the uniform distribution over what can be written.
 
-It reads no source: a baseline of a language model of the targets.
+It reads no source: a baseline of a language model of the targets. Where the batches have structures (SAT), the symbol
+of the token that is predicted is known too: it is the part of the history nearest to it, so the last to be left out.
+With one word of history, P(w | w_-1 s) rests on P(w | s), and that on P(w).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,128 +27,180 @@ from espalier.datasets.vocabulary import BOS, PAD
 from espalier.models.contract import Loss
 
 IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 #: The number of places whose likelihood is computed at once.
 PLACES_PER_SLICE = 65_536
 
 
 @dataclass(frozen=True)
 class NGramConfig:
-    """Settings of the model; `view` is that of the batches that it reads."""
+    """Settings of the model.
+
+    Attributes:
+        view: that of the batches that it reads.
+        order: the length of its n-grams; a symbol of the predicted token is not counted.
+        discounts: 1, or 3 for modified Kneser-Ney smoothing.
+    """
 
     view: Any
     order: int = 3
+    discounts: Literal[1, 3] = 1
     width: int = 1
     positions: int = 2**31
 
 
 @dataclass(frozen=True)
-class _Order:
-    """The n-grams of one order, sorted by history and token.
+class _Level:
+    """The n-grams with histories of one length, sorted by history and token.
+
+    A history is numbered by its place in `histories`. There it stands as the number of the history without its farthest
+    part, times the model's radix, plus that part: so numbers of any length fit 63 bits.
 
     Attributes:
-        histories: (h,) packed, ascending.
+        histories: (h,) ascending.
         starts: (h + 1,) where the tokens of each history begin.
+        grams: (n,) number of the history times the number of ids, plus the token; ascending.
         tokens: (n,) the tokens that follow, ascending within a history.
         shares: (n,) max(c(h w) - D, 0) / c(h .).
-        rests: (h,) the weight of the lower order: D N1+(h .) / c(h .), 1 minus the history's shares.
+        rests: (h,) the weight of the shorter history: 1 minus the history's shares.
     """
 
     histories: IntArray
     starts: IntArray
+    grams: IntArray
     tokens: IntArray
-    shares: npt.NDArray[np.float64]
-    rests: npt.NDArray[np.float64]
+    shares: FloatArray
+    rests: FloatArray
 
     @classmethod
-    def of(cls, keys: IntArray, counts: IntArray, size: int) -> Self:
-        """From packed n-grams, ascending, and how often each was counted."""
-        once, twice = int((counts == 1).sum()), int((counts == 2).sum())
-        # With too few n-grams to estimate it, the discount is half a count.
-        discount = once / (once + 2 * twice) if once and twice else 0.5
-        histories, starts = np.unique(keys // size, return_index=True)
-        starts = np.append(starts, len(keys))
-        if not len(keys):
-            return cls(histories, starts, keys, np.zeros(0), np.zeros(0))
+    def of(cls, histories: IntArray, grams: IntArray, counts: IntArray, size: int, discounts: int) -> Self:
+        """From the n-grams, ascending, and how often each was counted."""
+        starts = np.searchsorted(grams, np.arange(len(histories) + 1) * size)
+        if not len(grams):
+            return cls(histories, starts, grams, grams, np.zeros(0), np.zeros(0))
         totals = np.add.reduceat(counts, starts[:-1]).astype(np.float64)
-        shares = np.maximum(counts - discount, 0) / np.repeat(totals, np.diff(starts))
+        shares = np.maximum(counts - _discounts(counts, discounts), 0) / np.repeat(totals, np.diff(starts))
         rests = 1 - np.add.reduceat(shares, starts[:-1])
-        return cls(histories, starts, keys % size, shares, rests)
+        return cls(histories, starts, grams, grams % size, shares, rests)
 
-    def places(self, histories: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-        """(n,) the index of each history, and whether the order has it."""
+    def extend(self, numbers: IntArray, known: npt.NDArray[np.bool_], parts: IntArray, radix: int) -> Any:
+        """The numbers here of shorter histories with one more part, and which of them the level has."""
         if not len(self.histories):
-            return np.zeros(len(histories), np.int64), np.zeros(len(histories), bool)
-        places = np.searchsorted(self.histories, histories).clip(max=len(self.histories) - 1)
-        return places, self.histories[places] == histories
+            return numbers, np.zeros_like(known)
+        wanted = numbers * radix + parts
+        places = np.searchsorted(self.histories, wanted).clip(max=len(self.histories) - 1)
+        return places, known & (self.histories[places] == wanted)
+
+
+def _discounts(counts: IntArray, discounts: int) -> FloatArray:
+    """The discount of each count (equation 26 of Chen and Goodman for three).
+
+    Where too few n-grams were counted to estimate three, or one, it is one, or half a count.
+    """
+    n1, n2, n3, n4 = (int((counts == times).sum()) for times in range(1, 5))
+    if not (n1 and n2):
+        return np.full(len(counts), 0.5)
+    one = n1 / (n1 + 2 * n2)
+    if discounts == 3 and n3 and n4:
+        three = np.array([1 - 2 * one * n2 / n1, 2 - 3 * one * n3 / n2, 3 - 4 * one * n4 / n3])
+        if (three >= 0).all():
+            return three[counts.clip(max=3) - 1]
+    return np.full(len(counts), one)
 
 
 @dataclass
 class NGramState:
-    """(prefixes, order - 1) the last tokens of each prefix."""
+    """What is known of some prefixes.
+
+    Attributes:
+        history: (prefixes, order - 1) the last tokens of each, the last token last.
+        contexts: (prefixes, time) the symbols of all tokens, those to come too; width 0 without structures.
+        place: the number of tokens that were read, `BOS` included.
+    """
 
     history: IntArray
+    contexts: IntArray
+    place: int = 0
 
     def select(self, index: Tensor) -> NGramState:
         """The rows `index`, in that order."""
-        return NGramState(self.history[index.cpu().numpy()])
+        rows = index.cpu().numpy()
+        return replace(self, history=self.history[rows], contexts=self.contexts[rows])
 
 
 class NGram:
     """The model, fitted to rows of targets."""
 
-    def __init__(self, config: NGramConfig, vocabulary: Any, orders: Sequence[_Order], size: int) -> None:
+    def __init__(self, config: NGramConfig, vocabulary: Any, levels: Sequence[_Level], size: int, radix: int) -> None:
         self.config, self.vocabulary, self.size = config, vocabulary, size
-        self._orders = orders
+        self._levels, self._radix = levels, radix
         uniform = np.full(size, 1 / (size - 2))
         uniform[[PAD, BOS]] = 0.0  # never written
-        unigrams = orders[0]
-        self._unigrams = unigrams.rests[0] * uniform if len(unigrams.rests) else uniform
-        self._unigrams[unigrams.tokens] += unigrams.shares
+        words = levels[0]
+        self._unigrams = words.rests[0] * uniform if len(words.rests) else uniform
+        self._unigrams[words.tokens] += words.shares
 
     @classmethod
-    def fit(cls, config: NGramConfig, vocabulary: Any, targets: Sequence[Tensor], size: int) -> Self:
+    def fit(cls, config: NGramConfig, vocabulary: Any, batches: Sequence[Any], size: int) -> Self:
         """Count the n-grams of targets, each after `order` - 1 times `BOS`.
 
         Args:
-            targets: batches of (batch, time) ids with their end mark, padded with `PAD` on the right.
-            size: the number of output ids; `size` ** `order` must fit 63 bits.
+            batches: with targets that end with their end mark, padded with `PAD` on the right; and the symbols of the
+                view's structures, if it has any.
+            size: the number of output ids.
         """
-        if size**config.order >= 2**63:
-            raise ValueError(f"{size} ids to the power of {config.order} do not fit 63 bits")
-        powers = size ** np.arange(config.order - 1, -1, -1, dtype=np.int64)
-        packed = [np.zeros(0, np.int64)]
-        for batch in targets:
-            rows = batch.cpu().numpy()
-            packed.append(_grams(rows, config.order)[rows != PAD] @ powers)
-        keys, counts = np.unique(np.concatenate(packed), return_counts=True)
-        orders = [_Order.of(keys, counts, size)]
-        for length in range(config.order - 1, 0, -1):
-            # A lower order counts each distinct longer n-gram once.
-            keys, counts = np.unique(keys % size**length, return_counts=True)
-            orders.append(_Order.of(keys, counts, size))
-        return cls(config, vocabulary, orders[::-1], size)
+        targets, histories, radix = list[IntArray](), list[IntArray](), size
+        for batch in batches:
+            rows = batch.target.cpu().numpy()
+            contexts, kinds = _contexts(batch, vocabulary)
+            radix = max(radix, kinds)
+            targets.append(rows[rows != PAD])
+            histories.append(_histories(rows, contexts, config.order)[rows != PAD])
+        if not batches:
+            return cls(
+                config, vocabulary, [_Level.of(*[np.zeros(0, np.int64)] * 3, size, 1)] * config.order, size, radix
+            )
+        history, target = np.concatenate(histories), np.concatenate(targets)
+        numbers, tables = np.zeros(len(target), np.int64), [np.zeros(1, np.int64)]
+        for part in history.T:
+            table, numbers = np.unique(numbers * radix + part, return_inverse=True)
+            tables.append(table)
+        grams, counts = np.unique(numbers * size + target, return_counts=True)
+        levels = [_Level.of(tables[-1], grams, counts, size, config.discounts)]
+        for table, longer in zip(tables[-2::-1], tables[:0:-1], strict=True):
+            # A shorter history counts each distinct longer one once.
+            shorter = longer[grams // size] // radix
+            grams, counts = np.unique(shorter * size + grams % size, return_counts=True)
+            levels.append(_Level.of(table, grams, counts, size, config.discounts))
+        return cls(config, vocabulary, levels[::-1], size, radix)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def start(self, batch: Any) -> NGramState:
         """The state before the first token; `step` reads `BOS` first."""
-        return NGramState(np.full((len(batch), self.config.order - 1), BOS))
+        contexts, _ = _contexts(batch, self.vocabulary)
+        return NGramState(np.full((len(batch), self.config.order - 1), BOS), contexts)
 
     def step(self, tokens: Tensor, state: NGramState) -> tuple[Tensor, NGramState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, ids)."""
-        history = np.concatenate([state.history, tokens.cpu().numpy()[:, None]], axis=1)[:, 1:]
+        words = np.concatenate([state.history, tokens.cpu().numpy()[:, None]], axis=1)[:, 1:]
+        # What comes after the last symbol has that of the end mark.
+        symbols = state.contexts[:, state.place : state.place + 1]
+        if state.contexts.shape[1] and not symbols.shape[1]:
+            symbols = np.zeros((len(words), 1), np.int64)
         with np.errstate(divide="ignore"):
-            scores = np.log(self._distributions(history))
-        return torch.from_numpy(scores).float().to(tokens.device), NGramState(history)
+            scores = np.log(self._distributions(np.concatenate([symbols, words[:, ::-1]], axis=1)))
+        read = NGramState(words, state.contexts, state.place + 1)
+        return torch.from_numpy(scores).float().to(tokens.device), read
 
     def token_losses(self, batch: Any) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         target, losses = batch.target.cpu().numpy(), np.zeros(batch.target.shape)
-        grams = _grams(target, self.config.order)
+        histories = _histories(target, _contexts(batch, self.vocabulary)[0], self.config.order)
         rows, places = np.nonzero(target != PAD)
         for start in range(0, len(rows), PLACES_PER_SLICE):
             part = rows[start : start + PLACES_PER_SLICE], places[start : start + PLACES_PER_SLICE]
-            losses[part] = -np.log(self._probabilities(grams[part][:, :-1], target[part]))
+            losses[part] = -np.log(self._probabilities(histories[part], target[part]))
         return torch.from_numpy(losses).to(batch.device)
 
     def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
@@ -154,38 +209,53 @@ class NGram:
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
-    def _distributions(self, history: IntArray) -> npt.NDArray[np.float64]:
-        """(n, order - 1) histories to (n, ids) probabilities."""
-        probabilities = np.repeat(self._unigrams[None], len(history), axis=0)
-        for length, order in enumerate(self._orders[1:], start=1):
-            places, known = order.places(self._pack(history[:, -length:]))
+    def _distributions(self, histories: IntArray) -> FloatArray:
+        """(n, parts) histories, the nearest part first, to (n, ids) probabilities."""
+        probabilities = np.repeat(self._unigrams[None], len(histories), axis=0)
+        for level, numbers, known in self._walk(histories):
             rows = np.flatnonzero(known)
-            probabilities[rows] *= order.rests[places[rows], None]
-            starts, counts = order.starts[places[rows]], np.diff(order.starts)[places[rows]]
+            probabilities[rows] *= level.rests[numbers[rows], None]
+            starts, counts = level.starts[numbers[rows]], np.diff(level.starts)[numbers[rows]]
             inside = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-            probabilities[np.repeat(rows, counts), order.tokens[inside]] += order.shares[inside]
+            probabilities[np.repeat(rows, counts), level.tokens[inside]] += level.shares[inside]
         return probabilities
 
-    def _probabilities(self, history: IntArray, tokens: IntArray) -> npt.NDArray[np.float64]:
-        """(n,) probabilities of `tokens` after (n, order - 1) histories."""
+    def _probabilities(self, histories: IntArray, tokens: IntArray) -> FloatArray:
+        """(n,) probabilities of `tokens` after (n, parts) histories, the nearest part first."""
         probabilities = self._unigrams[tokens]
-        for length, order in enumerate(self._orders[1:], start=1):
-            packed = self._pack(history[:, -length:])
-            places, known = order.places(packed)
-            if not len(order.tokens):
+        for level, numbers, known in self._walk(histories):
+            if not len(level.grams):
                 continue
-            keys = np.repeat(order.histories, np.diff(order.starts)) * self.size + order.tokens
-            ngrams = packed * self.size + tokens
-            at = np.searchsorted(keys, ngrams).clip(max=len(keys) - 1)
-            share = np.where(keys[at] == ngrams, order.shares[at], 0.0)
-            probabilities = np.where(known, share + order.rests[places] * probabilities, probabilities)
+            wanted = numbers * self.size + tokens
+            at = np.searchsorted(level.grams, wanted).clip(max=len(level.grams) - 1)
+            share = np.where(level.grams[at] == wanted, level.shares[at], 0.0)
+            probabilities = np.where(known, share + level.rests[numbers] * probabilities, probabilities)
         return probabilities
 
-    def _pack(self, history: IntArray) -> IntArray:
-        return history @ self.size ** np.arange(history.shape[1] - 1, -1, -1, dtype=np.int64)
+    def _walk(self, histories: IntArray) -> Iterator[tuple[_Level, IntArray, npt.NDArray[np.bool_]]]:
+        """Each level of histories, from the shortest, with the numbers of the histories there, and which it has."""
+        numbers, known = np.zeros(len(histories), np.int64), np.ones(len(histories), bool)
+        for level, parts in zip(self._levels[1:], histories.T, strict=True):
+            numbers, known = level.extend(numbers, known, parts, self._radix)
+            yield level, numbers, known
 
 
-def _grams(target: IntArray, order: int) -> IntArray:
-    """(batch, time) to (batch, time, order): the tokens before each target, and the target."""
+def _contexts(batch: Any, vocabulary: Any) -> tuple[IntArray, int]:
+    """(batch, time) one number for the symbols of each target, 0 for specials; and how many there are.
+
+    The width is 0 if the batch has no structures.
+    """
+    contexts, kinds = np.zeros(batch.target.shape, np.int64), 1
+    structures = getattr(batch, "structures", {})
+    for name, symbols in structures.items():
+        contexts = contexts * vocabulary.symbol_count(name) + symbols.cpu().numpy()
+        kinds *= vocabulary.symbol_count(name)
+    return (contexts if structures else contexts[:, :0]), kinds
+
+
+def _histories(target: IntArray, contexts: IntArray, order: int) -> IntArray:
+    """(batch, time) to (batch, time, parts): the symbol of each target, if any, and the tokens before it backwards."""
     padded = np.concatenate([np.full((len(target), order - 1), BOS), target], axis=1)
-    return np.lib.stride_tricks.sliding_window_view(padded, order, axis=1)
+    before = np.lib.stride_tricks.sliding_window_view(padded, order, axis=1)[..., -2::-1]
+    symbols = contexts.reshape(*target.shape, -1) if contexts.size else np.zeros((*target.shape, 0), np.int64)
+    return np.concatenate([symbols, before], axis=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 #: ASCII punctuation and the characters that `ascii_punctuation` replaces by it.
 ASCII = {
@@ -38,13 +38,17 @@ def is_traditional(text: str) -> bool:
     return simplified(text) != text
 
 
-def simplified(text: str) -> str:
-    """A text with its Traditional characters converted to Simplified ones (OpenCC, t2s)."""
-    return str(_converter().convert(text))
+def simplified(text: str, standard: Literal["t2s", "tw2s"] = "t2s") -> str:
+    """A text with its Traditional characters converted to Simplified ones (OpenCC).
+
+    Args:
+        standard: of the text; "tw2s" is Taiwan's, in which 着 is written 著.
+    """
+    return str(_converter(standard).convert(text))
 
 
 @cache
-def _converter() -> Any:
+def _converter(standard: str) -> Any:
     from opencc import OpenCC
 
-    return OpenCC("t2s")
+    return OpenCC(standard)

@@ -1,0 +1,172 @@
+"""Lyrics: neighbouring lines of Chinese songs as pairs with a comma, each line once in all collections (SAT, 4.2)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from espalier.corpora.readers.files import json_of, lines_of, text_of
+from espalier.corpora.readers.rows import fault_of, quarantined
+from espalier.corpora.records import Quarantined, Sentence
+from espalier.io.errors import ConfigError, DataError
+from espalier.text.language import HAN
+from espalier.text.normalize import simplified
+
+#: The bounds of a line's characters.
+SHORTEST, LONGEST = 2, 20
+#: A line with a colon among so many first characters is a credit or a singer's name.
+_CREDIT: Final = 16
+_TIME = re.compile(r"\[[^\]]*\d[^\]]*\]")
+_BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")
+# Letters of other scripts, digits, and the sign for a sung vowel that goes on.
+_OTHER_SCRIPT = re.compile("[A-Za-z0-9０-９Ａ-Ｚａ-ｚ\u3040-\u30ff~]")
+_NOT_HAN = re.compile(f"[^{HAN}]")
+
+
+class _Song(NamedTuple):
+    """A song, or a chain of verses, with all its lines that are not blank.
+
+    Attributes:
+        titled: whether the first line is its title.
+    """
+
+    id: str
+    origin: str
+    lines: Sequence[str]
+    titled: bool = False
+
+
+def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
+    """Two neighbouring lines of a song, joined by a comma; no line is in two pairs.
+
+    A file tells what a folder holds: `songs.json` (a list of songs with their lines as `lyric`), `lyrics_zh.txt` (pairs
+    of lines, words apart, in Traditional characters of Taiwan; where a pair does not begin with the last one's end,
+    another song or verse begins), or else a file of text for each song at any depth, its title first. What other
+    systems add to archives (`__MACOSX`) is no song.
+
+    Characters are Simplified (tw2s). Time tags, brackets with what is in them, spaces and marks go. Quarantined are
+    titles, credits and singers' names (a colon within 16 characters), lines with Latin letters, kana, digits or "~",
+    those under 2 or over 20 characters, those that came before in any song, and those without a neighbour.
+
+    The id is that of the first line: `<source>-<song>.<line>`. The group is the song, or an earlier one that holds at
+    least half of its lines.
+
+    Args:
+        folders: source names and their folders. Of equal lines the first in their order is kept.
+
+    Raises:
+        ConfigError: no folder.
+        DataError: a folder with none of these files, or a malformed one.
+    """
+    if not folders:
+        raise ConfigError("no source", where="reader lyrics", remedy="give it at least one")
+    groups: dict[str, str] = {}  # of each line
+    for origin, folder in folders.items():
+        for song in _songs(origin, folder):
+            yield from _pairs(song, groups)
+
+
+def _pairs(song: _Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantined]:
+    """The pairs of a song, and its lines that are in none; `groups` learns its lines."""
+    if song.titled and len(song.lines) == 1:
+        yield quarantined(f"{song.id}.0", "title alone", song.lines[0])
+        return
+    cleaned = [clean(line) for line in simplified("\n".join(song.lines), "tw2s").split("\n")]
+    if song.titled:
+        cleaned[0] = "", "title"
+    group = _group(song, [text for text, _ in cleaned if text], groups)
+    before: tuple[str, str] | None = None  # id and text of a line that has no neighbour yet
+    for number, (text, reason) in enumerate(cleaned):
+        id = f"{song.id}.{number}"
+        if text and text in groups:
+            reason = "duplicate"
+        if reason:
+            if before:
+                yield quarantined(before[0], "no neighbour", before[1])
+                before = None
+            yield quarantined(id, reason, song.lines[number])
+            continue
+        groups[text] = group
+        if not before:
+            before = id, text
+            continue
+        yield Sentence(id=before[0], origin=song.origin, language="zh", target=f"{before[1]}，{text}", group=group)
+        before = None
+    if before:
+        yield quarantined(before[0], "no neighbour", before[1])
+
+
+def _group(song: _Song, texts: Sequence[str], groups: Mapping[str, str]) -> str:
+    """The group that holds at least half of a song's lines; else the song is a new one."""
+    shared = Counter(groups[text] for text in texts if text in groups).most_common(1)
+    return shared[0][0] if shared and 2 * shared[0][1] >= len(texts) else song.id
+
+
+def clean(line: str) -> tuple[str, str]:
+    """The Han characters of a line and no reason, or an empty text and the reason why it is none of a song."""
+    if reason := fault_of(line):
+        return "", reason
+    line = _TIME.sub("", line)
+    if re.search("[:：]", line[:_CREDIT]):
+        return "", "credit or name"
+    line = _BRACKETS.sub("", line)
+    if _OTHER_SCRIPT.search(line):
+        return "", "Latin letters, kana or digits"
+    text = _NOT_HAN.sub("", line)
+    if SHORTEST <= len(text) <= LONGEST:
+        return text, ""
+    return "", f"under {SHORTEST} characters" if len(text) < SHORTEST else f"over {LONGEST} characters"
+
+
+def _songs(origin: str, folder: Path) -> Iterator[_Song]:
+    if (file := folder / "songs.json").is_file():
+        yield from _listed(origin, file)
+    elif (file := folder / "lyrics_zh.txt").is_file():
+        yield from _chains(origin, file)
+    else:
+        files = [path for path in sorted(folder.rglob("*.txt")) if _is_own(path.relative_to(folder))]
+        if not files:
+            raise DataError("no songs", file=folder, remedy="run the download stage of its source")
+        for number, path in enumerate(files):
+            lines = _written(text_of(path).split("\n"))
+            if lines:
+                yield _Song(f"{origin}-{number:05d}", origin, lines, titled=True)
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file is a song, and nothing that another system has added to an archive."""
+    return "__MACOSX" not in path.parts and not path.name.startswith("._")
+
+
+def _listed(origin: str, file: Path) -> Iterator[_Song]:
+    songs = json_of(file)
+    if not isinstance(songs, list):
+        raise DataError("not a list of songs", file=file)
+    for number, song in enumerate(songs):
+        lines = song.get("lyric") if isinstance(song, dict) else None
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+            raise DataError("not a song with its lines as lyric", file=file, row=number + 1)
+        if written := _written([part for line in lines for part in line.split("\n")]):
+            yield _Song(f"{origin}-{number:05d}", origin, written)
+
+
+def _chains(origin: str, file: Path) -> Iterator[_Song]:
+    lines = lines_of(file)
+    if len(lines) % 2:
+        raise DataError(f"{len(lines):,} lines are not pairs", file=file)
+    chain, number = list[str](), 0
+    for first, second in zip(lines[::2], lines[1::2], strict=True):
+        if chain and chain[-1] != first:
+            yield _Song(f"{origin}-{number:05d}", origin, chain)
+            chain, number = [], number + 1
+        chain = [*chain, second] if chain else [first, second]
+    if chain:
+        yield _Song(f"{origin}-{number:05d}", origin, chain)
+
+
+def _written(lines: Sequence[str]) -> list[str]:
+    """The lines that are not blank."""
+    return [line.strip() for line in lines if line.strip()]
