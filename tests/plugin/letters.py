@@ -22,7 +22,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -159,10 +159,12 @@ class LetterTask:
     dev_likelihood = False
     judge = None
     likelihood_columns = ("nll", "tokens")
-    text_view = None
 
     def check(self, decoder: LetterDecoder, network: BigramConfig, dataset: Any, samples: int) -> None:
         pass
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        return {"ngram": NGramRow(None)}
 
     def writes_words(self, language: Language) -> bool:
         return False

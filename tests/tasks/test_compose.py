@@ -11,9 +11,11 @@ import torch
 
 from espalier.corpora.records import Sentence
 from espalier.datasets.structure.encode import StructureEncoding, StructureSettings
+from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.metrics.metric import family_scores
+from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
 from espalier.tasks.compose import ComposeDecoder, ComposeScoring, ComposeTask
@@ -207,6 +209,29 @@ def test_the_floor_goes_on_after_the_prompt_with_a_training_line(split: tuple[Re
     again = TASK.baselines(table.iloc[2:], split[0], train, seed=1)["chance"].columns["text"]
     assert list(again) == list(rows["chance"].columns["text"])[2:]  # whatever the other rows are
     assert len({*TASK.baselines(table, split[0], train, seed=2)["chance"].columns["text"], *again}) > 2
+
+
+def test_an_n_gram_model_stands_beside_each_structure_and_writes_under_a_template(split: tuple[Ready, Any]) -> None:
+    ready, train = split
+    rows = TASK.ngrams(train.vocabulary)
+    assert {name: (row.view.structures, row.order) for name, row in rows.items()} == {
+        "ngram": ((), 4),
+        "ngram_pc": (("pc",), 4),
+        "ngram_pos": (("pos",), 4),
+        "ngram_pc_pos": (("pc", "pos"), 4),
+    }
+    nats = {}
+    for name, row in rows.items():
+        config = NGramConfig(row.view, row.order)
+        model = NGram.fit(config, train.vocabulary, [train.batch(np.arange(3), row.view)], train.vocabulary.text_size)
+        (inputs,) = TASK.inputs(ready, model, ComposeDecoder(frame=True), RunOptions(), seed=1)
+        batch = ready.data.batch(inputs.prompts, row.view)
+        found = TASK.generate(model, batch, ComposeDecoder(frame=True), [1, 2, 3, 4])
+        assert [len(hypotheses[0].tokens) for hypotheses in found] == [5, 5, 4, 4]
+        nats[name] = float(TASK.likelihood(model, train.batch(np.arange(3), row.view))["nll"].sum())
+    assert nats["ngram_pc_pos"] < nats["ngram"]  # what is given is no surprise
+    english = StructureVocabulary(("a",), "en", {"pos": ("DT",)})
+    assert {name: row.order for name, row in TASK.ngrams(english).items()} == {"ngram": 5, "ngram_pos": 3}
 
 
 # --- settings --------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import Language, join_tokens, tokens_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.structure.data import StructureBatch, StructureData
+    from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.metrics.metric import Metric
     from espalier.metrics.perplexity import Likelihood
@@ -69,7 +70,19 @@ class ComposeTask:
     dev_likelihood = True
     judge = None
     likelihood_columns = ("nll", "tokens", "word_nll", "words")
-    text_view = StructureView()
+
+    def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
+        """One without structures, one for each structure, and one that is given all: what models must beat.
+
+        The histories are the longest that help: four words or three characters, and two words beside a structure.
+        """
+        words = vocabulary.language == "en"
+        rows = {"ngram": NGramRow(StructureView(), 5 if words else 4)}
+        names = vocabulary.structures
+        for given in [*((name,) for name in names), *([names] if len(names) > 1 else [])]:
+            reads = f"the {' and '.join(given)} of the next token"
+            rows["_".join(["ngram", *given])] = NGramRow(StructureView(given), 3 if words else 4, reads)
+        return rows
 
     def writes_words(self, language: Language) -> bool:
         """English words are parsed as they stand; Chinese is cut into words anew, as whole lines."""

@@ -11,7 +11,7 @@ from espalier.datasets.dialogue.data import DialogueView
 from espalier.datasets.encoding import Settings
 from espalier.io.errors import ConfigError
 from espalier.tasks.dialogue_search import DialogueDecoder, Reply, check_arity, length_of, replies
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.tasks.training_replies import reply_columns, training_replies
 from espalier.text.language import Language
 
@@ -35,7 +35,6 @@ class DialogueTask:
     dev_likelihood = False
     judge = None
     likelihood_columns = ("nll", "words", "exact", "recall")
-    text_view = DialogueView("chain")
 
     def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A search gives at most `beam` replies, and only ternary trees and chains have an order of words."""
@@ -45,6 +44,10 @@ class DialogueTask:
             )
         if network.view.shape == "tree":
             check_arity(network.view.arity)
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """One of the replies' words."""
+        return {"ngram": NGramRow(DialogueView("chain"))}
 
     def writes_words(self, language: Language) -> bool:
         """Texts are words joined by spaces."""

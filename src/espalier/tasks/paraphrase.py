@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -21,7 +21,7 @@ from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
 from espalier.tasks.exemplars import exemplars
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.tasks.training_pairs import TrainingPairs
 from espalier.text.language import Language
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 #: The share of words that the row `noise` replaces.
 NOISE = 0.4
+
+#: A target by itself, for a model that reads no source.
+TEXT_VIEW: Final = PairView(("source",))
 
 
 class PairDecoder(Settings):
@@ -94,7 +97,6 @@ class ParaphraseTask:
     dev_likelihood = False
     judge = None
     likelihood_columns = ("nll", "tokens")
-    text_view = PairView(("source",))
 
     def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
         """Outputs must fit the model's positions, and models of trees need pairs with trees."""
@@ -108,6 +110,10 @@ class ParaphraseTask:
         if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
             raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
         _check_constraint(decoder, view)
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """One of the targets' pieces."""
+        return {"ngram": NGramRow(TEXT_VIEW)}
 
     def writes_words(self, language: Language) -> bool:
         """Texts are words joined by spaces."""
@@ -219,7 +225,7 @@ class ParaphraseTask:
             wanted = ready.data.columns["target_tree"].select(table["id"].map(place_of).to_numpy())
             rows["exemplar"] = BaselineRow(
                 "the training target nearest in size under the reference's template",
-                {"text": _targets(train, exemplars(wanted, train, self.text_view.template))},
+                {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template))},
                 given=("template_kept", "empty", "ted_unparsed"),
             )
         return rows

@@ -160,6 +160,21 @@ class BaselineRow:
     given: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class NGramRow:
+    """One row of a report by an n-gram model that is counted where the report is made.
+
+    Attributes:
+        view: of the batches that it counts, whose targets are texts.
+        order: the length of its n-grams.
+        reads: what it is given besides the text so far, in a few words.
+    """
+
+    view: Any
+    order: int = 3
+    reads: str = "no source"
+
+
 class Judge(Protocol):
     """A language model, trained by itself, that reads what was written and its references."""
 
@@ -226,9 +241,8 @@ class Task(Protocol):
         """The keys of `likelihood`, and of `Inputs.measure`."""
         ...
 
-    @property
-    def text_view(self) -> Any:
-        """The view under which a batch's target is the text alone, for models that read no source."""
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """The n-gram models of the training targets that stand in a report, by name; the first reads no source."""
         ...
 
     def writes_words(self, language: Language) -> bool:

@@ -22,7 +22,7 @@ from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.random_words import RandomWords
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import Language, is_mark, join_tokens
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
@@ -94,7 +94,6 @@ class VerseTask:
     dev_likelihood = True
     judge = VerseJudge()
     likelihood_columns = ("nll", "tokens", "word_nll", "words")
-    text_view = View()
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A text must fit the model's positions, and a free one keeps nothing of its frame."""
@@ -107,6 +106,10 @@ class VerseTask:
                 where="decoder",
                 remedy="raise the model's network.positions, or lower the dataset's max_tokens or decoder.slack",
             )
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """One that reads no frame."""
+        return {"ngram": NGramRow(View())}
 
     def writes_words(self, language: Language) -> bool:
         """Units are cut into words by the parser."""
