@@ -93,18 +93,24 @@ def test_the_prompt_counts_only_where_the_name_says_so() -> None:
         [2],
         {"pc": ([list("BEBE")], [list("BEBE")]), "pos": ([list("nnvv")], [[]])},
         likelihood=NONE,
+        own_weights=[0.25],
         places=0,
         draws=[0],
     )
     assert list(families) == [
         "likelihood:0", "bleu:text", "bleu:text:whole", "bleu:pc", "bleu:pc:whole", "bleu:pos", "bleu:pos:whole",
-        "texts",
+        "own_weight", "texts",
     ]  # fmt: skip
     found = {name: score.value for name, score in family_scores(families, metrics_of, seed=1, resamples=0).items()}
     assert (found["text_bleu_1"], found["text_bleu_1_whole"]) == (0.0, pytest.approx(0.5))
     assert found["pc_bleu_2"] == found["pc_bleu_2_whole"] == pytest.approx(1.0)
     assert found["pos_bleu_1"] == found["pos_bleu_1_whole"] == 0.0  # it could not be tagged
-    assert set(HEADLINE.values()) <= found.keys()
+    assert found["own_weight"] == 0.25 and set(HEADLINE.values()) <= found.keys()
+
+
+def test_models_without_attention_do_not_lower_the_weight_on_the_own_symbol() -> None:
+    assert values("own_weight", np.array([[0.5, 1.0], [0.0, 0.0], [0.2, 1.0]])) == {"own_weight": pytest.approx(0.35)}
+    assert scored("own_weight", np.array([[0.0, 0.0]]))["own_weight"].undefined == "no attention to symbols"
 
 
 # --- length and variety ----------------------------------------------------------------------------------------------
@@ -136,7 +142,7 @@ def test_lists_of_different_lengths_are_refused() -> None:
     with pytest.raises(EspalierError, match="pair them by id"):
         text_statistics([["a"]], [], draws=[])
     with pytest.raises(EspalierError, match="pair them by id"):
-        structure_statistics([["a"]], [["a"]], [], {}, likelihood=NONE, places=0, draws=[0])
+        structure_statistics([["a"]], [["a"]], [], {}, likelihood=NONE, own_weights=[0.0], places=0, draws=[0])
 
 
 def test_names_of_one_metric_are_never_those_of_another() -> None:

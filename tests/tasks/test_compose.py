@@ -121,6 +121,7 @@ def test_the_end_mark_counts_in_one_of_two_likelihoods(split: tuple[Ready, Any],
     assert found["tokens"].tolist() == [6, 6, 5, 5] and found["words"].tolist() == [5, 5, 4, 4]
     ends = model.token_losses(batch).double()[batch.target == EOS]
     assert torch.allclose(found["nll"] - found["word_nll"], ends)
+    assert torch.equal(found["own_weight"], model.own_weights(batch).amax((1, 2)))
 
 
 def test_records_of_a_song_are_one_cluster(split: tuple[Ready, Any], model: SAT) -> None:

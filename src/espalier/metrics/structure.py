@@ -37,12 +37,21 @@ HEADLINE: Final = {
     "pos2": "pos_bleu_2",
     "len0": "length_within_0",
     "seen": "in_training",
+    "own": "own_weight",
 }
 
 #: The differences of length that are counted as right (table 6).
 DELTAS: Final = (0, 2, 4)
 
-_FAMILIES: Final = ("likelihood:42", "likelihood:42:dev", "bleu:text", "bleu:pos", "bleu:pos:whole", "texts")
+_FAMILIES: Final = (
+    "likelihood:42",
+    "likelihood:42:dev",
+    "bleu:text",
+    "bleu:pos",
+    "bleu:pos:whole",
+    "own_weight",
+    "texts",
+)
 _ORDERS: Final = (1, 2)
 _BLEU: Final = 10  # the columns of `bleu_statistics`; then BLEU-1 and BLEU-2 of the text by itself, and 1
 _NLL, _TOKENS, _WORD_NLL, _WORDS, _PLACES = range(5)
@@ -64,6 +73,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return _bleu_metrics(of, whole=False)
         case ["bleu", of, "whole"]:
             return _bleu_metrics(of, whole=True)
+        case ["own_weight"]:
+            return (_OWN_WEIGHT,)
         case ["texts"]:
             return _TEXT_METRICS
     raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of structured texts")
@@ -185,6 +196,12 @@ def text_statistics(
     return statistics
 
 
+_OWN_WEIGHT: Final = Metric(
+    "own_weight",
+    ratio(0, 1),
+    signature_of("attention", on="own-symbol", head="best", mean="texts"),
+    "no attention to symbols",
+)
 _TEXT_METRICS: Final = (
     *(
         share_of(f"length_within_{delta}", place, _TEXTS, signature_of("length", delta=delta, unit="tokens"))
@@ -217,6 +234,7 @@ def structure_statistics(
     symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
     *,
     likelihood: Likelihood,
+    own_weights: Sequence[float],
     places: int,
     draws: Sequence[Hashable],
     training: Container[tuple[str, ...]] | None = None,
@@ -228,17 +246,21 @@ def structure_statistics(
         prompts: how many tokens were given.
         symbols: by structure, the symbols of the references' tokens and of the hypotheses'.
         likelihood: of each reference under the model.
+        own_weights: of each reference, the model's attention weight on the symbol of the token to be predicted; 0 if it
+            does not attend to symbols.
         places: as for `likelihood_statistics`.
         draws, training: as for `text_statistics`.
 
     Raises:
         EspalierError: lists of different lengths, or a likelihood is not a number.
     """
-    require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts)
+    require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, own_weights=own_weights)
     families = {f"likelihood:{places}": likelihood_statistics(likelihood, places)}
     for name, (wanted, found) in {"text": (references, hypotheses), **symbols}.items():
         rests = [[row[given:] for row, given in zip(side, prompts, strict=True)] for side in (wanted, found)]
         families[f"bleu:{name}"] = sequence_statistics(*rests)
         families[f"bleu:{name}:whole"] = sequence_statistics(wanted, found)
+    own = np.asarray(own_weights, dtype=np.float64)
+    families["own_weight"] = np.column_stack([own, own > 0])
     families["texts"] = text_statistics(references, hypotheses, draws=draws, training=training)
     return families

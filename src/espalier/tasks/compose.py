@@ -69,7 +69,7 @@ class ComposeTask:
     decoder, scoring = ComposeDecoder, ComposeScoring
     dev_likelihood = True
     judge = None
-    likelihood_columns = ("nll", "tokens", "word_nll", "words")
+    likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
 
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
         """One without structures, one for each structure, and one that is given all: what models must beat.
@@ -179,13 +179,22 @@ class ComposeTask:
         return {"text": join_tokens([*prompt, *map(vocabulary.token, ids)], vocabulary.language)}
 
     def likelihood(self, model: Any, batch: StructureBatch) -> dict[str, Tensor]:
-        """Nats and counts of all targets, and of those that are no end mark."""
+        """Nats and counts of all targets, and of those that are no end mark; the attention weight on the own symbol.
+
+        `own_weight` is that of the best head; 0 for a model that does not attend to symbols.
+        """
+        import torch
+
+        own = torch.zeros(len(batch), device=batch.device)
+        if hasattr(model, "own_weights") and (weights := model.own_weights(batch)).shape[1]:
+            own = weights.flatten(1).amax(1)
         losses, is_word = model.token_losses(batch).double(), batch.real & (batch.target != EOS)
         return {
             "nll": losses.sum(1),
             "tokens": batch.real.sum(1),
             "word_nll": (losses * is_word).sum(1),
             "words": is_word.sum(1),
+            "own_weight": own,
         }
 
     def facts(self, model: Any) -> dict[str, str]:
@@ -228,6 +237,7 @@ class ComposeTask:
             table["prompt"].tolist(),
             {name: (wanted[name], found[name]) for name in names},
             likelihood=_likelihood(table),
+            own_weights=table["own_weight"].tolist(),
             places=scoring.padded,
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
             training=_lines(outputs.train()) if outputs.train is not None else None,
@@ -307,4 +317,4 @@ def _symbols(
 def _likelihood(table: pd.DataFrame) -> Likelihood:
     from espalier.metrics.perplexity import Likelihood
 
-    return Likelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns))
+    return Likelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))
