@@ -182,7 +182,7 @@ def test_dropout_of_factored_weights_acts_in_training_alone() -> None:
 
 def test_weights_mix_the_values_to_what_forward_gives(attention: Attention) -> None:
     x, memory = torch.randn(2, 3, WIDTH), torch.randn(2, 5, WIDTH)
-    for bias in (None, torch.tensor([True, True, False, True, True]), torch.randn(1, HEADS, 3, 5)):
+    for bias in (None, torch.tensor([True, True, False, True, True])[None, None, None], torch.randn(1, HEADS, 3, 5)):
         weights = attention.weights(x, memory, bias=bias)
         assert torch.allclose(weights.sum(-1), torch.ones(2, HEADS, 3))
         mixed = (weights @ attention.project_memory(memory).values).transpose(1, 2).flatten(2)
