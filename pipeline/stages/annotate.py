@@ -28,7 +28,9 @@ def run(key: str) -> None:
     parser = layout.parser(annotation.parser)
     signature = parser_signature(parser)
     scratch = layout.scratch("annotate", key, digest(signature))
-    table = annotated(texts, parser, scratch, words=task(params.runs[annotation.run].task).writes_words)
+    run_ = params.runs[annotation.run]
+    language = params.corpora[params.datasets.every[run_.dataset].corpus].language
+    table = annotated(texts, parser, scratch, words=task(run_.task).writes_words(language))
     write_table(layout.annotation(key), table, {"parser": signature})
     shutil.rmtree(scratch, ignore_errors=True)
     say(counted([("texts", len(table)), ("not parsed", int((table["reason"] != "").sum()))]))

@@ -17,7 +17,8 @@ from espalier.io.hashing import digest
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
-from espalier.tasks.task import BaselineRow, Outputs, RunOptions
+from espalier.tasks.task import BaselineRow, NGramRow, Outputs, RunOptions
+from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.params import Baseline, Corpus, load_params
@@ -32,7 +33,7 @@ _DATASET = "dataset"
 
 
 def run(key: str) -> None:
-    """Write and score `ngram`, an n-gram model of the training targets, and the task's own rows, such as `human`.
+    """Write and score the n-gram models of the training targets, and the task's own rows, such as `human`.
 
     So are the texts that others published for the records, if the entry names any, and under a judge the references
     with broken endings, which it must find worse than the references.
@@ -55,20 +56,22 @@ def run(key: str) -> None:
     train = read_train(counted, form)
     require_rows(train, counted, "train")
     require_rows(ready.data, baseline.dataset, baseline.split)
-    model = _fitted(train, kind.text_view)
+    ngrams = kind.ngrams(train.vocabulary)
+    models = {name: _fitted(train, row) for name, row in ngrams.items()}
     decoder = kind.decoder.model_validate(baseline.decoder)
     lexicon = lexicon_of(baseline.lexicon)
     options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
-    table, surprise = decoded(kind, model, ready, dev, decoder, options, seed=0)
-    facts = {"unfit": str(ready.unfit), **kind.facts(model)}
-    written = BaselineRow(f"a model of the training targets' {model.config.order}-grams, which reads no source", {})
+    written = {name: decoded(kind, model, ready, dev, decoder, options, seed=0) for name, model in models.items()}
+    first = next(iter(ngrams))
+    table, facts = written[first][0], {"unfit": str(ready.unfit), **kind.facts(models[first])}
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
-    rows = {"ngram": written, **kind.baselines(table, ready, train, baseline.seed)}
+    rows = {name: BaselineRow(_title(row), {}) for name, row in ngrams.items()}
+    rows |= kind.baselines(table, ready, train, baseline.seed)
     judge = judge_model(baseline.lm, params)
     if judge is not None and kind.judge is not None:
         rows |= kind.judge.controls(table, train, baseline.seed)
     for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, _DATASET})}.items():
-        texts, likelihoods = (table, surprise) if row is written else (table.assign(**unknown, **row.columns), None)
+        texts, likelihoods = written.get(name) or (table.assign(**unknown, **row.columns), None)
         if judge is not None:
             texts = judged(kind.judge, judge, texts)
         place = f"baselines/{key}/{name}"
@@ -77,7 +80,7 @@ def run(key: str) -> None:
             texts,
             corpus.language,
             baseline.seed,
-            annotations=_parses(texts, row, baseline, key) if baseline.parser != layout.NONE else None,
+            annotations=_parses(texts, row, baseline, key, corpus.language) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
             lexicon=lexicon,
             judge=judge_of(corpus),
@@ -103,11 +106,15 @@ def run(key: str) -> None:
     )
 
 
-def _fitted(train: Any, view: Any) -> NGram:
+def _title(row: NGramRow) -> str:
+    return f"a model of the training targets' {row.order}-grams, which reads {row.reads}"
+
+
+def _fitted(train: Any, row: NGramRow) -> NGram:
     """An n-gram model of the targets of the training split."""
     places = np.arange(len(train))
-    batches = [train.batch(places[start : start + ROWS], view) for start in range(0, len(places), ROWS)]
-    return NGram.fit(NGramConfig(view), train.vocabulary, batches, train.vocabulary.text_size)
+    batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]
+    return NGram.fit(NGramConfig(row.view, row.order), train.vocabulary, batches, train.vocabulary.text_size)
 
 
 def _published(
@@ -128,12 +135,13 @@ def _published(
     return rows
 
 
-def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str) -> pd.DataFrame:
+def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str, language: Language) -> pd.DataFrame:
     """The parses that come with the texts, else the parser's."""
     keys = texts[["id", "seed", "sample"]]
     if row.trees is not None:
         return keys.assign(target_tree=list(row.trees), reason="")
     scratch = layout.scratch("baselines", key, digest(baseline.parser))
-    parses = annotated(texts, layout.parser(baseline.parser), scratch, words=task(baseline.task).writes_words)
+    words = task(baseline.task).writes_words(language)
+    parses = annotated(texts, layout.parser(baseline.parser), scratch, words=words)
     shutil.rmtree(scratch, ignore_errors=True)
     return parses

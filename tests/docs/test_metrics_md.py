@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from espalier.metrics import dialogue, paraphrase, verse
+from espalier.metrics import dialogue, paraphrase, structure, verse
 from espalier.metrics.metric import scores
 from espalier.report.comparisons import RESAMPLES
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+import golden_compose
 import golden_dialogue
 import golden_models
 import golden_pairs
@@ -27,6 +28,7 @@ HEADLINES = {
     "paraphrase by C-DNPG's protocols": paraphrase.PROTOCOL_HEADLINE,
     "expansion of parses": paraphrase.EXPANSION_HEADLINE,
     "dialogue": dialogue.HEADLINE,
+    "text under a template": structure.HEADLINE,
 }
 
 
@@ -47,6 +49,8 @@ def test_the_rows_without_a_trained_model_are_those_of_the_tasks(tmp_path: Path)
     told = {(row["task"], row["row"].strip("`")) for row in PAGE.table("task", "row", "text")}
     every = {name for task, name in told if task == "all"}
     assert "ngram" in every
-    for task, module in (("verse", golden_models), ("paraphrase", golden_pairs), ("dialogue", golden_dialogue)):
+    modules = {"verse": golden_models, "paraphrase": golden_pairs, "dialogue": golden_dialogue}
+    modules["compose"] = golden_compose
+    for task, module in modules.items():
         own = set(module.baselines(tmp_path))
         assert own | {"ngram"} == every | {name for kind, name in told if kind == task}

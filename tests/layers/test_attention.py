@@ -178,3 +178,23 @@ def test_dropout_of_factored_weights_acts_in_training_alone() -> None:
         assert not torch.equal(attention(x, factors=factors), attention(x, factors=factors))
         attention.eval()
         assert torch.equal(attention(x, factors=factors), attention(x, factors=factors))
+
+
+def test_weights_mix_the_values_to_what_forward_gives(attention: Attention) -> None:
+    x, memory = torch.randn(2, 3, WIDTH), torch.randn(2, 5, WIDTH)
+    for bias in (None, torch.tensor([True, True, False, True, True])[None, None, None], torch.randn(1, HEADS, 3, 5)):
+        weights = attention.weights(x, memory, bias=bias)
+        assert torch.allclose(weights.sum(-1), torch.ones(2, HEADS, 3))
+        mixed = (weights @ attention.project_memory(memory).values).transpose(1, 2).flatten(2)
+        found = mixed @ attention.out.weight.T + attention.out.bias
+        assert torch.allclose(found, attention(x, memory, bias=bias), atol=1e-6)
+
+
+def test_a_step_does_not_see_the_places_that_its_bias_hides(attention: Attention) -> None:
+    x = torch.randn(2, 4, WIDTH)
+    shown = torch.tensor([[True, False, True, True], [True, True, False, True]])
+    past = attention.empty(2, 4, x)
+    for t in range(4):
+        found = attention.step(x[:, t : t + 1], past, t, bias=shown[:, None, None, : t + 1])
+    wanted = slow(attention, x, x, shown[:, None].expand(2, 4, 4))[:, 3:]
+    assert torch.allclose(found, wanted, atol=1e-5)

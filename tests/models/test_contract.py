@@ -10,6 +10,7 @@ import pytest
 from torch import nn
 
 from espalier.datasets.pairs.data import PairData
+from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.errors import ConfigError
@@ -63,6 +64,7 @@ def test_every_architecture_satisfies_it(arch: str, data: VerseData, linearized:
         "verse": data.vocabulary,
         "pairs": linearized([("a b", "(S (A a) (B b))", "b a", "(S (B b) (A a))")], depth=2, pieces=20).vocabulary,
         "dialogue": WordVocabulary(("a", "b"), "en"),
+        "structure": StructureVocabulary(("a", "b"), "en", {"pos": ("NN",)}),
     }
     kind = ARCHITECTURES[arch]
     sizes = {name: 36 for name in ("width", "word") if name in kind.config.model_fields}

@@ -128,7 +128,7 @@ def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
     with pytest.raises(
         ConfigError,
         match=r"^models\.x\.arch: unknown arch 'gru'; allowed: "
-        "cdnpg, dnpg, guig, pair_seq2seq, rnn_seq2seq, scpn, songnet, verse_seq2seq, x2tree",
+        "cdnpg, dnpg, guig, pair_seq2seq, rnn_seq2seq, sat, scpn, songnet, verse_seq2seq, x2tree",
     ):
         architecture("gru", where="models.x.arch")
     assert set(ARCHITECTURES) == {
@@ -137,6 +137,7 @@ def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
         "guig",
         "pair_seq2seq",
         "rnn_seq2seq",
+        "sat",
         "scpn",
         "songnet",
         "verse_seq2seq",

@@ -9,6 +9,7 @@ import pytest
 
 from espalier.syntax.parsers.registry import save_parser
 from espalier.tasks.registry import TASKS
+from espalier.text.language import Language
 from pipeline.stages.annotate import annotated
 
 
@@ -39,6 +40,8 @@ def test_a_text_without_words_has_a_reason_and_its_place(tmp_path: Path) -> None
 
 
 def test_which_tasks_write_words() -> None:
-    assert {name: task.writes_words for name, task in TASKS.items() if name in ("verse", "paraphrase", "dialogue")} == {
-        "verse": False, "paraphrase": True, "dialogue": True
+    languages: tuple[Language, ...] = ("zh", "en")
+    found = {name: [TASKS[name].writes_words(language) for language in languages] for name in TASKS}
+    assert {name: found[name] for name in ("verse", "paraphrase", "dialogue", "compose")} == {
+        "verse": [False, False], "paraphrase": [True, True], "dialogue": [True, True], "compose": [False, True]
     }  # fmt: skip

@@ -22,7 +22,8 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
+from espalier.text.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,12 +158,16 @@ class LetterTask:
     decoder, scoring = LetterDecoder, LetterScoring
     dev_likelihood = False
     judge = None
-    writes_words = False
     likelihood_columns = ("nll", "tokens")
-    text_view = None
 
     def check(self, decoder: LetterDecoder, network: BigramConfig, dataset: Any, samples: int) -> None:
         pass
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        return {"ngram": NGramRow(None)}
+
+    def writes_words(self, language: Language) -> bool:
+        return False
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         return False

@@ -103,6 +103,13 @@ class Attention(nn.Module):
             key, value = projected.keys, projected.values
         return self._attend(query, key, value, bias, causal, factors)
 
+    def weights(self, x: Tensor, memory: Tensor | KeyValues, *, bias: Tensor | None = None) -> Tensor:
+        """(batch, heads, time, memory time) the weights by which `forward` mixes the values of a memory; no dropout."""
+        query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
+        keys = (memory if isinstance(memory, KeyValues) else self.project_memory(memory)).keys
+        scores = (query * query.shape[-1] ** -0.5) @ keys.transpose(-2, -1)
+        return _biased(scores, bias, causal=False).softmax(-1)
+
     def project_memory(self, memory: Tensor) -> KeyValues:
         """The keys and values of a memory; computed once for many steps."""
         projected = linear(memory, self.project.weight[self.inner :], self.project.bias[self.inner :])
@@ -115,12 +122,20 @@ class Attention(nn.Module):
         return KeyValues(_room(*shape, like), _room(*shape, like))
 
     def step(
-        self, x: Tensor, past: KeyValues, time: int, memory: Tensor | None = None, *, factors: Factors | None = None
+        self,
+        x: Tensor,
+        past: KeyValues,
+        time: int,
+        memory: Tensor | None = None,
+        *,
+        bias: Tensor | None = None,
+        factors: Factors | None = None,
     ) -> Tensor:
         """Attend from one place `x`, (batch, 1, width), to itself and the `time` places before it; append it to `past`.
 
         Args:
             memory: (batch, 1, width) the input of the place's key and value; None means `x`.
+            bias: of the scores of these `time` + 1 places, as for `forward`.
             factors: of the weights of these `time` + 1 places; None means 1.
         """
         if memory is None:
@@ -130,7 +145,7 @@ class Attention(nn.Module):
             projected = self.project_memory(memory)
             key, value = projected.keys, projected.values
         past.write(time, key, value)
-        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], None, False, factors)
+        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], bias, False, factors)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool, factors: Factors | None

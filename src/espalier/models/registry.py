@@ -16,6 +16,7 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
+from espalier.models.sat_config import SATConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.models.songnet_config import SongNetConfig
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
@@ -56,6 +57,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
     "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
     "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
+    "sat": Architecture(SATConfig, "structure", "espalier.models.sat:SAT"),
     "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
 }
 

@@ -11,8 +11,9 @@ from espalier.datasets.dialogue.data import DialogueView
 from espalier.datasets.encoding import Settings
 from espalier.io.errors import ConfigError
 from espalier.tasks.dialogue_search import DialogueDecoder, Reply, check_arity, length_of, replies
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.tasks.training_replies import reply_columns, training_replies
+from espalier.text.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,7 @@ class DialogueTask:
     decoder, scoring = DialogueDecoder, DialogueScoring
     dev_likelihood = False
     judge = None
-    writes_words = True
     likelihood_columns = ("nll", "words", "exact", "recall")
-    text_view = DialogueView("chain")
 
     def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A search gives at most `beam` replies, and only ternary trees and chains have an order of words."""
@@ -45,6 +44,14 @@ class DialogueTask:
             )
         if network.view.shape == "tree":
             check_arity(network.view.arity)
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """One of the replies' words."""
+        return {"ngram": NGramRow(DialogueView("chain"))}
+
+    def writes_words(self, language: Language) -> bool:
+        """Texts are words joined by spaces."""
+        return True
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Replies are judged without parses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -13,7 +13,7 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.pairs.data import PairView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.bounds import MAX_BEAM
-from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.errors import ConfigError, DataError
 from espalier.metrics.ibleu import cleaned
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.paraphrase import GUIDED, Scored
@@ -21,8 +21,9 @@ from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
 from espalier.tasks.exemplars import exemplars
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.tasks.training_pairs import TrainingPairs
+from espalier.text.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 #: The share of words that the row `noise` replaces.
 NOISE = 0.4
+
+#: A target by itself, for a model that reads no source.
+TEXT_VIEW: Final = PairView(("source",))
 
 
 class PairDecoder(Settings):
@@ -99,9 +103,7 @@ class ParaphraseTask:
     decoder, scoring = PairDecoder, PairScoring
     dev_likelihood = False
     judge = None
-    writes_words = True
     likelihood_columns = ("nll", "tokens")
-    text_view = PairView(("source",))
 
     def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
         """Outputs must fit the model's positions, and models of trees need pairs with trees."""
@@ -115,6 +117,14 @@ class ParaphraseTask:
         if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
             raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
         _check_constraint(decoder, view)
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """One of the targets' pieces."""
+        return {"ngram": NGramRow(TEXT_VIEW)}
+
+    def writes_words(self, language: Language) -> bool:
+        """Texts are words joined by spaces."""
+        return True
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Texts are compared by their trees, if the pairs have trees."""
@@ -222,7 +232,7 @@ class ParaphraseTask:
             wanted = ready.data.columns["target_tree"].select(table["id"].map(place_of).to_numpy())
             rows["exemplar"] = BaselineRow(
                 "the training target nearest in size under the reference's template",
-                {"text": _targets(train, exemplars(wanted, train, self.text_view.template))},
+                {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template))},
                 given=("template_kept", "empty", "ted_unparsed"),
             )
         return rows
@@ -254,7 +264,7 @@ class ParaphraseTask:
             families = expansion_statistics(trees, found, templates=templates)
             return [Segments(rows, families, audits=_audits(trees, found, families, outputs.seed))]
         sides = Sides(*(table[name].tolist() for name in ("source", "reference", "text")))
-        parses = _parses(outputs)["target_tree"].tolist() if parsed else None
+        parses = outputs.parses()["target_tree"].tolist() if parsed else None
         families = paraphrase_statistics(
             *sides,
             trees if parsed else None,
@@ -308,7 +318,7 @@ class ParaphraseTask:
         """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
         if outputs.facts["writes"] == "tree":
             return {"no tree": int((outputs.table["tree"] == "").sum())}
-        counts = {} if outputs.annotations is None else {"not parsed": int((_parses(outputs)["reason"] != "").sum())}
+        counts = {} if outputs.annotations is None else {"not parsed": int((outputs.parses()["reason"] != "").sum())}
         if (pairs := outputs.extras().get("pairs")) is not None:
             records = outputs.table.drop_duplicates("id")
             parts = TrainingPairs(pairs).parts(records["source"].tolist(), records["reference"].tolist())
@@ -473,11 +483,3 @@ def _audits(
     from espalier.metrics.ted_audit import ted_audit
 
     return {"ted_audit": ted_audit(references, hypotheses, families["ted"], seed=seed)}
-
-
-def _parses(outputs: Outputs) -> Any:
-    """The parses of the texts, in the table's order."""
-    keys = ["id", "seed", "sample"]
-    if outputs.annotations is None or not outputs.annotations[keys].equals(outputs.table[keys]):
-        raise ArtifactError("the parses are not those of the run's texts", where="annotations", remedy="annotate again")
-    return outputs.annotations

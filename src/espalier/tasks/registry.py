@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from espalier.io.registry import entry
+from espalier.tasks.compose import ComposeTask
 from espalier.tasks.dialogue import DialogueTask
 from espalier.tasks.paraphrase import ParaphraseTask
 from espalier.tasks.task import Task
@@ -14,6 +15,7 @@ TASKS: Final[dict[str, Task]] = {
     "verse": VerseTask(),
     "paraphrase": ParaphraseTask(),
     "dialogue": DialogueTask(),
+    "compose": ComposeTask(),
 }
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from espalier.datasets.encoding import Settings
+from espalier.io.errors import ArtifactError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -109,6 +110,19 @@ class Outputs:
     train: Callable[[], Any] | None = None
     extras: Callable[[], Mapping[str, Any]] = dict
 
+    def parses(self) -> pd.DataFrame:
+        """The parses of the texts.
+
+        Raises:
+            ArtifactError: there are none, or they are of other rows.
+        """
+        keys = ["id", "seed", "sample"]
+        if self.annotations is None or not self.annotations[keys].equals(self.table[keys]):
+            raise ArtifactError(
+                "the parses are not those of the run's texts", where="annotations", remedy="annotate again"
+            )
+        return self.annotations
+
 
 class Segments(NamedTuple):
     """Statistics of text segments.
@@ -144,6 +158,21 @@ class BaselineRow:
     trees: Sequence[str] | None = None
     trivial: bool = True
     given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NGramRow:
+    """One row of a report by an n-gram model that is counted where the report is made.
+
+    Attributes:
+        view: of the batches that it counts, whose targets are texts.
+        order: the length of its n-grams.
+        reads: what it is given besides the text so far, in a few words.
+    """
+
+    view: Any
+    order: int = 3
+    reads: str = "no source"
 
 
 class Judge(Protocol):
@@ -212,13 +241,11 @@ class Task(Protocol):
         """The keys of `likelihood`, and of `Inputs.measure`."""
         ...
 
-    @property
-    def text_view(self) -> Any:
-        """The view under which a batch's target is the text alone, for models that read no source."""
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """The n-gram models of the training targets that stand in a report, by name; the first reads no source."""
         ...
 
-    @property
-    def writes_words(self) -> bool:
+    def writes_words(self, language: Language) -> bool:
         """Whether its texts are words joined by single spaces, as they are to be parsed; else the parser finds them."""
         ...
 

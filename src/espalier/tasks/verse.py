@@ -22,8 +22,8 @@ from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.random_words import RandomWords
-from espalier.tasks.task import BaselineRow, Inputs, Outputs, Ready, RunOptions, Segments, shown_settings
-from espalier.text.language import is_mark, join_tokens
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.text.language import Language, is_mark, join_tokens
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
@@ -93,9 +93,7 @@ class VerseTask:
     decoder, scoring = VerseDecoder, VerseScoring
     dev_likelihood = True
     judge = VerseJudge()
-    writes_words = False
     likelihood_columns = ("nll", "tokens", "word_nll", "words")
-    text_view = View()
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
         """A text must fit the model's positions, and a free one keeps nothing of its frame."""
@@ -108,6 +106,14 @@ class VerseTask:
                 where="decoder",
                 remedy="raise the model's network.positions, or lower the dataset's max_tokens or decoder.slack",
             )
+
+    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+        """One that reads no frame."""
+        return {"ngram": NGramRow(View())}
+
+    def writes_words(self, language: Language) -> bool:
+        """Units are cut into words by the parser."""
+        return False
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
         """Verse is scored without parses."""

@@ -1,0 +1,80 @@
+"""The constraint of texts under a template: a prompt that is kept, and a length that is bounded or exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from espalier.datasets.structure.data import StructureBatch
+from espalier.datasets.structure.vocabulary import TOPIC, StructureVocabulary
+from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
+
+#: What a place allows: a token, a token or the end mark, the end mark, the prompt's own token.
+_TOKEN, _ANY, _END, _PROMPT = range(4)
+
+
+@dataclass
+class TemplateState:
+    """The place that a batch of prefixes has come to.
+
+    `prompts`, `given` and `lengths` have one row for each template.
+
+    Attributes:
+        prompts: (templates, time) the tokens of the templates.
+        given: (templates,) how many of them are the prompt.
+        lengths: (templates,) of the templates, without the end mark.
+        template: (prefixes,) the template of each prefix.
+        bias: (kinds, text size) 0 at what a place allows, -inf elsewhere.
+    """
+
+    time: int
+    prompts: Tensor
+    given: Tensor
+    lengths: Tensor
+    template: Tensor
+    bias: Tensor
+
+    def select(self, index: Tensor) -> TemplateState:
+        """The rows `index`."""
+        return replace(self, template=self.template[index])
+
+
+class InTemplate:
+    """The prompt's tokens, then tokens up to the end mark. Of specials, prompts alone may have the unknown word.
+
+    Args:
+        prompt: whether the first tokens of a template are given, as many as its batch says.
+        slack: how much longer than its template a text may be, in tokens.
+        frame: whether a text is exactly as long as its template.
+    """
+
+    def __init__(self, vocabulary: StructureVocabulary, *, prompt: bool, slack: int = 0, frame: bool = False) -> None:
+        self.prompt, self.slack, self.frame = prompt, slack, frame
+        self.bias = torch.zeros(_PROMPT + 1, vocabulary.text_size)
+        self.bias[:, [PAD, UNK, BOS, TOPIC]] = -torch.inf
+        self.bias[_TOKEN, EOS] = -torch.inf
+        self.bias[[_END, _PROMPT]] = -torch.inf
+        self.bias[_END, EOS] = 0.0
+
+    def start(self, batch: StructureBatch) -> TemplateState:
+        """The state at the first place of every template."""
+        given = batch.prompt if self.prompt else torch.zeros_like(batch.prompt)
+        rows = torch.arange(len(batch), device=batch.device)
+        return TemplateState(0, batch.target, given, batch.real.sum(1) - 1, rows, self.bias.to(batch.device))
+
+    def mask(self, state: TemplateState) -> Tensor:
+        """(prefixes, text size) 0 at what may come next, -inf elsewhere."""
+        time, lengths = state.time, state.lengths
+        kind = torch.full_like(lengths, _TOKEN if self.frame else _ANY)
+        kind = kind.masked_fill(time >= lengths + (0 if self.frame else self.slack), _END)
+        kind = kind.masked_fill(time < state.given, _PROMPT)
+        own = state.prompts[:, min(time, state.prompts.shape[1] - 1)]
+        bias = state.bias[kind]
+        allowed = bias.gather(1, own[:, None]).masked_fill((kind == _PROMPT)[:, None], 0.0)
+        return bias.scatter_(1, own[:, None], allowed).index_select(0, state.template)
+
+    def advance(self, tokens: Tensor, state: TemplateState) -> TemplateState:
+        """The state at the next place."""
+        return replace(state, time=state.time + 1)

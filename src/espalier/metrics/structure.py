@@ -1,0 +1,266 @@
+"""All metrics of texts under a template (SAT, section 4.4): likelihood, BLEU of text and structures, length, variety.
+
+BLEU-1 and BLEU-2 are cumulative, from 0 to 1 as the paper prints them. It names neither the level nor the prompt's
+part: `_sentence` is the mean over texts, without it the value is the corpus's; `_whole` counts the prompt, which the
+model did not write, without it only what follows the prompt counts. Those of a structure compare the symbols of the
+template with the symbols that the same tagger finds in the output, which is cut into words anew.
+
+A template gives the length away, and with it the end mark. So there are three perplexities of the references:
+`perplexity` counts the end marks, `perplexity_tokens` counts neither their nats nor them, and `perplexity_padded_N`
+divides the nats by N places a text, as if padding counted: it is comparable with what the paper prints alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from typing import Final
+
+import numpy as np
+
+from espalier.io.errors import ConfigError
+from espalier.metrics.bleu import bleu_statistics, corpus_bleu
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+
+#: The metrics that `dvc metrics show` prints, by their short names there.
+HEADLINE: Final = {
+    "ppl": "perplexity",
+    "ppl_tok": "perplexity_tokens",
+    "bleu1": "text_bleu_1",
+    "bleu2": "text_bleu_2",
+    "pc2": "pc_bleu_2",
+    "pos2": "pos_bleu_2",
+    "len0": "length_within_0",
+    "seen": "in_training",
+    "own": "own_weight",
+}
+
+#: The differences of length that are counted as right (table 6).
+DELTAS: Final = (0, 2, 4)
+
+_FAMILIES: Final = (
+    "likelihood:42",
+    "likelihood:42:dev",
+    "bleu:text",
+    "bleu:pos",
+    "bleu:pos:whole",
+    "own_weight",
+    "texts",
+)
+_ORDERS: Final = (1, 2)
+_BLEU: Final = 10  # the columns of `bleu_statistics`; then BLEU-1 and BLEU-2 of the text by itself, and 1
+_NLL, _TOKENS, _WORD_NLL, _WORDS, _PLACES = range(5)
+_WITHIN, _DISTINCT, _SEEN, _JUDGED, _TEXTS = slice(0, 3), 3, 4, 5, 6
+
+
+def metrics_of(family: str) -> tuple[Metric, ...]:
+    """The metrics over the statistics of one family. After the colon stands its setting.
+
+    Raises:
+        ConfigError: there is no such family.
+    """
+    match family.split(":"):
+        case ["likelihood", places] if places.isdecimal():
+            return _likelihood_metrics(int(places))
+        case ["likelihood", places, "dev"] if places.isdecimal():
+            return tuple(replace(each, name=f"{each.name}_dev") for each in _likelihood_metrics(int(places)))
+        case ["bleu", of]:
+            return _bleu_metrics(of, whole=False)
+        case ["bleu", of, "whole"]:
+            return _bleu_metrics(of, whole=True)
+        case ["own_weight"]:
+            return (_OWN_WEIGHT,)
+        case ["texts"]:
+            return _TEXT_METRICS
+    raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of structured texts")
+
+
+# --- Likelihood ------------------------------------------------------------------------------------------------------
+
+
+def likelihood_statistics(likelihood: Likelihood, places: int) -> Array:
+    """(texts, 5): nats, tokens, nats and tokens without end marks, and places; a text of no tokens gives zeros.
+
+    Args:
+        likelihood: of each reference under the model.
+        places: the places that a padded text has; 0 if none are counted.
+
+    Raises:
+        EspalierError: the lists differ in length, or a likelihood is not a number.
+    """
+    statistics = perplexity_statistics(likelihood)[:, : _PLACES + 1]
+    statistics[:, _PLACES] = places * (statistics[:, _TOKENS] > 0)
+    return statistics
+
+
+def _likelihood_metrics(places: int) -> tuple[Metric, ...]:
+    metrics = (
+        _perplexity("perplexity", _NLL, _TOKENS, over="tokens+end"),
+        _perplexity("perplexity_tokens", _WORD_NLL, _WORDS, over="tokens"),
+    )
+    padded = _perplexity(f"perplexity_padded_{places}", _NLL, _PLACES, over=f"{places} places a text, padding at 0")
+    return (*metrics, padded) if places else metrics
+
+
+def _perplexity(name: str, nats: int, counts: int, over: str) -> Metric:
+    mean = ratio(nats, counts)
+
+    def aggregate(sums: Array) -> Array:
+        with np.errstate(over="ignore"):  # an infinite value is reported as such
+            return np.exp(mean(sums))
+
+    signature = signature_of("perplexity", over=over, base="e", mean="pooled")
+    return Metric(name, aggregate, signature, "no likelihoods of a model")
+
+
+# --- BLEU ------------------------------------------------------------------------------------------------------------
+
+
+def sequence_statistics(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> Array:
+    """(texts, 13): `bleu_statistics` of tokens or symbols, BLEU-1 and BLEU-2 of each text from 0 to 1, and 1.
+
+    Raises:
+        EspalierError: lists of different lengths.
+    """
+    counts = bleu_statistics([" ".join(row) for row in references], [" ".join(row) for row in hypotheses])
+    own = [_zero_to_one(counts, order, effective=True) for order in _ORDERS]
+    return np.column_stack([counts, *own, np.ones(len(counts))])
+
+
+def _bleu_metrics(of: str, *, whole: bool) -> tuple[Metric, ...]:
+    suffix = "_whole" if whole else ""
+
+    def signature(order: int, mean: str, effective: str) -> str:
+        return signature_of(
+            "bleu", order=order, of=of, prompt="counted" if whole else "left-out", mean=mean, case="mixed",
+            eff=effective, tok="none", smooth="exp", scale="0-1", sacrebleu=version("sacrebleu"),
+        )  # fmt: skip
+
+    corpus = [
+        Metric(f"{of}_bleu_{order}{suffix}", _corpus(order), signature(order, "corpus", "no")) for order in _ORDERS
+    ]
+    sentences = [
+        Metric(
+            f"{of}_bleu_{order}_sentence{suffix}",
+            ratio(_BLEU + place, _BLEU + len(_ORDERS)),
+            signature(order, "texts", "yes"),
+        )
+        for place, order in enumerate(_ORDERS)
+    ]
+    return (*corpus, *sentences)
+
+
+def _corpus(order: int) -> Aggregate:
+    return partial(_zero_to_one, order=order)
+
+
+def _zero_to_one(sums: Array, order: int, *, effective: bool = False) -> Array:
+    return corpus_bleu(sums[..., :_BLEU], order, effective=effective) / 100.0
+
+
+# --- Length and variety ----------------------------------------------------------------------------------------------
+
+
+def text_statistics(
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[Sequence[str]],
+    *,
+    draws: Sequence[Hashable],
+    training: Container[tuple[str, ...]] | None = None,
+) -> Array:
+    """(texts, 7): whether the length is within 0, 2 and 4 tokens, 1 / how often the draw has the text, whether it is a
+    line of training, whether that was asked, and 1.
+
+    Args:
+        references, hypotheses: the tokens of whole texts, prompts included.
+        draws: one label for each text; texts are distinct within their draw.
+        training: the tokens of the lines of training; None if they are not known.
+
+    Raises:
+        EspalierError: lists of different lengths.
+    """
+    require_lengths("references", len(references), hypotheses=hypotheses, draws=draws)
+    texts = [tuple(row) for row in hypotheses]
+    statistics = np.ones((len(texts), _TEXTS + 1))
+    off = np.abs(np.array([len(row) for row in texts]) - [len(row) for row in references])
+    statistics[:, _WITHIN] = off[:, None] <= np.array(DELTAS)
+    times = Counter(zip(draws, texts, strict=True))
+    statistics[:, _DISTINCT] = [1 / times[key] for key in zip(draws, texts, strict=True)]
+    statistics[:, _SEEN] = [training is not None and text in training for text in texts]
+    statistics[:, _JUDGED] = training is not None
+    return statistics
+
+
+_OWN_WEIGHT: Final = Metric(
+    "own_weight",
+    ratio(0, 1),
+    signature_of("attention", on="own-symbol", head="best", mean="texts"),
+    "no attention to symbols",
+)
+_TEXT_METRICS: Final = (
+    *(
+        share_of(f"length_within_{delta}", place, _TEXTS, signature_of("length", delta=delta, unit="tokens"))
+        for place, delta in enumerate(DELTAS)
+    ),
+    # A resample repeats texts, so that every bootstrap value would lie below the value of the corpus.
+    Metric(
+        "distinct_texts",
+        ratio(_DISTINCT, _TEXTS, scale=100.0),
+        signature_of("distinct", of="texts", mean="draws", interval="none"),
+        corpus_level=True,
+    ),
+    share_of(
+        "in_training",
+        _SEEN,
+        _JUDGED,
+        signature_of("in-training", of="whole texts"),
+        "no training lines",
+    ),
+)
+
+
+# --- All -------------------------------------------------------------------------------------------------------------
+
+
+def structure_statistics(
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[Sequence[str]],
+    prompts: Sequence[int],
+    symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
+    *,
+    likelihood: Likelihood,
+    own_weights: Sequence[float],
+    places: int,
+    draws: Sequence[Hashable],
+    training: Container[tuple[str, ...]] | None = None,
+) -> dict[str, Array]:
+    """The statistics of generated texts, by family: (texts, columns of the family).
+
+    Args:
+        references, hypotheses: the tokens of each text, its prompt included.
+        prompts: how many tokens were given.
+        symbols: by structure, the symbols of the references' tokens and of the hypotheses'.
+        likelihood: of each reference under the model.
+        own_weights: of each reference, the model's attention weight on the symbol of the token to be predicted; 0 if it
+            does not attend to symbols.
+        places: as for `likelihood_statistics`.
+        draws, training: as for `text_statistics`.
+
+    Raises:
+        EspalierError: lists of different lengths, or a likelihood is not a number.
+    """
+    require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, own_weights=own_weights)
+    families = {f"likelihood:{places}": likelihood_statistics(likelihood, places)}
+    for name, (wanted, found) in {"text": (references, hypotheses), **symbols}.items():
+        rests = [[row[given:] for row, given in zip(side, prompts, strict=True)] for side in (wanted, found)]
+        families[f"bleu:{name}"] = sequence_statistics(*rests)
+        families[f"bleu:{name}:whole"] = sequence_statistics(wanted, found)
+    own = np.asarray(own_weights, dtype=np.float64)
+    families["own_weight"] = np.column_stack([own, own > 0])
+    families["texts"] = text_statistics(references, hypotheses, draws=draws, training=training)
+    return families

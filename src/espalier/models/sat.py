@@ -1,0 +1,272 @@
+"""SAT (Structure Controllable Text Generation, anonymous): a language model that reads the structure of a template.
+
+Equation numbers are the paper's. The symbol at place t is that of the token that place t predicts: the decoder may see
+all symbols, those of later tokens too, and no later token. Without structures the model is GPT2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from espalier.datasets.structure.data import StructureBatch
+from espalier.datasets.structure.vocabulary import StructureVocabulary
+from espalier.datasets.vocabulary import PAD
+from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.linear import linear
+from espalier.layers.positions import sinusoids
+from espalier.layers.readout import readout_loss
+from espalier.layers.shared_memory import memory_rows
+from espalier.models.contract import Loss
+from espalier.models.sat_blocks import DecoderBlock, StructureEncoderBlock
+from espalier.models.sat_config import SATConfig
+
+#: Of the initial embeddings and matrices, as in GPT2.
+STD = 0.02
+
+
+@dataclass
+class SATState:
+    """A batch of prefixes of length `time`.
+
+    `symbols`, `first`, `last`, `memory` and `real` have one row for each template, shared by its prefixes.
+    """
+
+    time: int
+    symbols: Tensor  # (templates, template length, width): equation 7 without positions
+    first: Tensor  # (templates,) the place of the text's first token, after the topic
+    last: Tensor  # (templates,) the place that predicts the end mark
+    memory: list[KeyValues]
+    real: Tensor | None
+    topic: Tensor  # (prefixes, topic length) bool, False at padding: of the first places of `past`
+    past: list[KeyValues]
+
+    def select(self, index: Tensor) -> SATState:
+        """The rows `index`, in that order."""
+        symbols, first, last, memory, real = self.symbols, self.first, self.last, self.memory, self.real
+        owners = memory_rows(index, len(self.past[0]), len(last))
+        if owners is not None:
+            symbols, first, last = (part.index_select(0, owners) for part in (symbols, first, last))
+            memory, real = select_all(memory, owners), real.index_select(0, owners) if real is not None else None
+        topic, filled = self.topic.index_select(0, index), self.topic.shape[1] + self.time
+        return SATState(self.time, symbols, first, last, memory, real, topic, select_all(self.past, index, filled))
+
+
+class SAT(nn.Module):
+    """The language model of equations 1-18, over the chain contract."""
+
+    vocabulary_rows: ClassVar[tuple[str, ...]] = ("table.weight", "head_bias")
+
+    def __init__(self, config: SATConfig, vocabulary: StructureVocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        width = config.width
+        self.table = nn.Embedding(vocabulary.text_size, width, padding_idx=PAD)  # E_x
+        self.head_bias = nn.Parameter(torch.zeros(vocabulary.text_size))
+        self.symbols = nn.ModuleDict(  # E_s
+            {name: nn.Embedding(vocabulary.symbol_count(name), width) for name in config.structures}
+        )
+        self.positions = _Positions(config)  # E_p
+        self.structure_positions = (
+            _Positions(config) if config.attends and config.places == "learned" else self.positions
+        )
+        count = config.encoder_layers if config.attends else 0
+        self.encoder = nn.ModuleList([StructureEncoderBlock(config) for _ in range(count)])
+        self.encoder_norm = _final_norm(config) if config.attends else nn.Identity()
+        self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
+        self.final_norm = _final_norm(config)
+        self._initialise()
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: StructureBatch, smoothing: float = 0.0) -> Loss:
+        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
+        return self.loss(batch, smoothing)
+
+    def loss(self, batch: StructureBatch, smoothing: float = 0.0) -> Loss:
+        """The negative of equation 3, summed over the batch's targets, with label smoothing."""
+        batch = after_topic(batch)
+        real = batch.real
+        x = self.final_norm(self._hidden(batch)[real])  # only places that have a target
+        return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing), real.sum())
+
+    def token_losses(self, batch: StructureBatch) -> Tensor:
+        """(batch, time) nats of each target, 0 at padding."""
+        whole, real = after_topic(batch), batch.real
+        logits = self._logits(self._hidden(whole)[whole.real])
+        losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
+        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+
+    def start(self, batch: StructureBatch) -> SATState:
+        """The state before the first token, with the keys and values of the encoded structures and of the topic."""
+        topic = batch.topic
+        batch = after_topic(batch)
+        symbols = self._symbols(batch)
+        memory, real = self._memory(batch, symbols)
+        known = [
+            block.structure_attention.project_memory(memory)
+            for block in self._blocks
+            if block.structure_attention is not None and memory is not None
+        ]
+        length = topic.shape[1]
+        past = [
+            block.attention.empty(len(batch), length + 32, symbols) for block in self._blocks
+        ]  # grows with the text
+        if length:
+            x = self._embedded(batch.inputs[:, :length], symbols[:, :length])
+            places = torch.arange(length, device=x.device)[None]
+            for block, own in zip(self._blocks, past, strict=True):
+                x = block.begin(x, own, memory, real, places)
+        first, last = (topic != PAD).sum(1), (batch.inputs != PAD).sum(1) - 1
+        return SATState(0, symbols, first, last, known, real, topic != PAD, past)
+
+    def step(self, tokens: Tensor, state: SATState) -> tuple[Tensor, SATState]:
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, text size)."""
+        length = state.topic.shape[1]
+        if length + state.time >= self.config.positions:
+            raise ValueError(f"a text longer than the {self.config.positions} positions of this model")
+        # Past its template a text goes on with the symbol of the template's end mark.
+        places = (state.first + state.time).minimum(state.last)
+        given = self.positions.weight[state.first + state.time]
+        if self.config.structure == "add":
+            given = given + state.symbols[torch.arange(len(places), device=tokens.device), places]
+        x = self.table(tokens)
+        x = (x.view(len(places), -1, x.shape[1]) + given[:, None]).view(len(tokens), 1, -1)
+        shown = F.pad(state.topic, (0, state.time + 1), value=True)[:, None, None] if length else None
+        for number, block in enumerate(self._blocks):
+            memory = state.memory[number] if state.memory else None
+            x = block.step(x, state.past[number], length + state.time, memory, state.real, places[:, None], shown)
+        return F.log_softmax(self._logits(x[:, 0]).float(), dim=-1), replace(state, time=state.time + 1)
+
+    # --- What attention finds ----------------------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def own_weights(self, batch: StructureBatch) -> Tensor:
+        """(batch, N_d, heads) the mean attention weight on the symbol of the token to be predicted, over the targets.
+
+        One over the template's length is what a head gives that looks nowhere; (batch, 0, heads) without an encoder.
+        """
+        batch = after_topic(batch)
+        real, found = batch.real, []
+
+        def keep(attention: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            weights = attention.weights(*args, **kwargs).diagonal(dim1=2, dim2=3)  # (batch, heads, time)
+            found.append((weights * real[:, None]).sum(2) / real.sum(1).clamp(min=1)[:, None])
+
+        attentions = [block.structure_attention for block in self._blocks if block.structure_attention is not None]
+        hooks = [each.register_forward_pre_hook(keep, with_kwargs=True) for each in attentions]
+        try:
+            self._hidden(batch)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        empty = torch.zeros(len(batch), 0, self.config.heads, device=real.device)
+        return torch.stack(found, 1) if found else empty
+
+    # --- Its parts ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _blocks(self) -> list[DecoderBlock]:
+        return list(self.decoder)  # type: ignore[arg-type]
+
+    def _hidden(self, batch: StructureBatch) -> Tensor:
+        """F_Nd, (batch, time, width), of a batch whose topics stand in its rows."""
+        time = batch.inputs.shape[1]
+        if time > self.config.positions:
+            raise ValueError(f"a text of {time} tokens for {self.config.positions} positions")
+        symbols = self._symbols(batch)
+        memory, real = self._memory(batch, symbols)
+        x = self._embedded(batch.inputs, symbols)
+        places = torch.arange(time, device=x.device)[None]
+        for block in self._blocks:
+            x = block(x, memory, real, places)
+        return x
+
+    def _embedded(self, inputs: Tensor, symbols: Tensor) -> Tensor:
+        """F_0 (equation 12), (batch, time, width)."""
+        x = self.table(inputs) + self.positions.weight[: inputs.shape[1]]
+        return self._drop(x + symbols if self.config.structure == "add" else x)
+
+    def _symbols(self, batch: StructureBatch) -> Tensor:
+        """The sum of the symbols' embeddings, (batch, time, width): equation 7 without positions."""
+        found = self.table.weight.new_zeros(*batch.inputs.shape, self.config.width)
+        for name, table in self.symbols.items():
+            found = found + table(batch.structures[name])
+        return found
+
+    def _memory(self, batch: StructureBatch, symbols: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """H_Ne (equations 7-11), and what hides padding."""
+        if not self.config.attends:
+            return None, None
+        real = padding_bias(batch.inputs != PAD)
+        x = self._drop(symbols + self.structure_positions.weight[: symbols.shape[1]])
+        for block in self.encoder:
+            x = block(x, real)
+        return self.encoder_norm(x), real
+
+    def _logits(self, x: Tensor) -> Tensor:
+        return linear(self.final_norm(x), *self._output())
+
+    def _output(self) -> tuple[Tensor, Tensor]:
+        """The output matrix, which is E_x (GPT2), and a bias."""
+        return self.table.weight, self.head_bias
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+
+    def _initialise(self) -> None:
+        """Embeddings and positions N(0, 0.02) as in GPT2, biases 0, padding 0; matrices by `config.initial`."""
+        for module in self.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=STD)
+                if module.padding_idx is not None:
+                    with torch.no_grad():
+                        module.weight[module.padding_idx].zero_()
+            elif isinstance(module, nn.Linear):
+                _initial(module.weight, self.config)
+                nn.init.zeros_(module.bias)
+
+
+def after_topic(batch: StructureBatch) -> StructureBatch:
+    """A batch whose rows begin with their topics: `TOPIC` right before the text, no target there, symbol P."""
+    length = batch.topic.shape[1]
+    if not length:
+        return batch
+    time = batch.target.shape[1]
+    shift = (batch.topic != PAD).sum(1, keepdim=True) + torch.arange(time, device=batch.device)
+
+    def moved(row: Tensor, before: Tensor) -> Tensor:
+        return F.pad(before, (0, time)).scatter(1, shift, row)
+
+    none = torch.zeros_like(batch.topic)  # `PAD`, and `SPECIAL`
+    structures = {name: moved(row, none) for name, row in batch.structures.items()}
+    empty = batch.topic[:, :0]
+    return StructureBatch(moved(batch.inputs, batch.topic), moved(batch.target, none), structures, empty, batch.prompt)
+
+
+class _Positions(nn.Module):
+    """The embeddings of the places 0, 1, 2 ...; sinusoids are not learned, and as large as the other embeddings."""
+
+    def __init__(self, config: SATConfig) -> None:
+        super().__init__()
+        self.weight: Tensor
+        if config.places == "sinusoid":
+            table = sinusoids(config.positions, config.width) * (STD * 2**0.5)
+            self.register_buffer("weight", table, persistent=False)
+        else:
+            self.weight = nn.Parameter(torch.empty(config.positions, config.width).normal_(std=STD))
+
+
+def _initial(weight: Tensor, config: SATConfig) -> None:
+    if config.initial == "gpt2":
+        nn.init.normal_(weight, std=STD)
+    else:
+        nn.init.xavier_normal_(weight)
+
+
+def _final_norm(config: SATConfig) -> nn.Module:
+    return nn.LayerNorm(config.width, eps=config.epsilon) if config.norm == "pre" else nn.Identity()

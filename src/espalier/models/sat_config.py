@@ -1,0 +1,68 @@
+"""Settings of SAT: `network` of a model in params.yaml."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from espalier.datasets.structure.data import StructureView
+from espalier.layers.options import Activation
+
+
+class SATConfig(BaseModel):
+    """Settings of the architecture; defaults are those of the paper's text, and GPT2's where it says nothing."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: The structures of a template that are read and summed (equation 7), such as ("pc", "pos"); none is GPT2.
+    structures: tuple[str, ...] = ("pos",)
+    #: How the decoder reads them. "attend": structure-aware attention over the encoder (equations 14-17). "biased": the
+    #: same, with a learned bias of each head on the place of the token to be predicted. "add": the symbol of that token
+    #: is added to the decoder's input, and there is no encoder.
+    structure: Literal["attend", "add", "biased"] = "attend"
+    #: Whether topic words and [TOPIC] are read before the text (section 3.4).
+    topic: bool = False
+    #: N_e.
+    encoder_layers: int = Field(2, ge=1, le=128)
+    #: N_d.
+    layers: int = Field(6, ge=1, le=128)
+    width: int = Field(768, ge=2, le=8192)
+    heads: int = Field(12, ge=1, le=128)
+    inner: int = Field(3072, ge=1, le=65_536)
+    #: Of embeddings and of the output of each sublayer.
+    dropout: float = Field(0.1, ge=0, lt=1)
+    attention_dropout: float = Field(0.1, ge=0, lt=1)
+    #: The longest row, in tokens.
+    positions: int = Field(1024, ge=1, le=65_536)
+    #: The positions of the two inputs. "learned": a table each. "shared": one learned table. "sinusoid": one table of
+    #: sinusoids, whose neighbours a linear map finds.
+    places: Literal["learned", "shared", "sinusoid"] = "learned"
+    #: "post" is equations 10, 11, 17 and 18; "pre" is GPT2's code.
+    norm: Literal["post", "pre"] = "post"
+    activation: Activation = "gelu_tanh"
+    #: The initial matrices. "gpt2": N(0, 0.02). "xavier": Glorot and Bengio (2010), which grows as a model narrows.
+    initial: Literal["gpt2", "xavier"] = "gpt2"
+    epsilon: float = Field(1e-5, gt=0, le=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> SATConfig:
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
+        if len(set(self.structures)) < len(self.structures):
+            raise ValueError("structures names one twice")
+        if not self.structures and self.structure != "attend":
+            raise ValueError(f"structure: {self.structure} has no structures to read")
+        if self.places == "sinusoid" and self.width % 2:
+            raise ValueError("places: sinusoid needs an even width")
+        return self
+
+    @property
+    def attends(self) -> bool:
+        """Whether there is an encoder, and attention over it."""
+        return bool(self.structures) and self.structure != "add"
+
+    @property
+    def view(self) -> StructureView:
+        """What this model reads of a text."""
+        return StructureView(self.structures, self.topic)

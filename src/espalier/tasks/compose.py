@@ -1,0 +1,320 @@
+"""Texts under the structure of a template (SAT): continued from a prompt, or written from the start.
+
+The prompt is the template's beginning, 0 to half of its tokens, drawn from the record's id, so that it is the same for
+all models. Every text starts with its prompt; `frame` makes its length exact, its end mark included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from espalier.datasets.encoding import Settings
+from espalier.datasets.structure.data import StructureView
+from espalier.datasets.structure.encode import words_and_tags
+from espalier.datasets.structure.structures import structure
+from espalier.datasets.vocabulary import BOS, EOS
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.io.errors import ConfigError
+from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.text.language import Language, join_tokens, tokens_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor
+
+    from espalier.datasets.structure.data import StructureBatch, StructureData
+    from espalier.datasets.structure.vocabulary import StructureVocabulary
+    from espalier.decoding.beam import Hypothesis
+    from espalier.metrics.metric import Metric
+    from espalier.metrics.perplexity import Likelihood
+
+
+class ComposeDecoder(Settings):
+    """How texts are decoded: `decoder` of a run in params.yaml."""
+
+    #: "continue": each text starts with the prompt of its record; "none": with nothing.
+    prompt: Literal["continue", "none"] = "continue"
+    #: Make each text exactly as long as its template.
+    frame: bool = False
+    method: Literal["top_k", "beam"] = "top_k"
+    top_k: int = Field(32, ge=1, le=MAX_TOP_K)
+    temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
+    beam: int = Field(5, ge=1, le=MAX_BEAM)
+    length_power: float = Field(0.0, ge=0, le=10)
+    #: Without `frame`: a text is at most this many tokens longer than its template.
+    slack: int = Field(20, ge=0, le=10_000)
+
+    @property
+    def extra_tokens(self) -> int:
+        """The number of tokens by which a text may be longer than its template."""
+        return 0 if self.frame else self.slack
+
+
+class ComposeScoring(Settings):
+    """How texts are scored."""
+
+    #: The places of a padded text, for the perplexity that counts padding; 0 leaves it out.
+    padded: int = Field(0, ge=0, le=65_536)
+
+
+class ComposeTask:
+    """A text for the template of each record."""
+
+    encodings = ("structure",)
+    decoder, scoring = ComposeDecoder, ComposeScoring
+    dev_likelihood = True
+    judge = None
+    likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
+
+    def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
+        """One without structures, one for each structure, and one that is given all: what models must beat.
+
+        The histories are the longest that help: four words or three characters, and two words beside a structure.
+        """
+        words = vocabulary.language == "en"
+        rows = {"ngram": NGramRow(StructureView(), 5 if words else 4)}
+        names = vocabulary.structures
+        for given in [*((name,) for name in names), *([names] if len(names) > 1 else [])]:
+            reads = f"the {' and '.join(given)} of the next token"
+            rows["_".join(["ngram", *given])] = NGramRow(StructureView(given), 3 if words else 4, reads)
+        return rows
+
+    def writes_words(self, language: Language) -> bool:
+        """English words are parsed as they stand; Chinese is cut into words anew, as whole lines."""
+        return language == "en"
+
+    def check(self, decoder: ComposeDecoder, network: Any, dataset: Any, samples: int) -> None:
+        """A text must fit the model's positions, and the dataset must have the structures that the model reads."""
+        if missing := [name for name in network.view.structures if name not in dataset.structures]:
+            raise ConfigError(
+                f"the dataset has no structure {missing[0]}, which the model reads",
+                where="dataset",
+                remedy=f"add it to the dataset's structures, which are {', '.join(dataset.structures) or 'none'}",
+            )
+        if (tokens := dataset.max_length + 1 + decoder.extra_tokens) > network.positions:
+            raise ConfigError(
+                f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
+                where="decoder",
+                remedy="raise the model's network.positions, or lower the dataset's max_length or decoder.slack",
+            )
+
+    def needs_annotation(self, network: Any, dataset: Any) -> bool:
+        """The structures of what was written are found by the tagger of the corpus."""
+        return True
+
+    # --- Decoding ----------------------------------------------------------------------------------------------------
+
+    def inputs(self, ready: Ready, model: Any, decoder: ComposeDecoder, options: RunOptions, seed: int) -> list[Inputs]:
+        """Each template `samples` times. The texts of one group, such as a song, are one cluster.
+
+        Raises:
+            ConfigError: a text and its topic may be longer than the model's positions.
+        """
+        import numpy as np
+
+        tokens, positions = ready.data.longest(model.config.view) + decoder.extra_tokens, model.config.positions
+        if tokens > positions:
+            raise ConfigError(
+                f"topics and texts of up to {tokens} tokens, of a model that has {positions} positions",
+                where="network.positions",
+                remedy="raise it, or lower decoder.slack",
+            )
+        given = _prompts(ready.data) if decoder.prompt == "continue" else [0] * len(ready.records)
+        rows = [
+            [
+                {
+                    "id": record.id,
+                    "cluster": record.group or record.id,
+                    "sample": sample,
+                    "prompt": prompt,
+                    "reference": join_tokens(_tokens(record), record.language),
+                    "reference_words": record.target_words,
+                    "reference_tags": record.target_tags,
+                }
+            ]
+            for record, prompt in zip(ready.records, given, strict=True)
+            for sample in range(options.samples)
+        ]
+        return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
+
+    def prefixes(self, decoder: ComposeDecoder) -> int:
+        """The beam size; 1 for sampling."""
+        return decoder.beam if decoder.method == "beam" else 1
+
+    def generate(
+        self, model: Any, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """The texts for each template of the batch, their prompts included: one by sampling, `beam` by search."""
+        from espalier.decoding.beam import Hypothesis, beam_search
+        from espalier.decoding.constraints.template import InTemplate
+        from espalier.decoding.sampling import sample
+
+        constraint = InTemplate(
+            model.vocabulary, prompt=decoder.prompt == "continue", slack=decoder.slack, frame=decoder.frame
+        )
+        max_ids = batch.target.shape[1] + decoder.extra_tokens
+        if decoder.method == "beam":
+            return beam_search(
+                model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS,
+                length_power=decoder.length_power, constraint=constraint,
+            )  # fmt: skip
+        texts = sample(
+            model, batch, seeds=list(seeds), max_ids=max_ids, begin=BOS, end=EOS,
+            top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
+        )  # fmt: skip
+        return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
+
+    def columns(
+        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: ComposeDecoder
+    ) -> dict[str, Any]:
+        """The text; its prompt as it was given, even where the vocabulary does not have a token of it."""
+        vocabulary = model.vocabulary
+        prompt = tokens_of(row["reference"], vocabulary.language)[: row["prompt"]]
+        ids = hypothesis.tokens[len(prompt) :] if hypothesis else []
+        return {"text": join_tokens([*prompt, *map(vocabulary.token, ids)], vocabulary.language)}
+
+    def likelihood(self, model: Any, batch: StructureBatch) -> dict[str, Tensor]:
+        """Nats and counts of all targets, and of those that are no end mark; the attention weight on the own symbol.
+
+        `own_weight` is that of the best head; 0 for a model that does not attend to symbols.
+        """
+        import torch
+
+        own = torch.zeros(len(batch), device=batch.device)
+        if hasattr(model, "own_weights") and (weights := model.own_weights(batch)).shape[1]:
+            own = weights.flatten(1).amax(1)
+        losses, is_word = model.token_losses(batch).double(), batch.real & (batch.target != EOS)
+        return {
+            "nll": losses.sum(1),
+            "tokens": batch.real.sum(1),
+            "word_nll": (losses * is_word).sum(1),
+            "words": is_word.sum(1),
+            "own_weight": own,
+        }
+
+    def facts(self, model: Any) -> dict[str, str]:
+        """The structures of the dataset, which are scored whether the model reads them or not."""
+        return {"structures": " ".join(model.vocabulary.structures)}
+
+    def baselines(
+        self, table: pd.DataFrame, ready: Ready, train: StructureData, seed: int
+    ) -> Mapping[str, BaselineRow]:
+        """The references, tagged again: a ceiling of the structures; and training lines drawn at random: a floor."""
+        language = train.vocabulary.language
+        known = train.columns["target"].select(known_rows(train.columns["target"]))
+        seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+        texts = []
+        for own, reference, given in zip(seeds, table["reference"], table["prompt"], strict=True):
+            place = own % len(known.lengths)
+            line = known.flat[known.offsets[place] : known.offsets[place + 1]].tolist()
+            # After the prompt the line goes on at the same place.
+            rest = map(train.vocabulary.token, line[given:])
+            texts.append(join_tokens([*tokens_of(reference, language)[:given], *rest], language))
+        return {
+            "human": BaselineRow("the reference, tagged again", {"text": table["reference"].tolist()}, trivial=False),
+            "chance": BaselineRow("a training line drawn at random", {"text": texts}, given=("in_training",)),
+        }
+
+    # --- Scoring -----------------------------------------------------------------------------------------------------
+
+    def statistics(self, outputs: Outputs, scoring: ComposeScoring) -> list[Segments]:
+        """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
+        from espalier.metrics.structure import likelihood_statistics, structure_statistics
+
+        table, dev, language = outputs.table, outputs.dev, outputs.language
+        parses = outputs.parses()
+        names = outputs.facts["structures"].split()
+        wanted = _symbols(names, table["reference_words"].tolist(), table["reference_tags"].tolist(), language)
+        found = _symbols(names, parses["target_words"].tolist(), parses["target_tags"].tolist(), language)
+        families = structure_statistics(
+            [tokens_of(text, language) for text in table["reference"]],
+            [tokens_of(text, language) for text in table["text"]],
+            table["prompt"].tolist(),
+            {name: (wanted[name], found[name]) for name in names},
+            likelihood=_likelihood(table),
+            own_weights=table["own_weight"].tolist(),
+            places=scoring.padded,
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            training=_lines(outputs.train()) if outputs.train is not None else None,
+        )
+        keys = ["id", "cluster", "seed", "sample"]
+        test = Segments(table[keys], families)
+        if dev is None:
+            return [test]
+        statistics = likelihood_statistics(_likelihood(dev), scoring.padded)
+        return [test, Segments(dev[keys], {f"likelihood:{scoring.padded}:dev": statistics})]
+
+    def metrics(self, family: str) -> tuple[Metric, ...]:
+        """The metrics of texts under a template."""
+        from espalier.metrics.structure import metrics_of
+
+        return metrics_of(family)
+
+    def headline(self, outputs: Outputs) -> Mapping[str, str]:
+        """Perplexity, BLEU of text and of structures, length, and how much was learnt by heart."""
+        from espalier.metrics.structure import HEADLINE
+
+        return HEADLINE
+
+    def counts(self, outputs: Outputs) -> dict[str, int]:
+        """Clusters, and texts that could not be tagged, whose structures count as wrong."""
+        return {
+            "clusters": int(outputs.table["cluster"].nunique()),
+            "not parsed": int((outputs.parses()["reason"] != "").sum()),
+        }
+
+    def settings(self, decoder: ComposeDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
+        """Those that the method does not use are None or left out."""
+        beam = decoder.method == "beam"
+        never = ["prompt", "frame", "method", "top_k", "beam", "temperature" if beam else "length_power"]
+        return {
+            "protocol": "frame" if decoder.frame else "free",
+            "prompt": decoder.prompt,
+            "decoder": "beam" if beam else "top-k",
+            "k": None if beam else decoder.top_k,
+            "beam": decoder.beam if beam else None,
+            **shown_settings(decoder, (), [*never, *(["slack"] if decoder.frame else [])]),
+            "samples": samples if samples > 1 else None,
+        }
+
+
+def _tokens(record: Any) -> list[str]:
+    words, _ = words_and_tags(record)
+    return [token for word in words for token in word]
+
+
+def _prompts(data: StructureData) -> list[int]:
+    """(rows,) how many tokens of each text are its prompt."""
+    lengths: list[int] = data.columns["prompt"].flat.tolist()
+    return lengths
+
+
+def _lines(train: StructureData) -> set[tuple[str, ...]]:
+    """The tokens of each line of training."""
+    target, token = train.columns["target"], train.vocabulary.token
+    tokens, bounds = [token(identity) for identity in target.flat.tolist()], target.offsets.tolist()
+    return {tuple(tokens[start:end]) for start, end in pairwise(bounds)}
+
+
+def _symbols(
+    names: Sequence[str], words: Sequence[str], tags: Sequence[str], language: Language
+) -> dict[str, list[list[str]]]:
+    """By structure, the symbols of the tokens of each text; none for a text that could not be tagged."""
+    rows = [
+        ([tokens_of(word, language) for word in own_words.split()], own_tags.split())
+        for own_words, own_tags in zip(words, tags, strict=True)
+    ]
+    return {
+        name: [structure(name).symbols(*row) if len(row[0]) == len(row[1]) else [] for row in rows] for name in names
+    }
+
+
+def _likelihood(table: pd.DataFrame) -> Likelihood:
+    from espalier.metrics.perplexity import Likelihood
+
+    return Likelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))

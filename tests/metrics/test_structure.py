@@ -1,0 +1,152 @@
+"""Scores of texts under a template, by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics.metric import Score, family_scores
+from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.structure import (
+    HEADLINE,
+    likelihood_statistics,
+    metrics_of,
+    sequence_statistics,
+    structure_statistics,
+    text_statistics,
+)
+
+NONE = Likelihood([0.0], [0], [0.0], [0])
+
+
+def scored(family: str, statistics: Any) -> dict[str, Score]:
+    return family_scores({family: statistics}, metrics_of, seed=1, resamples=0)
+
+
+def values(family: str, statistics: Any) -> dict[str, float | None]:
+    return {name: score.value for name, score in scored(family, statistics).items()}
+
+
+# --- likelihood ------------------------------------------------------------------------------------------------------
+
+
+def test_three_perplexities_differ_in_what_they_count() -> None:
+    # 12 nats over 3 + 2 characters and 2 end marks, of which the end marks have 2 nats.
+    likelihood = Likelihood([8.0, 4.0], [4, 3], [7.0, 3.0], [3, 2])
+    found = values("likelihood:10", likelihood_statistics(likelihood, 10))
+    assert found == pytest.approx(
+        {
+            "perplexity": math.exp(12 / 7),
+            "perplexity_tokens": math.exp(10 / 5),
+            "perplexity_padded_10": math.exp(12 / 20),
+        }
+    )
+    assert list(values("likelihood:0", likelihood_statistics(likelihood, 0))) == ["perplexity", "perplexity_tokens"]
+
+
+def test_a_row_without_a_model_has_no_perplexity_padded_or_not() -> None:
+    found = scored("likelihood:10", likelihood_statistics(NONE, 10))
+    assert {score.value for score in found.values()} == {None}
+    assert {score.undefined for score in found.values()} == {"no likelihoods of a model"}
+
+
+def test_a_diverged_model_is_refused() -> None:
+    with pytest.raises(EspalierError, match="the likelihood is not a number"):
+        likelihood_statistics(Likelihood([math.nan], [1], [1.0], [1]), 0)
+
+
+# --- BLEU ------------------------------------------------------------------------------------------------------------
+
+
+def test_bleu_1_and_2_by_hand_from_0_to_1() -> None:
+    # 3 of 4 characters and 1 of 3 pairs; then 1 of 2 characters, no pair, and a reference of 3 characters.
+    references, hypotheses = [list("灯山桥雨"), list("石桥山")], [list("灯山雨雨"), list("石雨")]
+    found = values("bleu:text", sequence_statistics(references, hypotheses))
+    brevity = math.exp(1 - 7 / 6)
+    first = [3 / 4, math.sqrt(3 / 4 * 1 / 3)]
+    second = [math.exp(1 - 3 / 2) * value for value in (1 / 2, math.sqrt(1 / 2 * 1 / 2))]  # no match: half a pair of 1
+    assert found == pytest.approx(
+        {
+            "text_bleu_1": brevity * 4 / 6,
+            "text_bleu_2": brevity * math.sqrt(4 / 6 * 1 / 4),
+            "text_bleu_1_sentence": (first[0] + second[0]) / 2,
+            "text_bleu_2_sentence": (first[1] + second[1]) / 2,
+        }
+    )
+
+
+def test_an_empty_text_has_no_bleu_and_is_counted() -> None:
+    found = values("bleu:pos", sequence_statistics([["n", "v"], ["n", "v"]], [[], ["n", "v"]]))
+    assert found["pos_bleu_1_sentence"] == pytest.approx(0.5)
+    assert found["pos_bleu_1"] == pytest.approx(math.exp(1 - 4 / 2))
+    assert set(values("bleu:pos", sequence_statistics([["n"]], [[]])).values()) == {0.0}
+
+
+def test_the_prompt_counts_only_where_the_name_says_so() -> None:
+    families = structure_statistics(
+        [list("灯山桥雨")],
+        [list("灯山石令")],
+        [2],
+        {"pc": ([list("BEBE")], [list("BEBE")]), "pos": ([list("nnvv")], [[]])},
+        likelihood=NONE,
+        own_weights=[0.25],
+        places=0,
+        draws=[0],
+    )
+    assert list(families) == [
+        "likelihood:0", "bleu:text", "bleu:text:whole", "bleu:pc", "bleu:pc:whole", "bleu:pos", "bleu:pos:whole",
+        "own_weight", "texts",
+    ]  # fmt: skip
+    found = {name: score.value for name, score in family_scores(families, metrics_of, seed=1, resamples=0).items()}
+    assert (found["text_bleu_1"], found["text_bleu_1_whole"]) == (0.0, pytest.approx(0.5))
+    assert found["pc_bleu_2"] == found["pc_bleu_2_whole"] == pytest.approx(1.0)
+    assert found["pos_bleu_1"] == found["pos_bleu_1_whole"] == 0.0  # it could not be tagged
+    assert found["own_weight"] == 0.25 and set(HEADLINE.values()) <= found.keys()
+
+
+def test_models_without_attention_do_not_lower_the_weight_on_the_own_symbol() -> None:
+    assert values("own_weight", np.array([[0.5, 1.0], [0.0, 0.0], [0.2, 1.0]])) == {"own_weight": pytest.approx(0.35)}
+    assert scored("own_weight", np.array([[0.0, 0.0]]))["own_weight"].undefined == "no attention to symbols"
+
+
+# --- length and variety ----------------------------------------------------------------------------------------------
+
+
+def test_lengths_within_0_2_and_4() -> None:
+    """Lengths of 10 against 10, 12, 14 and 15."""
+    hypotheses = [["字"] * size for size in (10, 12, 14, 15)]
+    found = values("texts", text_statistics([["字"] * 10] * 4, hypotheses, draws=[0] * 4))
+    assert [found[f"length_within_{delta}"] for delta in (0, 2, 4)] == [25.0, 50.0, 75.0]
+    assert found["in_training"] is None
+
+
+def test_texts_are_distinct_within_their_draw_and_held_against_whole_training_lines() -> None:
+    texts = [list("灯山"), list("灯山"), list("桥"), list("灯山")]
+    statistics = text_statistics(texts, texts, draws=[1, 1, 1, 2], training={("灯", "山"), ("灯", "山", "桥")})
+    found = values("texts", statistics)
+    assert found["distinct_texts"] == pytest.approx(100 * (2 + 1) / 4)  # two of three, and one of one
+    assert found["in_training"] == pytest.approx(75.0)
+
+
+def test_an_unknown_family_is_refused() -> None:
+    for family in ("blue:text", "likelihood:many", "texts:whole"):
+        with pytest.raises(ConfigError, match="metrics of structured texts"):
+            metrics_of(family)
+
+
+def test_lists_of_different_lengths_are_refused() -> None:
+    with pytest.raises(EspalierError, match="pair them by id"):
+        text_statistics([["a"]], [], draws=[])
+    with pytest.raises(EspalierError, match="pair them by id"):
+        structure_statistics([["a"]], [["a"]], [], {}, likelihood=NONE, own_weights=[0.0], places=0, draws=[0])
+
+
+def test_names_of_one_metric_are_never_those_of_another() -> None:
+    families = ("likelihood:42", "likelihood:42:dev", "bleu:text", "bleu:text:whole", "bleu:pos", "texts")
+    names = [metric.name for family in families for metric in metrics_of(family)]
+    assert len(set(names)) == len(names)
+    assert np.all([len(metric.signature) > 5 for family in families for metric in metrics_of(family)])
