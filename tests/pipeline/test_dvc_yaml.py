@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 from espalier.corpora.readers import READERS
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
+from espalier.tasks.registry import TASKS
 from pipeline.cli import STAGES
 from pipeline.params import read_yaml
 
@@ -139,6 +140,7 @@ def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
     used |= {f"readers.{name}" for name in READERS}  # a corpus may come to use them
     used |= {f"models.{name}" for name in ARCHITECTURES}
     used |= {f"parsers.{name}" for name in BACKENDS}
+    used |= {f"{part}.{name}" for part in ("baselines", "decoding", "metrics") for name in TASKS}
     used.add("layers")  # through the models that repeat them
     leaves = dict(_leaves(yaml_of(ROOT / "versions.yaml")))
     assert all(isinstance(value, int) and value >= 1 for value in leaves.values())
