@@ -16,10 +16,11 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
 from espalier.datasets.structure.structures import structure
-from espalier.datasets.vocabulary import BOS, EOS
+from espalier.datasets.vocabulary import EOS
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import Language, join_tokens, tokens_of
 
@@ -144,30 +145,19 @@ class ComposeTask:
 
     def prefixes(self, decoder: ComposeDecoder) -> int:
         """The beam size; 1 for sampling."""
-        return decoder.beam if decoder.method == "beam" else 1
+        return prefixes(decoder)
 
     def generate(
         self, model: Any, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The texts for each template of the batch, their prompts included: one by sampling, `beam` by search."""
-        from espalier.decoding.beam import Hypothesis, beam_search
         from espalier.decoding.constraints.template import InTemplate
-        from espalier.decoding.sampling import sample
 
         constraint = InTemplate(
             model.vocabulary, prompt=decoder.prompt == "continue", slack=decoder.slack, frame=decoder.frame
         )
         max_ids = batch.target.shape[1] + decoder.extra_tokens
-        if decoder.method == "beam":
-            return beam_search(
-                model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS,
-                length_power=decoder.length_power, constraint=constraint,
-            )  # fmt: skip
-        texts = sample(
-            model, batch, seeds=list(seeds), max_ids=max_ids, begin=BOS, end=EOS,
-            top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
-        )  # fmt: skip
-        return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
+        return decode(model, batch, decoder, seeds, constraint, max_ids)
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: ComposeDecoder

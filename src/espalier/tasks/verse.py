@@ -16,12 +16,13 @@ from pydantic import Field
 from espalier.corpora.linked import linked
 from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.datasets.vocabulary import EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.random_words import RandomWords
+from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import Language, is_mark, join_tokens
 from espalier.verse.books import Book
@@ -184,7 +185,7 @@ class VerseTask:
 
     def prefixes(self, decoder: VerseDecoder) -> int:
         """The beam size; 1 for sampling."""
-        return decoder.beam if decoder.method == "beam" else 1
+        return prefixes(decoder)
 
     def generate(
         self,
@@ -202,21 +203,9 @@ class VerseTask:
         Raises:
             ConfigError: no text of the model meets a frame.
         """
-        from espalier.decoding.beam import Hypothesis, beam_search
-        from espalier.decoding.sampling import sample
-
         constraint = verse_constraint(decoder, model.vocabulary, books)
         max_ids = batch.c.shape[1] + decoder.extra_tokens
-        if decoder.method == "beam":
-            return beam_search(
-                model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS,
-                length_power=decoder.length_power, constraint=constraint,
-            )  # fmt: skip
-        texts = sample(
-            model, batch, seeds=list(seeds), max_ids=max_ids, begin=BOS, end=EOS,
-            top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
-        )  # fmt: skip
-        return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
+        return decode(model, batch, decoder, seeds, constraint, max_ids)
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
