@@ -15,6 +15,8 @@ from espalier.io.errors import ConfigError, DataError
 from espalier.text.language import HAN
 from espalier.text.normalize import simplified
 
+#: The file of a list of songs.
+SONGS: Final = "songs.json"
 #: The bounds of a line's characters.
 SHORTEST, LONGEST = 2, 20
 #: A line with a colon among so many first characters is a credit or a singer's name.
@@ -122,7 +124,7 @@ def clean(line: str) -> tuple[str, str]:
 
 
 def _songs(origin: str, folder: Path) -> Iterator[_Song]:
-    if (file := folder / "songs.json").is_file():
+    if (file := folder / SONGS).is_file():
         yield from _listed(origin, file)
     elif (file := folder / "lyrics_zh.txt").is_file():
         yield from _chains(origin, file)
@@ -141,14 +143,24 @@ def _is_own(path: Path) -> bool:
     return "__MACOSX" not in path.parts and not path.name.startswith("._")
 
 
-def _listed(origin: str, file: Path) -> Iterator[_Song]:
+def listed_songs(file: Path) -> Iterator[list[str]]:
+    """The lines of each song of `songs.json`.
+
+    Raises:
+        DataError: it is no list of songs, or a song has no lines as `lyric`.
+    """
     songs = json_of(file)
     if not isinstance(songs, list):
         raise DataError("not a list of songs", file=file)
-    for number, song in enumerate(songs):
+    for row, song in enumerate(songs, start=1):
         lines = song.get("lyric") if isinstance(song, dict) else None
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-            raise DataError("not a song with its lines as lyric", file=file, row=number + 1)
+            raise DataError("not a song with its lines as lyric", file=file, row=row)
+        yield lines
+
+
+def _listed(origin: str, file: Path) -> Iterator[_Song]:
+    for number, lines in enumerate(listed_songs(file)):
         if written := _written([part for line in lines for part in line.split("\n")]):
             yield _Song(f"{origin}-{number:05d}", origin, written)
 

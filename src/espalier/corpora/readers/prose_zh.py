@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from espalier.corpora.readers import conllu, weibo
-from espalier.corpora.readers.files import json_of
+from espalier.corpora.readers.lyrics import SONGS, listed_songs
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.readers.songci import FAULTS, MARKS, units_in
 from espalier.corpora.records import Quarantined, Sentence, Verse
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import ConfigError
 from espalier.text.language import has_words
 from espalier.text.normalize import is_traditional
 from espalier.verse.text import join_units
 
-_SONGS = "songs.json"
 _WIDE = str.maketrans(",.!?;:", "，。！？；：")
 _SPACES = re.compile("[^\\S\n]")
 _MARKS = re.compile(f"([{MARKS}])[{MARKS}]+")
@@ -98,7 +97,7 @@ def _fault(text: str) -> str | None:
 
 def _all(folders: Mapping[str, Path], v1: Sequence[str]) -> Iterator[_Unit]:
     for origin, folder in folders.items():
-        if (file := folder / _SONGS).is_file():
+        if (file := folder / SONGS).is_file():
             texts = _songs(file)
         elif any(folder.glob("*.conllu")):
             own = [name for name in v1 if name == origin]
@@ -112,13 +111,7 @@ def _all(folders: Mapping[str, Path], v1: Sequence[str]) -> Iterator[_Unit]:
 
 
 def _songs(file: Path) -> Iterator[tuple[str, str, str]]:
-    songs = json_of(file)
-    if not isinstance(songs, list):
-        raise DataError("not a list of songs", file=file)
-    for number, song in enumerate(songs):
-        lines = song.get("lyric") if isinstance(song, dict) else None
-        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-            raise DataError("not a song with its lines as lyric", file=file, row=number + 1)
+    for number, lines in enumerate(listed_songs(file)):
         id = f"songs-{number:04d}"
         yield id, id, "\n".join(lines)
 
