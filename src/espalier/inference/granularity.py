@@ -4,55 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from espalier.corpora.records import Pair
 from espalier.datasets.vocabulary import BOS
-from espalier.decoding.bounds import MAX_BEAM
 from espalier.inference.pairs import distinct_texts, encoded, max_length
 from espalier.inference.paraphrase import print_words
-from espalier.inference.plain_paraphrase import best_pieces, read_texts
+from espalier.inference.plain_paraphrase import PlainWriter, best_pieces
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import TextGranularity
-from espalier.inference.writer import Writer, batches, require_range
-from espalier.io.errors import EspalierError
+from espalier.inference.writer import batches
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from espalier.inference.system import System
-
 
 @dataclass(frozen=True)
-class GranularityWriter(Writer[PairRequest, Pair, TextGranularity]):
-    """Paraphrases texts, and says which granularity each piece has on the way.
-
-    Attributes:
-        beam: of the search.
-    """
-
-    system: System
-    beam: int = 8
-
-    inputs: ClassVar[str] = "texts"
-
-    def __post_init__(self) -> None:
-        require_range("beam", self.beam, 1, MAX_BEAM)
-
-    @property
-    def names(self) -> dict[str, str | None]:
-        """The model."""
-        return {"model": self.system.name}
-
-    def request(self, value: str | PairRequest, name: str) -> PairRequest:
-        """A string is a text."""
-        return value if isinstance(value, PairRequest) else PairRequest(value, name=name)
-
-    def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
-        """Each text as a pair that has no target."""
-        return read_texts(self.system, requests)
+class GranularityWriter(PlainWriter[TextGranularity]):
+    """Paraphrases texts, and says which granularity each piece has on the way."""
 
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, TextGranularity]]:
         """A result for each text."""

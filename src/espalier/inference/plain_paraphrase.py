@@ -14,7 +14,7 @@ from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_lengt
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
-from espalier.inference.writer import ArgumentError, Writer, attempt, batches, parted, require_range
+from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted, require_range
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.paraphrase import PairDecoder, search
 
@@ -38,23 +38,20 @@ def paraphrase_writer(system: System, **options: Any) -> ParaphraseWriter | Plai
 
 
 @dataclass(frozen=True)
-class PlainParaphraseWriter(Writer[PairRequest, Pair, Paraphrase]):
-    """Writes paraphrases.
+class PlainWriter(Writer[PairRequest, Pair, Result]):
+    """What the writers of models that read texts alone have in common.
 
     Attributes:
-        n: texts for each text, the best of the search; fewer where hypotheses end in the same words.
         beam: of the search.
     """
 
     system: System
-    n: int = 1
     beam: int = 8
 
     inputs: ClassVar[str] = "texts"
 
     def __post_init__(self) -> None:
         require_range("beam", self.beam, 1, MAX_BEAM)
-        require_beams(self.n, self.beam)
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -68,6 +65,21 @@ class PlainParaphraseWriter(Writer[PairRequest, Pair, Paraphrase]):
     def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
         """Each text as a pair that has no target."""
         return read_texts(self.system, requests)
+
+
+@dataclass(frozen=True)
+class PlainParaphraseWriter(PlainWriter[Paraphrase]):
+    """Writes paraphrases.
+
+    Attributes:
+        n: texts for each text, the best of the search; fewer where hypotheses end in the same words.
+    """
+
+    n: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_beams(self.n, self.beam)
 
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best texts for each text."""
