@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
-from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import torch
+from question_pairs import corpus, stepper
 
 from espalier.datasets.batching import batch_plan
-from espalier.datasets.pairs.data import PairBatch, PairData
-from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.models.cdnpg import CDNPG
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import Optimizer, precision_of
+from espalier.training.optimization import precision_of
 
+CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
 SHAPES: dict[str, tuple[int, int, dict[str, Any]]] = {
     "small: 2 + 3 layers of 128, 4 heads, 8,000 pieces": (
         8000, 4096, {"encoder_layers": 2, "layers": 3, "width": 128, "heads": 4, "inner": 512},
@@ -43,63 +40,18 @@ FORMS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-class Pieces(PairVocabulary):
-    """As many ids as are wanted, none of which is ever a text."""
-
-    @property
-    def text_size(self) -> int:
-        return int(self.pieces)
-
-
-def corpus(pieces: int, pairs: int) -> PairData:
-    """Random pairs whose lengths are spread as those of the questions are: 5 to 19 pieces, 11 mostly."""
-    rng = np.random.default_rng(0)
-
-    def rows() -> list[np.ndarray]:
-        lengths = np.clip(rng.lognormal(2.4, 0.35, pairs), 5, 19).astype(int)
-        return [rng.integers(4, pieces, length) for length in lengths]
-
-    none = [np.zeros(0, dtype=np.int64)] * pairs
-    columns = {"source": rows(), "target": rows(), "source_tree": none, "target_tree": none}
-    return PairData.of([str(n) for n in range(pairs)], columns, Pieces(str(pieces), None, "en", True))
-
-
-def stepper(model: CDNPG, bf16: bool) -> Callable[[PairBatch], float]:
-    """Seconds of one training step."""
-    optimizer = Optimizer(model, TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01))
-
-    def step(batch: PairBatch) -> float:
-        started = clock(batch.device)
-        with torch.autocast(batch.device.type, torch.bfloat16) if bf16 else nullcontext():
-            loss = model(batch)
-        (loss.total / loss.targets).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        return clock(batch.device) - started
-
-    return step
-
-
-def clock(device: torch.device) -> float:
-    if device.type == "cpu":
-        return time.process_time()
-    torch.cuda.synchronize()
-    return time.perf_counter()
-
-
 def race(name: str, count: int, device: torch.device) -> None:
     pieces, budget, shape = SHAPES[name]
     data = corpus(pieces, 2000)
     view = CDNPGConfig().view
     plan = batch_plan(data.sizes(view), budget=budget, seed=1, epoch=0)[:4]
     batches = [data.batch(indices, view, grain=data.GRAIN).to(device) for indices in plan]
-    bf16 = precision_of(TrainingConfig(steps=1), device) == "bf16"
+    bf16 = precision_of(CONFIG, device) == "bf16"
     steps = {}
     for form, settings in FORMS.items():
         torch.manual_seed(0)
         model = CDNPG(CDNPGConfig(**shape, **settings), data.vocabulary).train().to(device)
-        steps[form] = stepper(model, bf16)
+        steps[form] = stepper(model, CONFIG, bf16)
     seconds: dict[str, list[float]] = {form: [] for form in FORMS}
     for turn in range(1 + count):
         for batch in batches:

@@ -11,22 +11,18 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
-from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from question_pairs import corpus, stepper
 
 from espalier.datasets.batching import batch_plan
-from espalier.datasets.pairs.data import PairBatch, PairData, PairView
-from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.pairs.data import PairView
 from espalier.models.registry import ARCHITECTURES
 from espalier.training.config import TrainingConfig
-from espalier.training.optimization import Optimizer, precision_of
+from espalier.training.optimization import precision_of
 
 VIEW = PairView(("source",), "text")
 CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
@@ -80,51 +76,6 @@ def contestants(shape: Shape) -> dict[str, tuple[str, dict[str, Any]]]:
     return {name: row for name, row in rows.items() if row[0] in ARCHITECTURES}
 
 
-class Pieces(PairVocabulary):
-    """As many ids as are wanted, none of which is ever a text."""
-
-    @property
-    def text_size(self) -> int:
-        return int(self.pieces)
-
-
-def corpus(pieces: int, pairs: int) -> PairData:
-    """Random pairs whose lengths are spread as those of questions are: 5 to 19 pieces, 11 mostly."""
-    rng = np.random.default_rng(0)
-
-    def rows() -> list[np.ndarray]:
-        lengths = np.clip(rng.lognormal(2.4, 0.35, pairs), 5, 19).astype(int)
-        return [rng.integers(4, pieces, length) for length in lengths]
-
-    none = [np.zeros(0, dtype=np.int64)] * pairs
-    columns = {"source": rows(), "target": rows(), "source_tree": none, "target_tree": none}
-    return PairData.of([str(n) for n in range(pairs)], columns, Pieces(str(pieces), None, "en", True))
-
-
-def stepper(model: nn.Module, bf16: bool) -> Callable[[PairBatch], float]:
-    """Seconds of one training step."""
-    optimizer = Optimizer(model, CONFIG)
-
-    def step(batch: PairBatch) -> float:
-        started = clock(batch.device)
-        with torch.autocast(batch.device.type, torch.bfloat16) if bf16 else nullcontext():
-            loss = model(batch)
-        (loss.total / loss.targets).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        return clock(batch.device) - started
-
-    return step
-
-
-def clock(device: torch.device) -> float:
-    if device.type == "cpu":
-        return time.process_time()
-    torch.cuda.synchronize()
-    return time.perf_counter()
-
-
 def race(shape: Shape, count: int, device: torch.device) -> None:
     data = corpus(shape.pieces, 2000)
     plan = batch_plan(data.sizes(VIEW), budget=shape.budget, seed=1, epoch=0)[:4]
@@ -135,7 +86,7 @@ def race(shape: Shape, count: int, device: torch.device) -> None:
         torch.manual_seed(0)
         entry = ARCHITECTURES[arch]
         model = entry.build(entry.config.model_validate(network), data.vocabulary).train().to(device)
-        steps[name], sizes[name] = stepper(model, bf16), sum(part.numel() for part in model.parameters())
+        steps[name], sizes[name] = stepper(model, CONFIG, bf16), sum(part.numel() for part in model.parameters())
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(1 + count):
         for batch in batches:
