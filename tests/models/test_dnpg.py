@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -21,6 +20,7 @@ from espalier.decoding.constraints.constraint import Never
 from espalier.models.dnpg import DNPG, aligned_levels
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE
+from tests.models.chain_checks import batch_of, check_later_tokens, check_padding, check_selection
 
 Build = Callable[..., DNPG]
 TEXTS = [("a tall heron waits", "waits a heron"), ("herons wait", "a heron waits"), ("wait", "wait a while"),
@@ -48,10 +48,6 @@ def build(data: PairData) -> Build:
         return model
 
     return built
-
-
-def batch_of(data: PairData, model: DNPG, rows: list[int] | None = None, grain: int = 1) -> PairBatch:
-    return data.batch(np.array([0, 1, 2, 3] if rows is None else rows), model.config.view, grain=grain)
 
 
 # --- The reference ----------------------------------------------------------------------------------------------------
@@ -292,44 +288,18 @@ def test_a_level_attends_to_its_own_tokens(build: Build) -> None:
 
 
 @every_variant
-@torch.no_grad()
 def test_later_words_change_nothing_before_them(build: Build, data: PairData, changes: dict[str, Any]) -> None:
-    model = build(**changes)
-    batch = batch_of(data, model)
-    before, inputs = model.token_losses(batch), batch.inputs.clone()
-    inputs[:, 2:] = UNK
-    after = model.token_losses(replace(batch, inputs=inputs))
-    assert torch.equal(before[:, :2], after[:, :2]) and not torch.equal(before[:, 2:], after[:, 2:])
+    check_later_tokens(build(**changes), data)
 
 
 @every_variant
-@torch.no_grad()
 def test_padding_and_neighbours_change_nothing(build: Build, data: PairData, changes: dict[str, Any]) -> None:
-    model = build(**changes)
-    whole = model.token_losses(batch_of(data, model, grain=32))
-    for row in range(4):
-        alone = model.token_losses(batch_of(data, model, [row]))[0]
-        assert torch.allclose(whole[row, : len(alone)], alone, atol=1e-5)
-        assert not whole[row, len(alone) :].any()
+    check_padding(build(**changes), data)
 
 
 @every_variant
-@torch.no_grad()
 def test_selected_rows_go_on_as_if_alone(build: Build, data: PairData, changes: dict[str, Any]) -> None:
-    model = build(**changes)
-    batch = batch_of(data, model)
-    wanted, state = model.token_losses(batch), model.start(batch)
-    order = torch.arange(4)
-    # As many prefixes for each source, some sources gone, uneven, one alone, and mixed up.
-    for t, index in enumerate([[0, 1, 2, 3], [0, 0, 1, 1, 3, 3], [1, 0, 5, 4], [3, 0, 2, 2, 1], [4, 4], [1, 0, 1]]):
-        chosen = torch.tensor(index)
-        order, state = order[chosen], state.select(chosen)
-        if t >= batch.target.shape[1]:
-            break
-        scores, state = model.step(batch.inputs[order, t], state)
-        real = batch.real[order, t]
-        found = -scores.gather(1, batch.target[order, t][:, None])[:, 0]
-        assert torch.allclose(found[real], wanted[order, t][real], atol=1e-5)
+    check_selection(build(**changes), data)
 
 
 def test_prefixes_of_one_source_share_its_memory(build: Build, data: PairData) -> None:

@@ -20,6 +20,7 @@ from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import Never
 from espalier.models.pair_seq2seq import PairSeq2Seq
 from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
+from tests.models.chain_checks import batch_of, check_later_tokens, check_padding, check_selection
 
 Build = Callable[..., PairSeq2Seq]
 TEXTS = [("a tall heron waits", "waits a heron"), ("herons wait", "a heron waits"), ("wait", "wait a while"),
@@ -56,10 +57,6 @@ def build(data: PairData) -> Build:
         return model
 
     return built
-
-
-def batch_of(data: PairData, model: PairSeq2Seq, rows: list[int] | None = None, grain: int = 1) -> PairBatch:
-    return data.batch(np.array([0, 1, 2, 3] if rows is None else rows), model.config.view, grain=grain)
 
 
 # --- The reference ----------------------------------------------------------------------------------------------------
@@ -185,45 +182,18 @@ def test_the_coverage_loss_is_that_of_equation_12_and_of_training_alone(
 
 
 @every_variant
-@torch.no_grad()
 def test_later_words_change_nothing_before_them(build: Build, data: PairData, changes: dict[str, Any]) -> None:
-    model = build(**changes)
-    batch = batch_of(data, model)
-    before, inputs = model.token_losses(batch), batch.inputs.clone()
-    inputs[:, 2:] = UNK
-    after = model.token_losses(replace(batch, inputs=inputs))
-    assert torch.equal(before[:, :2], after[:, :2]) and not torch.equal(before[:, 2:], after[:, 2:])
+    check_later_tokens(build(**changes), data)
 
 
 @every_variant
-@torch.no_grad()
 def test_padding_and_neighbours_change_nothing(build: Build, data: PairData, changes: dict[str, Any]) -> None:
-    model = build(**changes)
-    whole = model.token_losses(batch_of(data, model, grain=32))
-    for row in range(4):
-        alone = model.token_losses(batch_of(data, model, [row]))[0]
-        assert torch.allclose(whole[row, : len(alone)], alone, atol=1e-5)
-        assert not whole[row, len(alone) :].any()
+    check_padding(build(**changes), data)
 
 
 @every_variant
-@torch.no_grad()
 def test_selected_rows_go_on_as_if_alone(build: Build, data: PairData, changes: dict[str, Any]) -> None:
-    model = build(**changes)
-    batch = batch_of(data, model)
-    wanted, state = model.token_losses(batch), model.start(batch)
-    order = torch.arange(4)
-    # As many prefixes for each source, some sources gone, uneven, one alone, and mixed up.
-    for t, index in enumerate([[0, 1, 2, 3], [0, 0, 1, 1, 3, 3], [1, 0, 5, 4], [3, 0, 2, 2, 1], [4, 4], [1, 0, 1]]):
-        chosen = torch.tensor(index)
-        order, state = order[chosen], state.select(chosen)
-        if t >= batch.target.shape[1]:
-            break
-        scores, state = model.step(batch.inputs[order, t], state)
-        real = batch.real[order, t]
-        found = -scores.gather(1, batch.target[order, t][:, None])[:, 0]
-        assert torch.allclose(found[real], wanted[order, t][real], atol=1e-5)
-        assert torch.allclose(scores.exp().sum(1), torch.ones(len(order)), atol=1e-5)
+    check_selection(build(**changes), data, sums_to_one=True)
 
 
 def test_prefixes_of_one_source_share_its_memory(build: Build, data: PairData) -> None:
