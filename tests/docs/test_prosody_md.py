@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from espalier.metrics.prosody import KEYS
-from tests.verse.couyun import Tunes, write_couyun
+from tests.verse.couyun import Tunes, link_couyun, write_couyun
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -69,8 +69,7 @@ def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: p
 def test_every_worked_example_gives_the_same_with_the_whole_books(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "data/raw/forms").mkdir(parents=True)
-    (tmp_path / "data/raw/forms/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
+    link_couyun(tmp_path / "data/raw/forms/couyun")
     monkeypatch.chdir(tmp_path)
     assert not PAGE.run_examples()[1]
 

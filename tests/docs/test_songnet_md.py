@@ -19,7 +19,7 @@ from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 from espalier.tasks.verse import VerseDecoder
 from espalier.training.config import TrainingConfig
 from espalier.verse.format import parse_format
-from tests.verse.couyun import write_couyun
+from tests.verse.couyun import link_couyun, write_couyun
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, key_of, profile
@@ -87,8 +87,7 @@ def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: p
 def test_every_worked_example_gives_the_same_with_the_whole_books(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "data/raw/forms").mkdir(parents=True)
-    (tmp_path / "data/raw/forms/couyun").symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
+    link_couyun(tmp_path / "data/raw/forms/couyun")
     monkeypatch.chdir(tmp_path)
     assert not PAGE.run_examples()[1]
 

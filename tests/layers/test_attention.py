@@ -19,8 +19,11 @@ def attention() -> Attention:
     return Attention(WIDTH, HEADS).eval()
 
 
-def slow(attention: Attention, x: Tensor, memory: Tensor, seen: Tensor) -> Tensor:
-    """softmax(q k / sqrt(d)) v, place by place; `seen` is (batch, time, memory time) bool."""
+def slow(attention: Attention, x: Tensor, memory: Tensor, seen: Tensor, factors: Factors | None = None) -> Tensor:
+    """softmax(q k / sqrt(d)) v, place by place; `seen` is (batch, time, memory time) bool.
+
+    With factors each weight is multiplied; renormalised, divided by the sum of the products.
+    """
     weight, bias = attention.project.weight.detach(), attention.project.bias.detach()
     (wq, wk, wv), (bq, bk, bv) = weight.chunk(3), bias.chunk(3)
     d = WIDTH // HEADS
@@ -31,11 +34,15 @@ def slow(attention: Attention, x: Tensor, memory: Tensor, seen: Tensor) -> Tenso
                 part = slice(head * d, (head + 1) * d)
                 query = wq[part] @ x[row, t] + bq[part]
                 places = [m for m in range(memory.shape[1]) if seen[row, t, m]]
-                scores = [float(query @ (wk[part] @ memory[row, m] + bk[part])) / math.sqrt(d) for m in places]
-                top = max(scores)
-                mass = [math.exp(score - top) for score in scores]
-                for part_of, m in zip(mass, places, strict=True):
-                    found[row, t, part] += part_of / sum(mass) * (wv[part] @ memory[row, m] + bv[part])
+                mass = [math.exp(query @ (wk[part] @ memory[row, m] + bk[part]) / math.sqrt(d)) for m in places]
+                weights = [one / sum(mass) for one in mass]
+                if factors is not None:
+                    given = [float(factors.values[row, 0, t, m]) for m in places]
+                    weights = [one * other for one, other in zip(weights, given, strict=True)]
+                    if factors.renormalised:
+                        weights = [product / sum(weights) for product in weights]
+                for one, m in zip(weights, places, strict=True):
+                    found[row, t, part] += one * (wv[part] @ memory[row, m] + bv[part])
     return found @ attention.out.weight.T + attention.out.bias
 
 
@@ -90,37 +97,15 @@ def test_dropout_acts_in_training_alone() -> None:
 # --- Factors ----------------------------------------------------------------------------------------------------------
 
 
-def slow_factored(attention: Attention, x: Tensor, memory: Tensor, seen: Tensor, factors: Factors) -> Tensor:
-    """As `slow`, each weight multiplied; renormalised, divided by the sum of the products."""
-    weight, bias = attention.project.weight.detach(), attention.project.bias.detach()
-    (wq, wk, wv), (bq, bk, bv) = weight.chunk(3), bias.chunk(3)
-    d = WIDTH // HEADS
-    found = torch.zeros_like(x)
-    for row in range(len(x)):
-        for t in range(x.shape[1]):
-            for head in range(HEADS):
-                part = slice(head * d, (head + 1) * d)
-                query = wq[part] @ x[row, t] + bq[part]
-                places = [m for m in range(memory.shape[1]) if seen[row, t, m]]
-                mass = [math.exp(query @ (wk[part] @ memory[row, m] + bk[part]) / math.sqrt(d)) for m in places]
-                given = [float(factors.values[row, 0, t, m]) for m in places]
-                products = [one / sum(mass) * other for one, other in zip(mass, given, strict=True)]
-                if factors.renormalised:
-                    products = [product / sum(products) for product in products]
-                for product, m in zip(products, places, strict=True):
-                    found[row, t, part] += product * (wv[part] @ memory[row, m] + bv[part])
-    return found @ attention.out.weight.T + attention.out.bias
-
-
 @pytest.mark.parametrize("renormalised", [False, True])
 def test_factors_multiply_the_weights(attention: Attention, renormalised: bool) -> None:
     x, memory = torch.randn(2, 5, WIDTH), torch.randn(2, 4, WIDTH)
     over_x, over_memory = (Factors(torch.rand(2, 1, 5, n), renormalised) for n in (5, 4))
     before = torch.ones(5, 5, dtype=torch.bool).tril().expand(2, 5, 5)
-    wanted = slow_factored(attention, x, x, before, over_x)
+    wanted = slow(attention, x, x, before, over_x)
     assert torch.allclose(attention(x, causal=True, factors=over_x), wanted, atol=1e-5)
     real = torch.tensor([[True] * 4, [True] * 2 + [False] * 2])
-    wanted = slow_factored(attention, x, memory, real[:, None].expand(2, 5, 4), over_memory)
+    wanted = slow(attention, x, memory, real[:, None].expand(2, 5, 4), over_memory)
     for bias in (padding_bias(real), torch.zeros(2, 1, 1, 4).masked_fill(~real[:, None, None], -torch.inf)):
         assert torch.allclose(attention(x, memory, bias=bias, factors=over_memory), wanted, atol=1e-5)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,3 +58,9 @@ def _form(pattern: str, tones: str, groups: list[list[int]]) -> dict[str, Any]:
         "yun_classify": {str(number): group for number, group in enumerate(groups)},
         "origin": re.sub(r"\d+", lambda count: "字" * int(count[0]), pattern),
     }
+
+
+def link_couyun(folder: Path) -> None:
+    """The whole books of the mirror, at `folder`."""
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(Path(os.environ["ESPALIER_MIRROR"]).resolve() / "couyun")
