@@ -1,6 +1,6 @@
 """Beam search at batch 32: ours against Hugging Face's `generate`, with the same weights.
 
-    python benchmarks/decode_beam.py [rounds]
+    python benchmarks/decode_beam.py [rounds] [--record]
 
 Both models learn a made-up language for some minutes first, for searches of random weights are not like those that
 are made. Twice for each shape: texts whose ends are given (7 to 30 pieces), and texts that end where they will. No
@@ -10,7 +10,6 @@ length normalisation. Tokens are those of the texts, end marks counted; scores a
 from __future__ import annotations
 
 import statistics
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 import torch
 from forced_length import EndAt, EndAtProcessor
 from marian import PAPER, SMALL, VIEW, Shape, copy, corpus, our_loss, pair, peer_loss, vocabulary
-from peers import rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
 from torch import Tensor
 
 from espalier.datasets.batching import batch_plan
@@ -62,7 +61,9 @@ def scores(model: GuiG, shape: Shape, batch: PairBatch, texts: Sequence[Sequence
     return -(losses * ((made.target != EOS) | ended[:, None])).sum(1)
 
 
-def race(shape: Shape, models: tuple[GuiG, Any], lengths: np.ndarray | None, what: str, count: int) -> None:
+def race(
+    shape: Shape, models: tuple[GuiG, Any], lengths: np.ndarray | None, what: str, count: int, record: Record
+) -> None:
     ours, peer = models
     data = corpus(shape, BATCH, seed=5)
     batch = data.batch(np.arange(BATCH), VIEW)
@@ -100,29 +101,30 @@ def race(shape: Shape, models: tuple[GuiG, Any], lengths: np.ndarray | None, wha
     gained = (scores(ours, shape, batch, found["ours"]) - scores(ours, shape, batch, found["theirs"])).tolist()
     same = sum(one == other for one, other in zip(found["ours"], found["theirs"], strict=True))
     mean = statistics.mean(map(len, found["ours"])) + 1
-    print(
+    title = (
         f"{shape}; beam {BEAM}, batch {BATCH}; {what}, {mean:.1f} tokens each; {torch.get_num_threads()} threads; "
         f"{same} of {BATCH} texts are the same; mean log-probability, ours - theirs: {statistics.mean(gained):+.1e} "
-        f"({min(gained):+.1e} to {max(gained):+.1e})\n"
+        f"({min(gained):+.1e} to {max(gained):+.1e})"
     )
-    print(table(rates, name), "\n")
+    record.add(rate_table(title, rates, name))
     assert statistics.mean(gained) >= -1e-4, "theirs are more probable"
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    for shape in (SMALL, PAPER):
-        models = pair(shape, dropout=0.0)
-        learn(models[0], corpus(shape, 30_000), steps=400)
-        copy(*models)
-        ours, peer = models[0], models[1].eval()
-        held_out = corpus(shape, BATCH, seed=5).batch(np.arange(BATCH), VIEW)
-        with torch.no_grad():
-            apart = abs(float(our_loss(ours, held_out)) - float(peer_loss(peer, held_out)))
-        assert apart < 1e-4, f"the two models are not the same: losses {apart} apart"
-        lengths = corpus(shape, BATCH, seed=5).columns["target"].lengths + 1
-        race(shape, (ours, peer), lengths, "ends given", count)
-        race(shape, (ours, peer), None, "free ends", count)
+    [count] = arguments(7)
+    with Record(__file__) as record:
+        for shape in (SMALL, PAPER):
+            models = pair(shape, dropout=0.0)
+            learn(models[0], corpus(shape, 30_000), steps=400)
+            copy(*models)
+            ours, peer = models[0], models[1].eval()
+            held_out = corpus(shape, BATCH, seed=5).batch(np.arange(BATCH), VIEW)
+            with torch.no_grad():
+                apart = abs(float(our_loss(ours, held_out)) - float(peer_loss(peer, held_out)))
+            assert apart < 1e-4, f"the two models are not the same: losses {apart} apart"
+            lengths = corpus(shape, BATCH, seed=5).columns["target"].lengths + 1
+            race(shape, (ours, peer), lengths, "ends given", count, record)
+            race(shape, (ours, peer), None, "free ends", count, record)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Beam search of verse at batch 32: ours against Hugging Face's `generate`.
 
-    python benchmarks/decode_beam_verse.py [rounds]
+    python benchmarks/decode_beam_verse.py [rounds] [--record]
 
 Ours is a decoder with the weights of the peer, and SongNet itself, with symbols and global attention over its frame,
 which the peer does not have. Texts have 70 tokens, as Song ci have about; ends are given. Weights are random.
@@ -8,13 +8,13 @@ which the peer does not have. Texts have 70 tokens, as Song ci have about; ends 
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 import numpy as np
 import torch
 from forced_length import EndAt, EndAtProcessor
-from peers import POSITIONS, SMALL, collated, corpus, pair, rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
+from peers import POSITIONS, SMALL, collated, corpus, pair
 
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
@@ -25,7 +25,7 @@ BATCH, BEAM, LENGTH = 32, 5, 70
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    [count] = arguments(5)
     plain, peer = (model.eval() for model in pair(SMALL, dropout=0.0))
     config = SongNetConfig(
         layers=SMALL.layers, width=SMALL.width, heads=SMALL.heads, inner=SMALL.inner, positions=POSITIONS,
@@ -58,9 +58,10 @@ def main() -> None:
     names = ("Espalier, the same decoder", "Espalier, SongNet", "Hugging Face generate")
     runs = dict(zip(names, (timed(partial(mine, plain)), timed(partial(mine, songnet)), timed(theirs)), strict=True))
     found = rounds(runs, count, warm_up=1)
-    print(f"{SMALL}; beam {BEAM}, batch {BATCH}; {torch.get_num_threads()} threads\n")
-    for name in names[:2]:
-        print(table({each: found[each] for each in (name, names[2])}, name), "\n")
+    title = f"{SMALL}; beam {BEAM}, batch {BATCH}; {torch.get_num_threads()} threads"
+    with Record(__file__) as record:
+        for name in names[:2]:
+            record.add(rate_table(title, {each: found[each] for each in (name, names[2])}, name))
 
 
 if __name__ == "__main__":

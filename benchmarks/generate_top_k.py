@@ -1,6 +1,6 @@
 """Top-k generation at batch 32: our sampler against Hugging Face's `generate`, with the same weights.
 
-    python benchmarks/generate_top_k.py [rounds]
+    python benchmarks/generate_top_k.py [rounds] [--record]
 
 Twice for each shape: texts as long as Song ci are (30 to 250 tokens; each ends at its place in both), and texts of 100
 tokens all. Only tokens of the texts count, no padding after their ends.
@@ -8,12 +8,11 @@ tokens all. Only tokens of the texts count, no padding after their ends.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import torch
 from forced_length import EndAt, EndAtProcessor
-from peers import NURSERY, SMALL, Shape, collated, corpus, pair, rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
+from peers import NURSERY, SMALL, Shape, collated, corpus, pair
 
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.sampling import sample
@@ -21,7 +20,7 @@ from espalier.decoding.sampling import sample
 BATCH, TOP_K = 32, 32
 
 
-def race(shape: Shape, lengths: np.ndarray, what: str, count: int) -> None:
+def race(shape: Shape, lengths: np.ndarray, what: str, count: int, record: Record) -> None:
     ours, peer = (model.eval() for model in pair(shape, dropout=0.0))
     batch = collated(corpus(shape, BATCH), np.arange(BATCH))
     begin, ends = torch.full((BATCH, 1), BOS), torch.from_numpy(lengths)
@@ -52,15 +51,16 @@ def race(shape: Shape, lengths: np.ndarray, what: str, count: int) -> None:
     assert apart < 1e-4, f"the two models are not the same: log-probabilities {apart} apart"
     name = "Espalier sample"
     found = rounds({name: timed(mine), "Hugging Face generate": timed(theirs)}, count)
-    print(f"{shape}; {what}; log-probabilities {apart:.1e} apart; {torch.get_num_threads()} threads\n")
-    print(table(found, name), "\n")
+    title = f"{shape}; {what}; log-probabilities {apart:.1e} apart; {torch.get_num_threads()} threads"
+    record.add(rate_table(title, found, name))
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    for shape in (SMALL, NURSERY):
-        race(shape, corpus(shape, BATCH).lengths, "texts as long as Song ci", count)
-        race(shape, np.full(BATCH, 100), "texts of 100 tokens", count)
+    [count] = arguments(7)
+    with Record(__file__) as record:
+        for shape in (SMALL, NURSERY):
+            race(shape, corpus(shape, BATCH).lengths, "texts as long as Song ci", count, record)
+            race(shape, np.full(BATCH, 100), "texts of 100 tokens", count, record)
 
 
 if __name__ == "__main__":

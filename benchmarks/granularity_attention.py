@@ -1,6 +1,6 @@
 """A training step of C-DNPG with R*S against one of the Transformer, both in one run.
 
-    python benchmarks/granularity_attention.py [rounds]
+    python benchmarks/granularity_attention.py [rounds] [--record]
 
 A step is forward, backward, clipping and AdamW; batches are of 20 tokens at most, as in the paper. The forms take turns
 step by step on equal batches. On a CPU the time is that of the process, which other processes change less.
@@ -8,12 +8,10 @@ step by step on equal batches. On a CPU the time is that of the process, which o
 
 from __future__ import annotations
 
-import statistics
-import sys
 from typing import Any
 
-import numpy as np
 import torch
+from measuring import Record, arguments, step_table
 from question_pairs import corpus, stepper
 
 from espalier.datasets.batching import batch_plan
@@ -40,7 +38,7 @@ FORMS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def race(name: str, count: int, device: torch.device) -> None:
+def race(name: str, count: int, device: torch.device, record: Record) -> None:
     pieces, budget, shape = SHAPES[name]
     data = corpus(pieces, 2000)
     view = CDNPGConfig().view
@@ -60,19 +58,19 @@ def race(name: str, count: int, device: torch.device) -> None:
                 if turn:  # the first is to warm up
                     seconds[form].append(taken)
     precision = "bf16 autocast" if bf16 else "fp32"
-    print(f"{name}; {sum(map(len, batches)) / len(batches):.0f} pairs a batch; {precision}; {device.type}; "
-          f"{torch.get_num_threads()} threads\n")  # fmt: skip
-    print("| | ms a step | of the Transformer's (middle half) |\n| --- | ---: | ---: |")
-    for form, taken in seconds.items():
-        low, ratio, high = np.quantile(np.divide(taken, seconds["Transformer"]), [0.25, 0.5, 0.75])
-        print(f"| {form} | {1000 * statistics.median(taken):.1f} | {ratio:.2f} ({low:.2f} to {high:.2f}) |")
-    print()
+    title = (
+        f"{name}; {sum(map(len, batches)) / len(batches):.0f} pairs a batch; {precision}; {device.type}; "
+        f"{torch.get_num_threads()} threads"
+    )
+    record.add(step_table(title, seconds, "Transformer"))
 
 
 def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    for name in SHAPES:
-        race(name, int(sys.argv[1]) if len(sys.argv) > 1 else 10, device)
+    [count] = arguments(10)
+    with Record(__file__) as record:
+        for name in SHAPES:
+            race(name, count, device, record)
 
 
 if __name__ == "__main__":

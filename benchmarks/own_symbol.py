@@ -4,16 +4,17 @@ Each of 30 symbols has 20 tokens of its own, drawn by Zipf's law, and symbols fo
 nobody who reads the structure can have a lower perplexity than the one printed, and who does not find the own symbol
 has a much higher one.
 
-python benchmarks/own_symbol.py [steps]
+python benchmarks/own_symbol.py [steps] [--record]
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import torch
+from measuring import Record, arguments
+from rich.progress import track
 from torch import Tensor
 
 from espalier.datasets.structure.data import StructureBatch
@@ -21,6 +22,8 @@ from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SPECIALS
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
+from espalier.report.benchmarks import BenchmarkTable, Column
+from espalier.report.tables import BLANK
 
 SYMBOLS, TOKENS, SHORTEST, LONGEST, ROWS, SHOWN = 30, 20, 8, 22, 48, 100
 VARIANTS: list[dict[str, Any]] = [
@@ -76,12 +79,14 @@ def perplexity(model: SAT, batch: StructureBatch) -> float:
     return math.exp(loss.total / loss.targets)
 
 
-def trained(changes: dict[str, Any], source: Source, train: list[StructureBatch], dev: StructureBatch) -> str:
+def trained(
+    changes: dict[str, Any], source: Source, train: list[StructureBatch], dev: StructureBatch
+) -> list[float | str]:
     torch.manual_seed(1)
     small = {"encoder_layers": 2, "layers": 2, "width": 96, "heads": 4, "inner": 384, "positions": 32, "norm": "pre"}
     model = SAT(SATConfig(**{**small, **changes}), source.vocabulary)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
-    found = []
+    found: list[float | str] = []
     for step, batch in enumerate(train, start=1):
         for group in optimizer.param_groups:
             group["lr"] = 1e-3 * min(1, step / 50)
@@ -91,21 +96,23 @@ def trained(changes: dict[str, Any], source: Source, train: list[StructureBatch]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         if step % SHOWN == 0:
-            found.append(f"{perplexity(model, dev):.1f}")
+            found.append(perplexity(model, dev))
     weights: Tensor = model.own_weights(dev).mean(0)
-    best = ", ".join(f"{head:.2f}" for head in weights.amax(1)) if weights.numel() else "–"
-    settings = ", ".join(f"{name}: {value or '[]'}" for name, value in changes.items())
-    return f"| `{settings}` | {' | '.join(found)} | {best} |"
+    return [*found, ", ".join(f"{head:.2f}" for head in weights.amax(1)) if weights.numel() else BLANK]
 
 
 def main() -> None:
-    steps, source = int(sys.argv[1]) if len(sys.argv) > 1 else 300, Source()
+    [steps], source = arguments(300), Source()
     dev, train = source.batch(256), [source.batch(ROWS) for _ in range(steps)]
-    counts = [str(count) for count in range(SHOWN, steps + 1, SHOWN)]
-    print(f"least perplexity {source.least(dev):.1f}\n\n| network | {' | '.join(counts)} | own symbol |")
-    print("| --- |" + " ---: |" * (len(counts) + 1))
-    for changes in VARIANTS:
-        print(trained(changes, source, train, dev), flush=True)
+    columns = [Column(heading=f"{count} steps", digits=1) for count in range(SHOWN, steps + 1, SHOWN)]
+    rows = {}
+    for changes in track(VARIANTS, "variants", transient=True):
+        name = ", ".join(f"{name}: {value or '[]'}" for name, value in changes.items())
+        rows[f"`{name}`"] = trained(changes, source, train, dev)
+    with Record(__file__) as record:
+        title = f"perplexity on dev; {source.least(dev):.1f} for a model that knows the symbols"
+        columns.append(Column(heading="weight of the own symbol"))
+        record.add(BenchmarkTable(title=title, columns=columns, rows=rows, names="network"))
 
 
 if __name__ == "__main__":

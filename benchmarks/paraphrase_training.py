@@ -1,6 +1,6 @@
 """C-DNPG's table 5 by step: the training time of each model of paraphrases, as a multiple of the Transformer's.
 
-    python benchmarks/paraphrase_training.py [rounds]
+    python benchmarks/paraphrase_training.py [rounds] [--record]
 
 A step is forward, backward, clipping and AdamW. The models take turns step by step on equal batches, so that a machine
 that slows down slows all; on a CPU the time is that of the process. A model whose architecture is not registered is
@@ -9,13 +9,11 @@ left out. Equal steps are what the pipeline gives all models; the table's hours 
 
 from __future__ import annotations
 
-import statistics
-import sys
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
+from measuring import Record, arguments, step_table
 from question_pairs import corpus, stepper
 
 from espalier.datasets.batching import batch_plan
@@ -76,7 +74,7 @@ def contestants(shape: Shape) -> dict[str, tuple[str, dict[str, Any]]]:
     return {name: row for name, row in rows.items() if row[0] in ARCHITECTURES}
 
 
-def race(shape: Shape, count: int, device: torch.device) -> None:
+def race(shape: Shape, count: int, device: torch.device, record: Record) -> None:
     data = corpus(shape.pieces, 2000)
     plan = batch_plan(data.sizes(VIEW), budget=shape.budget, seed=1, epoch=0)[:4]
     batches = [data.batch(indices, VIEW, grain=data.GRAIN).to(device) for indices in plan]
@@ -94,21 +92,20 @@ def race(shape: Shape, count: int, device: torch.device) -> None:
                 taken = step(batch)
                 if turn:  # the first is to warm up
                     seconds[name].append(taken)
-    precision, measure = "bf16 autocast" if bf16 else "fp32", next(iter(seconds))
-    print(f"{shape}; {sum(map(len, batches)) / len(batches):.0f} pairs a batch; {precision}; {device.type}; "
-          f"{torch.get_num_threads()} threads\n")  # fmt: skip
-    print(f"| | parameters | ms a step | / {measure} (middle half) |\n| --- | ---: | ---: | ---: |")
-    for name, taken in seconds.items():
-        low, ratio, high = np.quantile(np.divide(taken, seconds[measure]), [0.25, 0.5, 0.75])
-        middle = f"{ratio:.2f} ({low:.2f} to {high:.2f})"
-        print(f"| {name} | {sizes[name]:,} | {1000 * statistics.median(taken):.0f} | {middle} |")
-    print()
+    precision = "bf16 autocast" if bf16 else "fp32"
+    title = (
+        f"{shape}; {sum(map(len, batches)) / len(batches):.0f} pairs a batch; {precision}; {device.type}; "
+        f"{torch.get_num_threads()} threads"
+    )
+    record.add(step_table(title, seconds, "Transformer", parameters=sizes))
 
 
 def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    for shape in SHAPES:
-        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 5, device)
+    [count] = arguments(5)
+    with Record(__file__) as record:
+        for shape in SHAPES:
+            race(shape, count, device, record)
 
 
 if __name__ == "__main__":

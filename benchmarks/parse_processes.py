@@ -1,6 +1,6 @@
 """Sentences parsed a second by one process and by more: the `parse` stage's shards, benepar in each process.
 
-    python benchmarks/parse_processes.py [rounds] [processes] [sentences]
+    python benchmarks/parse_processes.py [rounds] [processes] [sentences] [--record]
 
 A model of the small profile's size, trained for a moment on made-up trees, parses made-up sentences. Time begins with
 the call and ends with the last shard on disk: the processes' start, their imports, the model's loading are within it.
@@ -9,24 +9,21 @@ the call and ends with the last shard on disk: the processes' start, their impor
 from __future__ import annotations
 
 import os
-import statistics
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
+from measuring import Record, arguments, rate_table, rounds
 from parse_sentences import made_up, made_up_model
-from peers import rounds
 
 from espalier.syntax.parsers.registry import MODEL, save_parser
 from pipeline import shards
 
 
 def main() -> None:
-    arguments = [int(each) for each in sys.argv[1:]]
-    times, processes, count = [*arguments, *(3, 2, 12_000)[len(arguments) :]]
+    times, processes, count = arguments(3, 2, 12_000)
     torch.set_num_threads(1)
     draw = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as name:
@@ -46,11 +43,9 @@ def main() -> None:
 
         many, one = f"{processes} processes", "1 process"
         found = rounds({many: contestant(processes), one: contestant(1)}, times, warm_up=0)
-    print(f"{count:,} sentences; the start of the processes is counted")
-    ratios = sorted(a / b for a, b in zip(found[many], found[one], strict=True))
-    for title, rates in found.items():
-        print(f"{title}: {statistics.median(rates):.0f} sentences/s")
-    print(f"ratio: {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+    with Record(__file__) as record:
+        title = f"{count:,} sentences; the start of the processes is counted"
+        record.add(rate_table(title, found, many, "sentences/s"))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ made up too: 5 to 40 words, of which few are frequent and many rare, as in any t
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable
@@ -19,7 +18,7 @@ import benepar  # noqa: F401  # registers its component with spaCy
 import numpy as np
 import spacy
 import torch
-from peers import rounds, timed
+from measuring import RECORD, Record, rate_table, rounds, timed
 from spacy.tokens import Doc
 
 from espalier.syntax.constituency import tags, write_tree
@@ -81,31 +80,29 @@ def contestant(parse: Callable[[list[list[str]]], list[str]], sentences: list[li
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    given = [value for value in sys.argv[1:] if value != RECORD]
+    count = int(given[0]) if given else 5
     draw = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:
-        model = sys.argv[2] if len(sys.argv) > 2 else str(made_up_model(Path(folder), draw))
+        model = given[1] if len(given) > 1 else str(made_up_model(Path(folder), draw))
         parser = load(model)
         nlp = spacy.blank("en")
         with removed_tokenizer_methods():
             nlp.add_pipe("benepar", config={"model": model})
-    if len(sys.argv) > 3:
-        lines = Path(sys.argv[3]).read_text(encoding="utf-8").splitlines()
+    if len(given) > 2:
+        lines = Path(given[2]).read_text(encoding="utf-8").splitlines()
         sentences = [line.split() for line in lines if line.strip()]
     else:
         sentences = made_up(SENTENCES, draw)
     pairs = list(zip(ours(parser, sentences), usual(nlp, sentences), strict=True))
     same = sum(one == other for one, other in pairs)
-    print(f"{parser.signature}; {len(sentences)} sentences, {same} trees identical; {torch.get_num_threads()} threads")
+    title = f"{len(sentences)} sentences, {same} trees identical; {torch.get_num_threads()} threads"
     runs = {
         "Espalier": contestant(lambda each: ours(parser, each), sentences),
-        "nlp.pipe": contestant(lambda each: usual(nlp, each), sentences),
+        "spaCy's `nlp.pipe` with benepar": contestant(lambda each: usual(nlp, each), sentences),
     }
-    found = rounds(runs, count, warm_up=1)
-    ratios = sorted(one / other for one, other in zip(found["Espalier"], found["nlp.pipe"], strict=True))
-    for name, rates in found.items():
-        print(f"{name}: {statistics.median(rates):.0f} sentences/s")
-    print(f"ratio: {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+    with Record(__file__) as record:
+        record.add(rate_table(title, rounds(runs, count, warm_up=1), "Espalier", "sentences/s"))
     if same < len(sentences):
         sys.exit("the trees are not identical")
 

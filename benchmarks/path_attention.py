@@ -1,11 +1,10 @@
 """Path attention, forward and backward: ours against one masked copy of the sequence for each path, as released.
 
-python benchmarks/path_attention.py [rounds]
+python benchmarks/path_attention.py [rounds] [--record]
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -13,7 +12,7 @@ from functools import partial
 import numpy as np
 import torch
 import torch.nn.functional as F
-from peers import rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
 from torch import Tensor
 
 from espalier.layers.attention import Attention
@@ -54,7 +53,7 @@ def copies(layer: PathAttention, x: Tensor, masks: Tensor) -> Tensor:
     return terms.unflatten(0, (rows, paths)).sum(1) / masks.any(2).sum(1)[:, None, None]
 
 
-def race(heads: int, count: int, bf16: bool) -> None:
+def race(heads: int, count: int, bf16: bool, record: Record) -> None:
     torch.manual_seed(0)
     layer = PathAttention(WIDTH, heads, HEAD_WIDTH)
     levels = trees(BATCH)
@@ -82,19 +81,21 @@ def race(heads: int, count: int, bf16: bool) -> None:
         return levels.numel()
 
     precision = "bf16 autocast" if bf16 else "fp32"
-    print(
+    title = (
         f"{heads} heads of {HEAD_WIDTH}, width {WIDTH}, {BATCH} trees of {NODES} nodes (the tokens below) with "
         f"{float(paths.count.float().mean()):.1f} paths, {DEPTH} levels; {precision}; {apart:.1e} apart; "
-        f"{torch.get_num_threads()} threads\n"
+        f"{torch.get_num_threads()} threads"
     )
     runs = {name: timed(partial(run, attend)) for name, attend in forms.items()}
-    print(table(rounds(runs, count, warm_up=1), "Espalier"), "\n")
+    record.add(rate_table(title, rounds(runs, count, warm_up=1), "Espalier"))
 
 
 def main() -> None:
-    for heads in (4, 6):
-        for bf16 in (False, True):
-            race(heads, int(sys.argv[1]) if len(sys.argv) > 1 else 5, bf16)
+    [count] = arguments(5)
+    with Record(__file__) as record:
+        for heads in (4, 6):
+            for bf16 in (False, True):
+                race(heads, count, bf16, record)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,38 +89,6 @@ def peer_inputs(batch: VerseBatch) -> dict[str, Tensor]:
     labels = torch.cat([torch.full_like(end[:, :1], -100), end], dim=1)
     mask = torch.cat([torch.ones_like(batch.real[:, :1]), batch.real], dim=1)
     return {"input_ids": ids, "labels": labels, "attention_mask": mask.long()}
-
-
-def rounds(contestants: dict[str, Callable[[], float]], count: int, warm_up: int = 2) -> dict[str, list[float]]:
-    """Run all in turn, A B C A B C ..., so that a machine that slows down slows all; each returns tokens a second."""
-    found: dict[str, list[float]] = {name: [] for name in contestants}
-    for number in range(warm_up + count):
-        for name, run in contestants.items():
-            rate = run()
-            if number >= warm_up:
-                found[name].append(rate)
-    return found
-
-
-def timed(run: Callable[[], int]) -> Callable[[], float]:
-    """Tokens a second of a callable that returns how many tokens it handled."""
-
-    def rate() -> float:
-        started = time.perf_counter()
-        tokens = run()
-        return tokens / (time.perf_counter() - started)
-
-    return rate
-
-
-def table(found: dict[str, list[float]], ours: str) -> str:
-    """Median tokens a second, and the median of the round-by-round ratios of ours to each."""
-    lines = ["| | tokens/s | ours / this (min to max) |", "| --- | ---: | ---: |"]
-    for name, rates in found.items():
-        ratios = sorted(mine / its for mine, its in zip(found[ours], rates, strict=True))
-        ratio = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})" if name != ours else ""
-        lines.append(f"| {name} | {statistics.median(rates):,.0f} | {ratio} |")
-    return "\n".join(lines)
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """What genuine ci keep of their tune's rhymes and tones: the measures of `espalier.metrics.prosody` on all Song ci.
 
-    python benchmarks/songci_prosody.py MIRROR
+    python benchmarks/songci_prosody.py MIRROR [--record]
 
 MIRROR holds the sources `songci` and `couyun`. The first column is what the metrics count. The second holds a poem only
 against the first variant of its tune; the later variants of the Qinding cipu seldom leave a tone free. The third also
@@ -16,10 +16,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from measuring import RECORD, Record
 
 from espalier.corpora.readers.songci import read
 from espalier.corpora.records import Verse
 from espalier.metrics.bootstrap import Array
+from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.books import Book, Books, Tone, ToneBook, read_books
 from espalier.verse.rhyme import rhyme_group
 from espalier.verse.variants import Fit, TuneBook, followed, judge
@@ -71,8 +73,8 @@ def counted(fits: Iterable[tuple[Fit, Fit]]) -> Array:
     return np.array([poems, *(100 * count / whole for count, whole in zip(sums[1:], of, strict=True))])
 
 
-def table(mirror: Path) -> list[str]:
-    """The table of `docs/prosody.md`, line by line."""
+def table(mirror: Path) -> BenchmarkTable:
+    """The table of `docs/prosody.md`."""
     books, tunes = read_books(mirror / "couyun"), TuneBook(mirror / "couyun")
     poems = [poem for poem in read({"songci": mirror / "songci"}) if isinstance(poem, Verse)]
     columns = []
@@ -84,15 +86,17 @@ def table(mirror: Path) -> list[str]:
                 mandarin = judge(poem.target, fit.variant, ears, book="mandarin", by="mandarin")
                 fits.append((fit, mandarin))
         columns.append(counted(fits))
-    head = [f"| of {len(poems):,} poems | all variants | first variants | first variants, default readings |"]
-    lines = [*head, "| --- | ---: | ---: | ---: |"]
+    headings = ("all variants", "first variants", "first variants, default readings")
+    rows = {}
     for name, *values in zip(ROWS, *columns, strict=True):
-        shown = [f"{value:,.0f}" if name == ROWS[0] else f"{value:.1f}" for value in values]
-        lines.append(f"| {name} | {' | '.join(shown)} |")
-    return lines
+        rows[name] = [f"{value:,.0f}" if name == ROWS[0] else float(value) for value in values]
+    shown = [Column(heading=heading, digits=1) for heading in headings]
+    return BenchmarkTable(title="", columns=shown, rows=rows, names=f"of {len(poems):,} poems")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    folders = [value for value in sys.argv[1:] if value != RECORD]
+    if len(folders) != 1:
         sys.exit("python benchmarks/songci_prosody.py MIRROR: the folder of the sources songci and couyun")
-    print("\n".join(table(Path(sys.argv[1]))))
+    with Record(__file__, given="MIRROR") as record:
+        record.add(table(Path(folders[0])))

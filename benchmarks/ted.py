@@ -1,6 +1,6 @@
 """Tree edit distances a second: our default engine against `apted`, and `zss` where it is installed, on equal pairs.
 
-    python benchmarks/ted.py [rounds] [pairs]
+    python benchmarks/ted.py [rounds] [pairs] [--record]
 
 The trees are random, seeded, and have about 28 nodes, parts of speech included. The engines must agree on every pair.
 Then the family as a whole: from Penn strings to the statistics of every level, on so many pairs (20,000).
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from peers import rounds, timed
+from measuring import Record, arguments, rate_table, rounds, timed
 
 from espalier.metrics.ted import Engine, Nodes, distance, nodes_of, ted_statistics
 from espalier.syntax.constituency import write_tree
@@ -23,6 +23,7 @@ from espalier.syntax.tree import Tree
 LABELS = ("S", "NP", "VP", "PP", "SBAR", "ADJP", "ADVP", "QP")
 TAGS = ("DT", "NN", "NNS", "NNP", "IN", "VBD", "VBZ", "VB", "JJ", "RB", "PRP", "CC", "TO", "CD")
 DEFAULTS = (5, 20_000)
+OURS = "Espalier, edist"
 SAMPLE = 200  # pairs of a round: apted is slow
 
 
@@ -65,22 +66,19 @@ def zss_distances() -> Callable[[list[tuple[Nodes, Nodes]]], list[int]] | None:
 
 
 def main() -> None:
-    given = [int(value) for value in sys.argv[1:]]
-    count, pairs = (*given, *DEFAULTS[len(given) :])
+    count, pairs = arguments(*DEFAULTS)
     draw = np.random.default_rng(1)
     references, hypotheses = forest(pairs, draw), forest(pairs, draw)
     sample = [(nodes_of(one), nodes_of(other)) for one, other in zip(references, hypotheses, strict=True)][:SAMPLE]
-    engines = {"edist (ours)": ours("edist"), "apted": ours("apted")}
+    engines = {OURS: ours("edist"), "Espalier, apted": ours("apted")}
     if (slow := zss_distances()) is not None:
         engines["zss"] = slow
     answers = [engine(sample) for engine in engines.values()]
     size = statistics.mean(len(nodes.labels) for pair in sample for nodes in pair)
-    print(f"{len(sample)} pairs of {size:.1f} nodes on average, mean distance {statistics.mean(answers[0]):.2f}")
+    title = f"{len(sample)} pairs of {size:.1f} nodes on average, mean distance {statistics.mean(answers[0]):.2f}"
     found = rounds({name: timed(lambda run=run: len(run(sample))) for name, run in engines.items()}, count, warm_up=1)
-    for name, rates in found.items():
-        ratios = sorted(mine / its for mine, its in zip(found["edist (ours)"], rates, strict=True))
-        ratio = f"ours is {statistics.median(ratios):.1f} times as fast ({ratios[0]:.1f} to {ratios[-1]:.1f})"
-        print(f"{name}: {statistics.median(rates):,.0f} pairs/s{'' if name == 'edist (ours)' else '; ' + ratio}")
+    with Record(__file__) as record:
+        record.add(rate_table(title, found, OURS, "pairs/s"))
     texts = [[write_tree(tree) for tree in trees] for trees in (references, hypotheses)]
     started = time.perf_counter()
     ted_statistics(*texts)

@@ -1,17 +1,17 @@
 """Training tokens a second: our plain decoder against Hugging Face's GPT-2 of the same shape, on the same batches.
 
-python benchmarks/train_decoder.py [rounds]
+python benchmarks/train_decoder.py [rounds] [--record]
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from itertools import cycle
 
 import torch
-from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs, rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
+from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs
 from torch import nn
 
 from espalier.datasets.batching import batch_plan
@@ -51,7 +51,7 @@ def peer_loss(model, batch):
     return model(**peer_inputs(batch)).loss
 
 
-def race(shape: Shape, count: int) -> None:
+def race(shape: Shape, count: int, record: Record) -> None:
     data = corpus(shape, 2000)
     batches = [collated(data, indices) for indices in batch_plan(data.lengths, budget=BUDGET, seed=1, epoch=0)]
     ours, peer = (model.eval() for model in pair(shape, dropout=0.0))
@@ -72,13 +72,15 @@ def race(shape: Shape, count: int) -> None:
         f"GPT2LMHeadModel, {half} AdamW": contestant(tuned, fused, peer_loss, cycle(batches), bf16),
     }
     found = rounds(runs, count)
-    print(f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads\n")
-    print(table(found, name), "\n")
+    title = f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads"
+    record.add(rate_table(title, found, name))
 
 
 def main() -> None:
-    for shape in (SMALL, NURSERY):
-        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 7)
+    [count] = arguments(7)
+    with Record(__file__) as record:
+        for shape in (SMALL, NURSERY):
+            race(shape, count, record)
 
 
 if __name__ == "__main__":

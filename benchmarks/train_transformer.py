@@ -1,6 +1,6 @@
 """Training tokens a second: our Transformer against Hugging Face's Marian of the same shape.
 
-    python benchmarks/train_transformer.py [rounds]
+    python benchmarks/train_transformer.py [rounds] [--record]
 
 Marian runs twice: as it is mostly run (32 bits, AdamW as it comes, batches drawn at random and padded to the longest),
 and on our batches with our precision and optimizer. Tokens are those of sources and of targets, end marks counted,
@@ -9,7 +9,6 @@ padding not.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import cycle
@@ -17,7 +16,7 @@ from itertools import cycle
 import numpy as np
 import torch
 from marian import PAPER, SMALL, VIEW, Shape, corpus, our_loss, pair, peer_loss
-from peers import rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
 from torch import nn
 
 from espalier.datasets.batching import batch_plan
@@ -69,7 +68,7 @@ def their_batches(data: PairData, size: int) -> list[PairBatch]:
     return [data.batch(order[n * size : (n + 1) * size], VIEW) for n in range(BATCHES)]
 
 
-def race(shape: Shape, count: int) -> None:
+def race(shape: Shape, count: int, record: Record) -> None:
     data = corpus(shape, 20_000)
     batches = our_batches(data)
     drawn = their_batches(data, round(sum(map(len, batches)) / BATCHES))
@@ -91,13 +90,15 @@ def race(shape: Shape, count: int) -> None:
         f"MarianMTModel, {half} AdamW, our batches": contestant(tuned, fused, peer_loss, batches, bf16),
     }
     found = rounds(runs, count, warm_up=1)
-    print(f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads\n")
-    print(table(found, name), "\n")
+    title = f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads"
+    record.add(rate_table(title, found, name))
 
 
 def main() -> None:
-    for shape in (SMALL, PAPER):
-        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 7)
+    [count] = arguments(7)
+    with Record(__file__) as record:
+        for shape in (SMALL, PAPER):
+            race(shape, count, record)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a tree costs to train: words a second of X2Tree, a level at once, against chains, and against a node at a time.
 
-    python benchmarks/train_tree.py [rounds]
+    python benchmarks/train_tree.py [rounds] [--record]
 
 Made-up posts and responses of 3 to 20 words, the responses with random projective trees; the shapes are those of the
 nursery and, with half its words, of the paper. All have our optimizer and the same batches in 32 bits; words are the
@@ -10,7 +10,6 @@ The last contestant computes each node by itself, as the paper's figure 2 draws 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from peers import rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
 from torch import Tensor, nn
 
 from espalier.datasets.batching import batch_plan
@@ -142,7 +141,7 @@ def contestant(model: nn.Module, batches: Sequence[DialogueBatch], steps: int) -
     return timed(run)
 
 
-def race(shape: Shape, count: int) -> None:
+def race(shape: Shape, count: int, record: Record) -> None:
     data = corpus(shape, 4000)
     chain, tree = RNNSeq2SeqConfig(**shape.sizes), X2TreeConfig(**shape.sizes)
     plan = batch_plan(data.sizes(tree.view), budget=BUDGET, seed=1, epoch=0)[:BATCHES]
@@ -163,13 +162,14 @@ def race(shape: Shape, count: int) -> None:
         "X2Tree, a node at a time": contestant(OneByOne(slow), trees, 1),
     }
     found = rounds(runs, count, warm_up=1)
-    print(f"{shape}; losses {apart:.1e} apart; {torch.get_num_threads()} threads\n")
-    print(table(found, name), "\n")
+    record.add(rate_table(f"{shape}; losses {apart:.1e} apart; {torch.get_num_threads()} threads", found, name))
 
 
 def main() -> None:
-    for shape in (NURSERY, PAPER):
-        race(shape, int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    [count] = arguments(5)
+    with Record(__file__) as record:
+        for shape in (NURSERY, PAPER):
+            race(shape, count, record)
 
 
 if __name__ == "__main__":

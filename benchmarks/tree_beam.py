@@ -1,6 +1,6 @@
 """Generalized tree beam search: ours, batched, against algorithm 2 of X2Tree one tree and one leaf at a time.
 
-    python benchmarks/tree_beam.py [rounds] [sources] [words]
+    python benchmarks/tree_beam.py [rounds] [sources] [words] [--record]
 
 Both search the same X2Tree with G = L = 6 and "any" leaf next, and must find the same trees. The model learns a made-up
 language of ternary trees first. That has few words, so that it is learned in seconds; the model that is searched has
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from peers import rounds, table, timed
+from measuring import Record, arguments, rate_table, rounds, timed
 
 from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
@@ -142,16 +142,17 @@ def race(model: X2Tree, data: DialogueData, count: int) -> None:
         if name.startswith("plain"):
             assert all(map(same, ours, others)), f"{name} found other trees"
     lengths = [len(tree.tokens) for row in ours for tree in row]
-    print(
-        f"\n{len(data)} sources, G = {SEARCH['beam']}, L = {SEARCH['local']}, K = {CONFIG.arity}, "
+    title = (
+        f"{len(data)} sources, G = {SEARCH['beam']}, L = {SEARCH['local']}, K = {CONFIG.arity}, "
         f"{model.vocabulary.text_size:,} words, width {CONFIG.width}, {torch.get_num_threads()} threads; trees of "
-        f"{statistics.mean(lengths):.1f} words ({min(lengths)} to {max(lengths)}), the same in all searches\n"
+        f"{statistics.mean(lengths):.1f} words ({min(lengths)} to {max(lengths)}), the same in all searches"
     )
-    print(table(rates, "tree beam"))
+    with Record(__file__) as record:
+        record.add(rate_table(title, rates, "tree beam"))
 
 
 def main() -> None:
-    count, sources, words = (*map(int, sys.argv[1:]), *DEFAULTS[len(sys.argv) - 1 :])
+    count, sources, words = arguments(*DEFAULTS)
     race(widened(learned(), words), dialogues(sources, seed=2), count)
 
 

@@ -1,6 +1,6 @@
 """What the constraints of verse cost: steps of SongNet at batch 32 with them, against steps without any.
 
-    python benchmarks/verse_constraints.py [rounds]
+    python benchmarks/verse_constraints.py [rounds] [--record]
 
 The shape is that of the profile small. Frames are those of 菩萨蛮 (four rhyme groups) with an acrostic;
 readings are drawn at random, with as many groups and polyphones as Cilin has. A step is the model's, the draw from the
@@ -9,8 +9,6 @@ readings are drawn at random, with as many groups and polyphones as Cilin has. A
 
 from __future__ import annotations
 
-import statistics
-import sys
 from collections.abc import Callable
 from functools import partial
 from time import process_time
@@ -18,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from measuring import Record, arguments, step_table
 from peers import POSITIONS, SMALL
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
@@ -69,7 +68,7 @@ def steps(model: SongNet, batch: VerseBatch, constraint: Constraint | None) -> f
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    [count] = arguments(15)
     words = SMALL.vocabulary.words[2:]
     vocabulary, books = VerseVocabulary(("，", "。", *words), "zh", 16, 32), RandomBooks(words)
     config = SongNetConfig(
@@ -104,12 +103,9 @@ def main() -> None:
                 seconds = measure()
                 if turn >= 2:
                     times[name].append(seconds / places)
-    print(f"{SMALL}; batch {BATCH}; {places} steps; {torch.get_num_threads()} threads; {count} rounds\n")
-    print("| constraints | ms a step | more than none, median (best) |", "| --- | ---: | ---: |", sep="\n")
-    for name, own in times.items():
-        more = statistics.median(mine / bare - 1 for mine, bare in zip(own, times["none"], strict=True))
-        best = min(own) / min(times["none"]) - 1
-        print(f"| {name} | {1e3 * statistics.median(own):.2f} | {100 * more:.1f} % ({100 * best:.1f} %) |")
+    title = f"{SMALL}; batch {BATCH}; {places} steps; {torch.get_num_threads()} threads"
+    with Record(__file__) as record:
+        record.add(step_table(title, times, "none"))
 
 
 if __name__ == "__main__":

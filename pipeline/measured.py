@@ -40,7 +40,7 @@ class Clock:
         gpu = device().type == "cuda"
         value = {
             "seconds": round(time.monotonic() - self.started, 2),
-            "hardware": torch.cuda.get_device_name() if gpu else _processor(),
+            "hardware": hardware(),
             "threads": torch.get_num_threads(),
             "memory_before": self.memory_before,
             "peak_memory": peak_memory(),
@@ -51,8 +51,16 @@ class Clock:
         write_json(layout.measured(stage, key), value)
 
 
+def hardware() -> str:
+    """The name of the device that computes; with a processor, how many of its cores this process may use."""
+    import torch
+
+    from pipeline.device import device
+
+    return torch.cuda.get_device_name() if device().type == "cuda" else _processor()
+
+
 def _processor() -> str:
-    """The processor's name, and how many of its cores this process may use."""
     import platform
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""pages: write the numbers and tables of README and docs anew, from the details that git holds."""
+"""pages: write the numbers and tables of README and docs anew, from the details and benchmarks that git holds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.progress import say
 
-#: The templates, each with its page. The numbers of README are a part of it; the other pages are made as a whole.
-PAGES = {"readme.md": "README.md", "results.md": "docs/results.md"}
+#: The templates, each with its page. Of a page with the lines `BEGIN` and `END` the part between them is written.
+PAGES = {
+    "readme.md": "README.md",
+    "results.md": "docs/results.md",
+    "prosody.md": "docs/prosody.md",
+    "sat.md": "docs/sat.md",
+    "benchmarks.md": "benchmarks/README.md",
+}
 
 
 def pages(check: bool) -> None:
@@ -34,18 +40,22 @@ def pages(check: bool) -> None:
 
 def rendered() -> dict[str, str]:
     """The text of each page by its path below the root."""
-    from espalier.report import load_printed, render_page, with_numbers
+    from espalier.report import BEGIN, load_benchmark, load_printed, render_page, with_numbers
 
     folder = layout.ROOT / "report" / "printed"
     printed = {path.stem: load_printed(path) for path in sorted(folder.glob("*.yaml"))}
     tried = load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"]
+    measured = sorted((layout.ROOT / "benchmarks" / "results").glob("*.json"))
+    benchmarks = {path.stem: load_benchmark(path) for path in measured}
     texts = {}
     for name, page in PAGES.items():
         template = layout.ROOT / "report" / "pages" / name
         source, where = template.read_text(encoding="utf-8"), f"report/pages/{name}"
-        text = render_page(source, where, details=_details, params=_params, printed=printed, tried=tried)
-        path = layout.ROOT / page
-        texts[page] = with_numbers(path.read_text(encoding="utf-8"), text, page) if name == "readme.md" else text
+        text = render_page(
+            source, where, details=_details, params=_params, printed=printed, tried=tried, benchmarks=benchmarks
+        )
+        known = _read(layout.ROOT / page)
+        texts[page] = with_numbers(known, text, page) if BEGIN in known else text
     return texts
 
 

@@ -21,7 +21,8 @@ def test_a_page_that_differs_is_named_and_then_written(tmp_path: Path, monkeypat
         for path in (f"report/pages/{name}", page):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text((layout.ROOT / path).read_text(encoding="utf-8"), encoding="utf-8")
-    for path in ("report/printed", "report/tried.yaml"):
+    for path in ("report/printed", "report/tried.yaml", "benchmarks/results"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).symlink_to(layout.ROOT / path)
     monkeypatch.setattr(layout, "ROOT", tmp_path)
     pages(check=True)

@@ -6,6 +6,7 @@ segments, and `orderings_json` has the numbers behind each claim of the paper. N
 computes a score.
 """
 
+from espalier.report.benchmarks import load_benchmark
 from espalier.report.build import Report, build
 from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.console import render_console
@@ -13,11 +14,12 @@ from espalier.report.html import render_html
 from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.markdown import render_markdown
 from espalier.report.orderings_json import orderings_json
-from espalier.report.pages import render_page, with_numbers
+from espalier.report.pages import BEGIN, render_page, with_numbers
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
 
 __all__ = [
+    "BEGIN",
     "Comparison",
     "CorpusResult",
     "Curve",
@@ -30,6 +32,7 @@ __all__ = [
     "build",
     "comparisons_of",
     "hyperparameters_of",
+    "load_benchmark",
     "load_printed",
     "orderings_json",
     "render_console",

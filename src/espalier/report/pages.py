@@ -13,6 +13,7 @@ from typing import Any, Final
 from jinja2 import Environment, StrictUndefined, TemplateError
 
 from espalier.io.errors import ArtifactError
+from espalier.report.benchmarks import BenchmarkResult
 from espalier.report.printed import Printed
 from espalier.report.tables import BLANK
 from espalier.report.verdicts import probability
@@ -35,6 +36,7 @@ def render_page(
     params: Params,
     printed: Mapping[str, Printed],
     tried: Sequence[Mapping[str, Any]] = (),
+    benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
 
@@ -49,6 +51,9 @@ def render_page(
             each of its measures, and a line with the number of the others.
         param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
         printed(paper, run, column): the number that the paper prints in the row of this run.
+        benchmark(name): the command of a benchmark and its tables.
+        tables(name): its tables alone.
+        ratios(name, row): from the least to the largest ratio of a row, over its tables.
     `tried` are the rows of `report/tried.yaml`.
 
     Args:
@@ -58,6 +63,7 @@ def render_page(
         params: reads a profile's params.yaml.
         printed: the papers' printed numbers, by paper.
         tried: which settings were tried.
+        benchmarks: what benchmarks measured, by name.
 
     Raises:
         ArtifactError: the template asks for a place, score or number that is not there, or is no template.
@@ -113,9 +119,29 @@ def render_page(
         found = _path(params(profile), path, f"{profile}/params.yaml")
         return f"{found:,}" if isinstance(found, int) else str(found)
 
+    def measured(name: str) -> BenchmarkResult:
+        if name not in (benchmarks or {}):
+            raise ArtifactError(
+                "the benchmark has no results",
+                where=f"benchmarks/results/{name}.json",
+                remedy=f"python benchmarks/{name}.py --record",
+            )
+        return (benchmarks or {})[name]
+
+    def benchmark(name: str) -> str:
+        result = measured(name)
+        return f"`{result.command}`\n\n{result.markdown()}"
+
+    def ratios(name: str, row: str) -> str:
+        return measured(name).range(row)
+
+    def tables(name: str) -> str:
+        return measured(name).markdown()
+
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     functions = {"score": score, "interval": interval, "count": count, "difference": difference, "table": table,
-                 "claims": claims, "param": param, "printed": paper_prints, "tried": tried}  # fmt: skip
+                 "claims": claims, "param": param, "printed": paper_prints, "tried": tried,
+                 "benchmark": benchmark, "tables": tables, "ratios": ratios}  # fmt: skip
     try:
         return environment.from_string(template).render(functions)
     except TemplateError as error:

@@ -1,0 +1,131 @@
+"""Rates in alternating rounds, and their tables: printed, and with `--record` kept in `benchmarks/results/<name>.json`.
+
+`espalier pages` writes `benchmarks/README.md` and README's speeds from what is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from espalier.io.files import atomic_file
+from espalier.report.benchmarks import BenchmarkResult, BenchmarkTable, Column, Spread
+from pipeline.measured import hardware
+
+RECORD = "--record"
+
+
+def arguments(*defaults: int) -> list[int]:
+    """The numbers on the command line; the last defaults for those that are not there."""
+    given = [int(value) for value in sys.argv[1:] if value != RECORD]
+    return [*given, *defaults[len(given) :]]
+
+
+def rounds(contestants: dict[str, Callable[[], float]], count: int, warm_up: int = 2) -> dict[str, list[float]]:
+    """Run all in turn, A B C A B C ..., so that a machine that slows down slows all; each returns tokens a second."""
+    found: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(warm_up + count):
+        for name, run in contestants.items():
+            rate = run()
+            if number >= warm_up:
+                found[name].append(rate)
+    return found
+
+
+def timed(run: Callable[[], int]) -> Callable[[], float]:
+    """Tokens a second of a callable that returns how many tokens it handled."""
+
+    def rate() -> float:
+        started = time.perf_counter()
+        tokens = run()
+        return tokens / (time.perf_counter() - started)
+
+    return rate
+
+
+def spread(values: Sequence[float], low: float = 0.0, high: float = 1.0) -> Spread:
+    """The median, and two quantiles: the least and the largest unless others are named."""
+    if (low, high) == (0.0, 1.0):
+        return Spread(statistics.median(values), min(values), max(values))
+    quarters = statistics.quantiles(values, n=100, method="inclusive")
+    return Spread(statistics.median(values), quarters[round(100 * low) - 1], quarters[round(100 * high) - 1])
+
+
+def ratios(found: Mapping[str, Sequence[float]], ours: str) -> dict[str, Spread | str]:
+    """By name, how many times its rate ours is, round by round; nothing for ours itself."""
+    return {
+        name: "" if name == ours else spread([mine / its for mine, its in zip(found[ours], rates, strict=True)])
+        for name, rates in found.items()
+    }
+
+
+def rate_table(title: str, found: Mapping[str, Sequence[float]], ours: str, unit: str = "tokens/s") -> BenchmarkTable:
+    """Median rates, and the ratios of ours to each."""
+    columns = (Column(heading=unit, digits=0), Column(heading="ours / this (min to max)"))
+    more = ratios(found, ours)
+    rows = {name: (statistics.median(rates), more[name]) for name, rates in found.items()}
+    return BenchmarkTable(title=title, columns=columns, rows=rows)
+
+
+def step_table(
+    title: str, seconds: Mapping[str, Sequence[float]], base: str, parameters: Mapping[str, int] | None = None
+) -> BenchmarkTable:
+    """Median milliseconds of a step, and the middle half of the ratios to the steps of `base`."""
+    columns = [Column(heading="ms a step", digits=1), Column(heading=f"/ {base} (middle half)")]
+    rows: dict[str, list[Spread | float | str | None]] = {}
+    for name, taken in seconds.items():
+        quotients = [its / other for its, other in zip(taken, seconds[base], strict=True)]
+        rows[name] = [1000 * statistics.median(taken), spread(quotients, 0.25, 0.75)]
+    if parameters is not None:
+        columns.insert(0, Column(heading="parameters", digits=0))
+        rows = {name: [parameters[name], *cells] for name, cells in rows.items()}
+    return BenchmarkTable(title=title, columns=columns, rows=rows)
+
+
+class Record:
+    """Prints each table; at the end keeps them all if the command line says so: `with Record(__file__) as record`."""
+
+    def __init__(self, file: str, given: str | None = None) -> None:
+        """`given` is what the command to be kept is given; what this run was given if None."""
+        self.name, self.given = Path(file).stem, given
+        self.tables: list[BenchmarkTable] = []
+
+    def add(self, table: BenchmarkTable) -> None:
+        """Print a table."""
+        print(table.markdown(), "\n", flush=True)
+        self.tables.append(table)
+
+    def __enter__(self) -> Record:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None or RECORD not in sys.argv:
+            return
+        given = [value for value in sys.argv[1:] if value != RECORD] if self.given is None else [self.given]
+        command = " ".join(["python", f"benchmarks/{self.name}.py", *given])
+        result = BenchmarkResult(command=command, machine=_machine(), tables=self.tables)
+        path = Path(__file__).parent / "results" / f"{self.name}.json"
+        path.parent.mkdir(exist_ok=True)
+        with atomic_file(path) as part:
+            part.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+
+def _machine() -> dict[str, Any]:
+    import torch
+
+    found: dict[str, Any] = {"hardware": hardware(), "cores": os.cpu_count(), "threads": torch.get_num_threads()}
+    for name in ("torch", "transformers"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found

@@ -1,0 +1,104 @@
+"""What a benchmark measured, as tables of a page: `benchmarks/results/<name>.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from espalier.io.errors import ArtifactError
+from espalier.report.tables import BLANK
+
+
+class Spread(NamedTuple):
+    """A median and the range around it."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Column(BaseModel):
+    """The heading of a column, and how many decimals its numbers have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    heading: str
+    digits: int = 2
+
+
+class BenchmarkTable(BaseModel):
+    """Some rows measured in one run. Each has a cell for each column, None where it has no number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: Mapping[str, tuple[Spread | float | str | None, ...]]
+    #: The heading of the column of names.
+    names: str = ""
+
+    def markdown(self) -> str:
+        """The title and the table."""
+        grid = [[self.names, *(column.heading for column in self.columns)], ["---", *("---:" for _ in self.columns)]]
+        for name, cells in self.rows.items():
+            shown = (_cell(cell, column.digits) for cell, column in zip(cells, self.columns, strict=True))
+            grid.append([name, *shown])
+        lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in grid]
+        return "\n".join([*([self.title, ""] if self.title else []), *lines])
+
+
+class BenchmarkResult(BaseModel):
+    """The tables of one run of a benchmark, with the command that printed them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: str
+    #: Processor, number of cores and of threads, and the versions of what was compared.
+    machine: Mapping[str, Any]
+    tables: tuple[BenchmarkTable, ...]
+
+    def markdown(self) -> str:
+        """All tables."""
+        return "\n\n".join(table.markdown() for table in self.tables)
+
+    def range(self, row: str) -> str:
+        """From the least to the largest median of a row's spreads, over all tables, such as "1.4 to 2.7".
+
+        Raises:
+            ArtifactError: no table has such a row with a spread.
+        """
+        cells = [cell for table in self.tables for cell in table.rows.get(row, ()) if isinstance(cell, Spread)]
+        if not cells:
+            raise ArtifactError(f"no row {row} with a ratio", where=self.command, remedy="correct the page's template")
+        ends = [_short(choose(cell.median for cell in cells)) for choose in (min, max)]
+        return " to ".join(dict.fromkeys(ends))
+
+
+def load_benchmark(path: Path) -> BenchmarkResult:
+    """Read `benchmarks/results/<name>.json`.
+
+    Raises:
+        ArtifactError: the file is damaged.
+    """
+    try:
+        return BenchmarkResult.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise ArtifactError(
+            f"holds no tables of a benchmark: {error.errors()[0]['msg']}",
+            where=str(path),
+            remedy=f"python benchmarks/{path.stem}.py --record",
+        ) from error
+
+
+def _short(ratio: float) -> str:
+    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+
+
+def _cell(cell: Spread | float | str | None, digits: int) -> str:
+    if isinstance(cell, Spread):
+        median, low, high = (f"{value:,.{digits}f}" for value in cell)
+        return f"{median} ({low} to {high})"
+    return BLANK if cell is None else cell if isinstance(cell, str) else f"{cell:,.{digits}f}"
