@@ -152,7 +152,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("corpora/lines/also_1", "lines", r"corpora\.lines\.also_1: .*pattern"),
     ("corpora/lines/also_2", "corpora/moon", r"corpora\.lines: unknown reference 'moon'; allowed: lines, said, talk"),
     # presets
-    ("models/songnet/preset", "moon", r"models\.songnet\.preset: unknown preset 'moon'; allowed: guig, plain, songnet"),
+    ("models/songnet/preset", "moon", r"models\.songnet\.preset: unknown preset 'moon'; allowed: guig, plain, sat, songnet"),
     ("presets/songnet/preset", "guig", r"presets\.songnet: a preset names no preset; it names guig"),
     ("presets/songnet/preset", "songnet", r"presets\.songnet: a preset names no preset; it names songnet"),
     ("runs/songnet_free/preset", "plain", r"runs\.songnet_free\.preset: preset plain has no decoder and no scoring"),
@@ -664,6 +664,8 @@ def test_a_model_s_rows_fit_its_positions_and_a_run_is_of_its_model_s_language(p
                 longest = settings.max_tokens
             case "pairs":  # two marks; in brackets three symbols a node
                 longest = (settings.max_length + 2) * (3 if model.arch == "scpn" else 1)
+            case "structure":  # one mark
+                longest = settings.max_length + 1
             case _:  # one mark
                 longest = settings.max_words + 1
         assert positions >= longest, f"models.{key}: {longest} tokens, {positions} positions"
@@ -679,14 +681,14 @@ def test_every_report_and_default_of_a_profile_exists(profile: tuple[Path, Param
         assert (ROOT / f"report/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]
     assert len(defaults) == len(set(defaults)), "two models are the default for one command"
-    commands = r"(generate|polish|reply)\.(zh|en)|(paraphrase|expand|granularity)\.en"
+    commands = r"(generate|polish|reply|compose)\.(zh|en)|(paraphrase|expand|granularity)\.en"
     assert {name for name in defaults if not re.fullmatch(commands, name)} == set()
 
 
 def test_the_nursery_has_a_default_for_each_command_and_downloads_nothing() -> None:
     params = load_params(ROOT / "params.yaml")
     defaults = {name for model in params.models.values() for name in model.default_for}
-    assert {"generate.zh", "polish.zh", "paraphrase.en", "reply.zh"} <= defaults
+    assert {"generate.zh", "polish.zh", "paraphrase.en", "reply.zh", "compose.zh", "compose.en"} <= defaults
     assert not params.sources.every
 
 
