@@ -194,13 +194,6 @@ def require_readable(text: str, system: System, length: int, name: str) -> None:
         raise DataError(f"{words} words", file=name, remedy=remedy)
 
 
-def require_beams(n: int, beam: int) -> None:
-    """Raise an ArgumentError unless a search with so many beams can find `n` texts."""
-    require_range("n", n, 1)
-    if n > beam:
-        raise ArgumentError(f"{n} texts of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
-
-
 def distinct_texts(hypotheses: Sequence[Hypothesis], system: System, n: int) -> list[tuple[str, float]]:
     """The `n` best different texts with their log-probabilities; word pieces can differ where words do not."""
     scores = dict[str, float]()
