@@ -117,7 +117,9 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
         rows = attempt(requests, readable)
         texts = parted(rows)[0]
         parses = iter(self.system.parse([each.template for each in texts], [each.name for each in texts]))
-        parsed = [row if isinstance(row, EspalierError) else (place, row, next(parses)) for place, row in enumerate(rows)]
+        parsed = [
+            row if isinstance(row, EspalierError) else (place, row, next(parses)) for place, row in enumerate(rows)
+        ]
         return attempt(parsed, lambda row: self._job(*row))
 
     def _job(self, row: int, request: TemplateRequest, parse: Parse | EspalierError) -> ComposeJob:
@@ -126,12 +128,12 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
         template = self._structures(parse)
         if template is None:
             raise ConfigError(f"parser {self.system.parser_name} gives no tags", remedy="name one that does")
-        self._require_symbols(template, request.name)
         tokens, name = template.tokens, request.name
-        prompt = _prompt_length(request.prompt, tokens, f"{name}, prompt")
-        topics = self._topics(request, join_tokens(tokens, self.system.language))
         if len(tokens) > (limit := int(self.system.settings.max_length)):
             raise DataError(f"{len(tokens)} tokens", file=name, remedy=f"at most {limit}, as in training")
+        self._require_symbols(template, name)
+        prompt = _prompt_length(request.prompt, tokens, f"{name}, prompt")
+        topics = self._topics(request, join_tokens(tokens, self.system.language))
         read = len(topic_ids(topics, self.system.vocabulary)) if self.system.view.topic else 0
         if (longest := read + len(tokens) + 1 + self.decoder.extra_tokens) > self.system.positions:
             what = f"topics and texts of up to {longest} tokens, of a model that has {self.system.positions} positions"
@@ -214,7 +216,7 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
         parses = self.system.parser.parse(tokens if ComposeTask().writes_words(language) else texts)
         return [
             (self._structures(parse) if isinstance(parse, Parse) else None)
-            or StructuredText(tuple(row), {name: () for name in self.system.vocabulary.structures})
+            or StructuredText(tuple(row), dict.fromkeys(self.system.vocabulary.structures, ()))
             for row, parse in zip(tokens, parses, strict=True)
         ]
 
@@ -246,7 +248,9 @@ def _prompt_length(prompt: str, tokens: Sequence[str], where: str) -> int:
     """
     text, begins = "".join(prompt.split()), [*accumulate(tokens, initial="")]
     if text not in begins:
-        raise DataError(f"the template does not begin with '{prompt[:40]}'", file=where, remedy="give its own beginning")
+        raise DataError(
+            f"the template does not begin with '{prompt[:40]}'", file=where, remedy="give its own beginning"
+        )
     given, most = begins.index(text), len(tokens) // 2
     if given > most:
         raise DataError(f"{given} of {len(tokens)} tokens", file=where, remedy=f"at most {most}, half of the template")

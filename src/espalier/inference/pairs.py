@@ -15,7 +15,6 @@ from espalier.inference.requests import PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
 from espalier.inference.writer import (
-    ArgumentError,
     InferenceWarning,
     Result,
     Writer,
