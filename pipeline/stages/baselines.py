@@ -114,7 +114,8 @@ def _fitted(train: Any, row: NGramRow) -> NGram:
     """An n-gram model of the targets of the training split."""
     places = np.arange(len(train))
     batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]
-    return NGram.fit(NGramConfig(row.view, row.order), train.vocabulary, batches, train.vocabulary.text_size)
+    config = NGramConfig(row.view, row.order, row.discounts)
+    return NGram.fit(config, train.vocabulary, batches, train.vocabulary.text_size)
 
 
 def _published(

@@ -66,9 +66,14 @@ def read_treebank(corpus: str, split: str) -> list[Parse]:
 
 
 def scored(parser: Parser, gold: Sequence[Parse]) -> dict[str, Any]:
-    """Scores of a parser that is given the gold words: of all sentences, and of those of at most `SHORT` words."""
+    """Scores of a parser that is given the gold words: of all sentences, and of those of at most `SHORT` words.
+
+    Those of a tagger are of its tags, whether or not the treebank has trees.
+    """
     answers = parser.parse([parse.words for parse in gold])
     parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
+    if any(parse.tags for parse in parses) and not any(parse.tree or parse.heads for parse in parses):
+        gold = [Parse(parse.words, parse.tags) for parse in gold]
     short = [number for number, parse in enumerate(gold) if len(parse.words) <= SHORT]
     return {
         **_scores(gold, parses),

@@ -75,14 +75,15 @@ class ComposeTask:
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
         """One without structures, one for each structure, and one that is given all: what models must beat.
 
-        The histories are the longest that help: four words or three characters, and two words beside a structure.
+        The histories are the longest that help: four words or three characters, and two words beside a structure. All
+        have modified Kneser-Ney smoothing.
         """
         words = vocabulary.language == "en"
-        rows = {"ngram": NGramRow(StructureView(), 5 if words else 4)}
+        rows = {"ngram": NGramRow(StructureView(), 5 if words else 4, discounts=3)}
         names = vocabulary.structures
         for given in [*((name,) for name in names), *([names] if len(names) > 1 else [])]:
             reads = f"the {' and '.join(given)} of the next token"
-            rows["_".join(["ngram", *given])] = NGramRow(StructureView(given), 3 if words else 4, reads)
+            rows["_".join(["ngram", *given])] = NGramRow(StructureView(given), 3 if words else 4, reads, discounts=3)
         return rows
 
     def writes_words(self, language: Language) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from espalier.datasets.encoding import Settings
 from espalier.io.errors import ArtifactError
@@ -168,11 +168,13 @@ class NGramRow:
         view: of the batches that it counts, whose targets are texts.
         order: the length of its n-grams.
         reads: what it is given besides the text so far, in a few words.
+        discounts: 1, or 3 for modified Kneser-Ney smoothing.
     """
 
     view: Any
     order: int = 3
     reads: str = "no source"
+    discounts: Literal[1, 3] = 1
 
 
 class Judge(Protocol):

@@ -182,6 +182,12 @@ def test_tags_alone_are_learnt_from_sentences_without_heads_and_words_are_those_
         train_spacy(untagged, bank, config, tmp_path / "other", tmp_path / "scratch", seed=1)
 
 
+def test_a_tagger_of_a_treebank_with_heads_is_judged_by_its_tags(tmp_path: Path) -> None:
+    config = SMALL.model_copy(update={"trees": False, "epochs": 1})
+    scores = train_spacy(treebank(), treebank(), config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    assert scores["tags"] > 0 and scores["las"] == scores["uas"] == 0
+
+
 class Fixed:
     """A parser that always answers the same."""
 

@@ -75,6 +75,8 @@ def train_spacy(
     """
     learnt = [parse for parse in train if _is_gold(parse, config) and len(parse.words) <= config.max_words]
     judged = [parse for parse in dev if _is_gold(parse, config)]
+    if not config.trees:
+        judged = [Parse(parse.words, parse.tags) for parse in judged]
     if not learnt or not judged:
         raise DataError(
             f"no {'dev' if learnt else 'training'} sentence has {'tags and heads' if config.trees else 'tags'}",
