@@ -105,7 +105,7 @@ SERVICES: Final[dict[str, Service]] = {
     ),
     "compose": Service(
         "structure",
-        "a model that reads the structure of a template (arch: sat)",
+        "a model that reads structures (arch: sat)",
         "espalier.inference.compose:ComposeWriter",
         _always,
         _reads_structures,
