@@ -1,4 +1,4 @@
-"""A report, or a drawing, as an HTML page: no script, nothing fetched, all escaped, the same bytes for the same input."""
+"""A report or a drawing as an HTML page: no script, nothing fetched, all escaped, the same bytes for the same input."""
 
 from __future__ import annotations
 
