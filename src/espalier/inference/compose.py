@@ -224,7 +224,7 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
         given = (token for job in jobs for part in (job.template.tokens[: job.prompt], *job.topics) for token in part)
         unknown = sorted({token for token in given if self.system.vocabulary.id_of(token) == UNK})
         if unknown:
-            what = f"model {self.system.name} does not know {' '.join(unknown)} of prompts and topics; read as unknown"
+            what = f"model {self.system.name} does not know {' '.join(unknown)}; read as unknown"
             warnings.warn(what, InferenceWarning, stacklevel=3)
 
 
