@@ -10,11 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from espalier.datasets.structure.vocabulary import SYMBOL_SPECIALS, StructureVocabulary
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import SPECIALS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.models.registry import ARCHITECTURES
+from espalier.models.sat import SAT
+from espalier.models.sat_config import SATConfig
 from espalier.models.serialization import map_weights, save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
@@ -95,6 +98,36 @@ def test_all_that_an_architecture_names_are_tensors_of_it_and_no_other_depends_o
     moved = {name for name in shapes[0] if shapes[0][name] != shapes[1][name]}
     named = set(models[0].vocabulary_rows)  # type: ignore[arg-type]
     assert moved <= named and named - moved <= {"head_bias"}
+
+
+def sat(words: str, symbols: dict[str, tuple[str, ...]], seed: int, structures: tuple[str, ...] = ("pos",)) -> SAT:
+    torch.manual_seed(seed)
+    config = SATConfig(structures=structures, encoder_layers=1, dropout=0.0, **SMALL)  # type: ignore[arg-type]
+    return SAT(config, StructureVocabulary(tuple(words), "zh", symbols))
+
+
+def test_tables_of_symbols_move_by_the_names_of_symbols(tmp_path: Path) -> None:
+    """Both have three tags, in another order: rows moved by their numbers would be those of other tags."""
+    first = sat("山雨灯", {"pos": ("n", "v", "r")}, 1)
+    save_model(tmp_path, "sat", first, first.vocabulary, 1)
+    fresh, model = (sat("灯舟", {"pos": ("v", "x", "n")}, 2) for _ in range(2))
+    shared = len(SPECIALS) + 1 + len(SYMBOL_SPECIALS) + 2
+    assert map_weights(model, model.vocabulary, tmp_path) == {"copied": shared, "new": 2}
+    own, theirs, start = (each.symbols["pos"].weight for each in (model, first, fresh))
+    assert torch.equal(own[:2], theirs[:2])
+    for row, other in ((2, 3), (4, 2)):  # v, n
+        assert torch.equal(own[row], theirs[other])
+    assert torch.equal(own[3], start[3])
+    assert torch.equal(model.table.weight[len(SPECIALS)], first.table.weight[len(SPECIALS) + 2])
+
+
+def test_a_structure_that_the_first_model_does_not_read_is_one_line(tmp_path: Path) -> None:
+    tables = {"pc": ("S",), "pos": ("n",)}
+    first = sat("山", tables, 1)
+    save_model(tmp_path, "sat", first, first.vocabulary, 1)
+    model = sat("山", tables, 2, ("pc", "pos"))
+    with pytest.raises(ArtifactError, match=r"weights of another architecture: symbols\.pc\.weight is missing there"):
+        map_weights(model, model.vocabulary, tmp_path)
 
 
 def test_what_cannot_be_mapped_is_one_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from espalier.datasets.structure.vocabulary import SPECIAL, TOPIC, StructureVoca
 from espalier.datasets.vocabulary import BOS, PAD
 from espalier.models.sat import SAT, after_topic
 from espalier.models.sat_config import SATConfig
+from espalier.models.serialization import load_model, save_model
 
 VOC = StructureVocabulary(tuple("灯山桥雨石令舟"), "zh", {"pc": tuple("SBEM"), "pos": ("n", "v", "r", "d", "p")})
 TEXTS = [("灯山桥", "SBE", "nvv"), ("雨石令舟灯", "BESBE", "nnrdd"), ("山", "S", "p"), ("舟雨桥灯", "BMME", "vvvv")]
@@ -117,6 +119,17 @@ def test_every_parameter_learns(data: StructureData, changes: dict[str, Any]) ->
     model = build(**changes)
     model(batch_of(model, data)).total.backward()
     assert not [name for name, each in model.named_parameters() if each.grad is None or not each.grad.any()]
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_a_model_that_is_written_and_read_again_is_the_same(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """A tensor under two names could not be written."""
+    model = build(**changes)
+    save_model(tmp_path, "sat", model, VOC, 1)
+    read, vocabulary = load_model(tmp_path)
+    assert vocabulary == VOC
+    state = read.state_dict()
+    assert all(torch.equal(tensor, state[name]) for name, tensor in model.state_dict().items())
 
 
 def test_dropout_acts_in_training_alone(data: StructureData) -> None:
@@ -294,6 +307,7 @@ def reference(model: SAT, batch: StructureBatch, row: int) -> Tensor:
         result: Tensor = inner @ layer.out.weight.T + layer.out.bias
         return result
 
+    assert model.structure_positions is not None
     h = model.structure_positions.weight[:time]
     for name, table in model.symbols.items():
         h = h + table.weight[batch.structures[name][row, :time]]  # type: ignore[index]

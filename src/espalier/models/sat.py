@@ -71,15 +71,18 @@ class SAT(nn.Module):
             {name: nn.Embedding(vocabulary.symbol_count(name), width) for name in config.structures}
         )
         self.positions = _Positions(config)  # E_p
-        self.structure_positions = (
-            _Positions(config) if config.attends and config.places == "learned" else self.positions
-        )
+        self.structure_positions = _Positions(config) if config.attends and config.places == "learned" else None
         count = config.encoder_layers if config.attends else 0
         self.encoder = nn.ModuleList([StructureEncoderBlock(config) for _ in range(count)])
         self.encoder_norm = _final_norm(config) if config.attends else nn.Identity()
         self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
         self.final_norm = _final_norm(config)
         self._initialise()
+
+    @property
+    def symbol_rows(self) -> dict[str, str]:
+        """The tensors whose rows belong to the symbols of a structure, by name, and that structure."""
+        return {f"symbols.{name}.weight": name for name in self.symbols}
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
@@ -203,7 +206,8 @@ class SAT(nn.Module):
         if not self.config.attends:
             return None, None
         real = padding_bias(batch.inputs != PAD)
-        x = self._drop(symbols + self.structure_positions.weight[: symbols.shape[1]])
+        positions = self.structure_positions or self.positions
+        x = self._drop(symbols + positions.weight[: symbols.shape[1]])
         for block in self.encoder:
             x = block(x, real)
         return self.encoder_norm(x), real

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +111,10 @@ def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
 def map_weights(model: nn.Module, vocabulary: Vocabulary, folder: Path) -> dict[str, int]:
     """Load the weights of a trained model's lowest seed into `model`, which has another vocabulary.
 
-    Rows of the tensors that the model names in `vocabulary_rows` are copied by the meanings of their ids: words by
-    themselves, symbols by their names. Rows of ids that the trained model has not stay as they are, which is as they
-    were initialised. All other tensors are copied.
+    Rows of the tensors that the model names in `vocabulary_rows`, and in `symbol_rows` if it has tables of symbols
+    beside those of tokens, are copied by the meanings of their ids: words by themselves, symbols by their names. Rows
+    of ids that the trained model has not stay as they are, which is as they were initialised. All other tensors are
+    copied.
 
     Returns:
         The number of ids whose rows were copied, as "copied", and of the others, as "new".
@@ -134,23 +135,27 @@ def map_weights(model: nn.Module, vocabulary: Vocabulary, folder: Path) -> dict[
     known = type(vocabulary).load(folder / VOCABULARY)
     if digests.get(VOCABULARY) != file_sha256(folder / VOCABULARY):
         raise _damaged(folder / VOCABULARY, "not the file that the weights were written with")
-    rows = {meaning: row for row, meaning in enumerate(_meanings(known))}
-    own = _meanings(vocabulary)
-    pairs = torch.tensor([[row, rows[each]] for row, each in enumerate(own) if each in rows], dtype=torch.long)
-    if known.language != vocabulary.language or not any(kind == "word" and (kind, word) in rows for kind, word in own):
+    own, theirs = vocabulary.meanings, known.meanings
+    if known.language != vocabulary.language or not any(kind == "word" for kind, _ in {*own} & {*theirs}):
         raise ArtifactError("its vocabulary has no word of this one", where=folder, remedy="another init, or none")
+    pairs = dict.fromkeys(named, _same_rows(own, theirs))
+    copied, count = len(pairs[named[0]]), len(own)
+    for name, structure in getattr(model, "symbol_rows", {}).items():
+        symbols = vocabulary.symbol_meanings(structure)
+        pairs[name] = _same_rows(symbols, known.symbol_meanings(structure) if structure in known.structures else [])
+        copied, count = copied + len(pairs[name]), count + len(symbols)
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    _require_shapes(_shapes(state, named), _shapes(weights, named), file)
+    _require_shapes(_shapes(state, pairs), _shapes(weights, pairs), file)
     _require_sound(weights, digests, file)
     for name, tensor in weights.items():
-        if name not in named:
+        if name not in pairs:
             state[name] = tensor
             continue
         # An output layer has rows for the first ids alone, those of text.
-        fit = pairs[(pairs[:, 0] < len(state[name])) & (pairs[:, 1] < len(tensor))]
+        fit = pairs[name][(pairs[name][:, 0] < len(state[name])) & (pairs[name][:, 1] < len(tensor))]
         state[name][fit[:, 0]] = tensor[fit[:, 1]]
     model.load_state_dict(state)
-    return {"copied": len(pairs), "new": len(own) - len(pairs)}
+    return {"copied": copied, "new": count - copied}
 
 
 def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -167,13 +172,14 @@ def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise _damaged(file, f"not readable as weights ({error})") from error
 
 
-def _meanings(vocabulary: Any) -> list[tuple[str, str]]:
-    """What each id of a vocabulary stands for."""
-    meanings: list[tuple[str, str]] = vocabulary.meanings
-    return meanings
+def _same_rows(own: Sequence[tuple[str, str]], theirs: Sequence[tuple[str, str]]) -> Tensor:
+    """(pairs, 2) the numbers of the rows that have one meaning in both."""
+    rows = {meaning: row for row, meaning in enumerate(theirs)}
+    found = [[row, rows[each]] for row, each in enumerate(own) if each in rows]
+    return torch.tensor(found, dtype=torch.long).reshape(-1, 2)
 
 
-def _shapes(weights: Mapping[str, Tensor], by_word: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+def _shapes(weights: Mapping[str, Tensor], by_word: Container[str] = ()) -> dict[str, tuple[int, ...]]:
     """The shapes of tensors, without the first dimension of those named in `by_word` unless it is 0."""
     return {
         name: (int(len(tensor) > 0), *tensor.shape[1:]) if name in by_word else tuple(tensor.shape)

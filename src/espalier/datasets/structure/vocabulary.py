@@ -67,6 +67,11 @@ class StructureVocabulary(WordVocabulary):
         """The symbol with this id, "P" for specials."""
         return (*SYMBOL_SPECIALS, *self._table(structure))[identity]
 
+    def symbol_meanings(self, structure: str) -> list[tuple[str, str]]:
+        """What each id of a structure's symbols stands for, as `meanings` says it of tokens."""
+        specials = [("special", name) for name in SYMBOL_SPECIALS]
+        return [*specials, *(("symbol", name) for name in self._table(structure))]
+
     def _table(self, structure: str) -> tuple[str, ...]:
         if structure not in self.symbols:
             raise ConfigError(
