@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from espalier.datasets.structure.structures import StructuredText
 from espalier.inference.requests import TemplateRequest
 from espalier.inference.results import Composition
-from espalier.inference.texts import require_text
 from espalier.io.errors import DataError
 from espalier.io.terminal import printable_line
 from espalier.text.language import Language, has_words, language_name, mostly
@@ -79,9 +78,9 @@ def language_of(requests: Sequence[TemplateRequest]) -> Language:
             if has_words(request.template) and mostly(request.template, language):
                 return language
     first = requests[0]
-    require_text(first.template, "en" if first.template.isascii() else "zh", first.name)
-    named = " nor ".join(map(language_name, LANGUAGES))
-    raise DataError(f"neither {named}", file=first.name, remedy="give a template in one of them")
+    named = [language_name(language) for language in LANGUAGES]
+    what = f"neither {' nor '.join(named)}" if has_words(first.template) else "no words"
+    raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")
 
 
 def page_of(result: Composition, width: int) -> Text:

@@ -679,14 +679,14 @@ def test_every_report_and_default_of_a_profile_exists(profile: tuple[Path, Param
         assert (ROOT / f"report/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]
     assert len(defaults) == len(set(defaults)), "two models are the default for one command"
-    commands = r"(generate|polish|reply)\.(zh|en)|(paraphrase|expand|granularity)\.en"
+    commands = r"(generate|polish|reply|compose)\.(zh|en)|(paraphrase|expand|granularity)\.en"
     assert {name for name in defaults if not re.fullmatch(commands, name)} == set()
 
 
 def test_the_nursery_has_a_default_for_each_command_and_downloads_nothing() -> None:
     params = load_params(ROOT / "params.yaml")
     defaults = {name for model in params.models.values() for name in model.default_for}
-    assert {"generate.zh", "polish.zh", "paraphrase.en", "reply.zh"} <= defaults
+    assert {"generate.zh", "polish.zh", "paraphrase.en", "reply.zh", "compose.zh", "compose.en"} <= defaults
     assert not params.sources.every
 
 
