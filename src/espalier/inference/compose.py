@@ -35,6 +35,7 @@ from espalier.text.language import has_words, join_tokens, tokens_of
 
 if TYPE_CHECKING:
     from espalier.datasets.structure.vocabulary import StructureVocabulary
+    from espalier.decoding.beam import Hypothesis
     from espalier.inference.system import System
 
 
@@ -205,9 +206,10 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
                     text, template, prompt, job.topics, self.seed, sample, job.template, found
                 )  # fmt: skip
 
-    def _text(self, job: ComposeJob, hypothesis: object) -> str:
+    def _text(self, job: ComposeJob, hypothesis: Hypothesis) -> str:
         row = {"reference": join_tokens(job.template.tokens, self.system.language), "prompt": job.prompt}
-        return str(ComposeTask().columns(hypothesis, row, self.system.model, self.decoder)["text"])
+        text: str = ComposeTask().columns(hypothesis, row, self.system.model, self.decoder)["text"]
+        return text
 
     def _tagged(self, texts: Sequence[str]) -> list[StructuredText]:
         """The structures of texts, as the runs of the task are tagged: English by the words as they stand."""
