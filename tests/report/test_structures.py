@@ -86,8 +86,8 @@ def test_all_cells_of_a_place_begin_in_one_column_and_no_line_is_too_wide(
 
 def test_what_differs_is_red_and_underlined_in_a_terminal_and_plain_elsewhere() -> None:
     shown = render_structures(DOG, CATS, 80)
-    terminal, plain = (Console(file=io.StringIO(), force_terminal=colours, color_system="standard", width=80)
-                       for colours in (True, False))  # fmt: skip
+    terminal = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=80)
+    plain = Console(file=io.StringIO(), force_terminal=False, width=80)
     for console in (terminal, plain):
         console.print(shown, soft_wrap=True)
     coloured, text = terminal.file.getvalue(), plain.file.getvalue()  # type: ignore[attr-defined]
