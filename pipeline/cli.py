@@ -65,8 +65,8 @@ STAGES = {
 }
 #: The other commands.
 OTHERS = {
-    "adopt", "chat", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse", "reply", "repro",
-    "verify",
+    "adopt", "chat", "compose", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse",
+    "reply", "repro", "verify",
 }  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
@@ -300,6 +300,51 @@ def granularity(
     drawing = None if out is None else out.resolve()
     _enter(profile.value if profile else "nursery")
     write(requests, model, out=drawing, beam=beam, json=json)
+
+
+@app.command()
+def compose(
+    template: Annotated[
+        str | None, typer.Option(help="A sentence whose structure is kept; its language chooses the model.")
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option(help="The template's own beginning, at most half of it, with which the texts begin.")
+    ] = "",
+    topic: Annotated[
+        list[str] | None, typer.Option(help="A word that the texts are about; again for more; default: the template's.")
+    ] = None,
+    frame: Annotated[bool, typer.Option("--frame", help="Make each text exactly as long as the template.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="An SVG or HTML file with both structures of each text, one above the other.")
+    ] = None,
+    model: ModelOption = None,
+    profile: ProfileOption = None,
+    n: Annotated[int, typer.Option(help=f"The number of texts for each template; at most {MAX_TEXTS:,} in all.")] = 1,
+    seed: SeedOption = 1,
+    file: FileOption = None,
+    json: JsonOption = False,
+    top_k: TopKOption = 32,
+    temperature: TemperatureOption = 1.0,
+    beam: BeamOption = 0,
+) -> None:
+    """Write texts that have the word boundaries and parts of speech of a template.
+
+    Below each text stand the tokens and symbols of the template, and those of the text, which is tagged anew. A line of
+    --file is a template; its prompt and its topics, separated by spaces, may follow after tabs.
+    """
+    from espalier.inference.requests import TemplateRequest
+    from pipeline.commands.compose import requests_of, write
+
+    given = [] if template is None else [TemplateRequest(template, prompt, tuple(topic or ()))]
+    if not given and (prompt or topic):
+        raise ConfigError("no template", where="--prompt" if prompt else "--topic", remedy="give --template as well")
+    requests = requests_of(file, given)  # paths in this folder
+    drawing = None if out is None else out.resolve()
+    _enter(profile.value if profile else "nursery")
+    options = {
+        "n": n, "seed": seed, "frame": frame, "top_k": top_k, "temperature": temperature, "beam": beam,
+    }  # fmt: skip
+    write(requests, model, out=drawing, json=json, **options)
 
 
 @app.command()

@@ -48,8 +48,8 @@ def open_system(
     """A system that serves a method in a language, loaded.
 
     Args:
-        model: its key; None means the default for the method and language.
-        expander: a model's key; None means the default for `expand` and the language.
+        model: its key; None means the default for the method and language, or the only model that serves them.
+        expander: a model's key; None means the same for `expand`.
         expands: whether a model that a tree guides needs an expander.
 
     Raises:
@@ -73,7 +73,7 @@ def open_system(
 
 
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
-    """The key that is given, else that of the default for a method and language ("generate.zh").
+    """The key that is given, else that of the default for a method and language ("generate.zh"), else the only one.
 
     Args:
         option: which gives it.
@@ -89,6 +89,8 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
             for key, model in params.models.items()
             if SERVICES[method].fits(*_reads(model)) and params.corpora[_corpus(params, key)].language == language
         ]
+        if len(fitting) == 1:
+            return fitting[0]
         raise ConfigError(
             f"no model of profile {params.profile} is the default for {method}.{language}",
             where=option,

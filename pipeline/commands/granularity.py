@@ -8,15 +8,18 @@ from typing import Final
 
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import TextGranularity
-from espalier.io.errors import ConfigError
-from espalier.io.files import atomic_file
-from pipeline.commands.requests import answer, as_options, read_requests, require_count
+from pipeline.commands.requests import (
+    answer,
+    as_options,
+    read_requests,
+    require_count,
+    require_drawing,
+    write_drawing,
+)
 from pipeline.params import load_params
 from pipeline.systems import open_system
 
 LANGUAGE: Final = "en"
-#: The most texts of one drawing.
-DRAWN: Final = 10
 
 
 def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairRequest]:
@@ -31,10 +34,7 @@ def write(requests: Sequence[PairRequest], model: str | None, *, out: Path | Non
         out: where the drawing is written, as SVG; None draws nothing.
     """
     require_count(len(requests))
-    if out is not None and out.suffix != ".svg":
-        raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy="one that ends in .svg")
-    if out is not None and len(requests) > DRAWN:
-        raise ConfigError(f"{len(requests):,} texts in one drawing", where="--out", remedy=f"at most {DRAWN}")
+    require_drawing(out, len(requests), [".svg"])
     system = open_system(load_params(), "granularity", LANGUAGE, model=model)
     results: list[TextGranularity] = []
     with as_options():
@@ -48,7 +48,8 @@ def write(requests: Sequence[PairRequest], model: str | None, *, out: Path | Non
 
 def draw(results: Sequence[TextGranularity], out: Path) -> None:
     """Write a drawing: for each text a panel for the encoder, and one for the decoder below it."""
-    from espalier.report.figures import Heatmap, heatmap_figure, standalone
+    from espalier.report.drawing import standalone
+    from espalier.report.figures import Heatmap, heatmap_figure
 
     panels = [
         Heatmap(f"{side}: {text}", [f"layer {layer}" for layer in layers], pieces, [*layers.values()])
@@ -56,8 +57,7 @@ def draw(results: Sequence[TextGranularity], out: Path) -> None:
         for side, text, pieces, layers in _sides(result)
     ]
     label = "Granularity of each piece in each layer of " + "; ".join(result.source for result in results)
-    with atomic_file(out) as part:
-        part.write_text(standalone(heatmap_figure(panels, "granularity", label)), encoding="utf-8")
+    write_drawing(out, standalone(heatmap_figure(panels, "granularity", label)))
 
 
 def page_of(result: TextGranularity) -> str:

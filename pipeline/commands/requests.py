@@ -9,15 +9,23 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request, Result, Writer, parted
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.files import atomic_file
 from espalier.io.terminal import json_line, printable, printable_line
 from pipeline.progress import say
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 #: The longest file of requests, in characters.
 MAX_CHARACTERS = 16_000_000
+#: The most texts of one drawing.
+DRAWN: Final = 10
+#: The columns of a line that no terminal shows.
+WIDTH: Final = 100
 
 
 def read_requests(
@@ -82,6 +90,28 @@ def require_count(texts: int) -> None:
         raise ConfigError(f"{texts:,} texts at once", where="--n", remedy=f"at most {MAX_TEXTS:,}")
 
 
+def require_drawing(out: Path | None, texts: int, endings: Sequence[str]) -> None:
+    """Raise a ConfigError unless `out`, where a drawing is asked for, ends so, and not too many texts are drawn."""
+    if out is not None and out.suffix not in endings:
+        remedy = f"one that ends in {' or '.join(endings)}"
+        raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy=remedy)
+    if out is not None and texts > DRAWN:
+        raise ConfigError(f"{texts:,} texts in one drawing", where="--out", remedy=f"at most {DRAWN}")
+
+
+def write_drawing(out: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    with atomic_file(out) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def columns() -> int:
+    """The width of the terminal; `WIDTH` where the output is none."""
+    from rich.console import Console
+
+    return Console().width if sys.stdout.isatty() else WIDTH
+
+
 @contextmanager
 def as_options(**names: str) -> Iterator[None]:
     """Errors name the command line's options instead of a function's arguments.
@@ -100,7 +130,7 @@ def as_options(**names: str) -> Iterator[None]:
 def answer(
     writer: Writer[Request, Any, Result],
     requests: Sequence[Request],
-    show: Callable[[Request, Result], str],
+    show: Callable[[Request, Result], str | Text],
     *,
     as_json: bool,
     then: Callable[[Result], None] = lambda result: None,
@@ -108,7 +138,7 @@ def answer(
     """Print the results of the requests that can be read, batch by batch; name the others on standard error first.
 
     Args:
-        show: a result for people.
+        show: a result for people; a `Text`, which is printable, has colours in a terminal.
         as_json: print one object for each result instead.
         then: called with each result after it was printed.
 
@@ -119,15 +149,25 @@ def answer(
     for error in errors:
         say(f"espalier: {printable_line(error)}")
     for request, result in writer.write(jobs):
-        print(json_line(_object(result) | writer.names) if as_json else printable(show(request, result)), flush=True)
+        _print(json_line(_object(result) | writer.names) if as_json else show(request, result))
         then(result)
     return len(errors)
+
+
+def _print(shown: str | Text) -> None:
+    if isinstance(shown, str):
+        print(printable(shown), flush=True)
+    else:
+        from rich.console import Console
+
+        Console().print(shown, soft_wrap=True)
+        sys.stdout.flush()
 
 
 def answer_all(
     writer: Writer[Request, Any, Result],
     requests: Sequence[Request],
-    show: Callable[[Request, Result], str],
+    show: Callable[[Request, Result], str | Text],
     *,
     as_json: bool,
 ) -> None:

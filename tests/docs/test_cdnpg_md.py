@@ -13,7 +13,7 @@ from typer.main import get_command
 from espalier.layers.options import GranularityMask
 from espalier.models.cdnpg_config import CDNPGConfig
 from pipeline.cli import app
-from pipeline.commands.granularity import DRAWN
+from pipeline.commands.requests import DRAWN
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, key_of

@@ -8,12 +8,24 @@ from pathlib import Path
 import pytest
 
 from espalier.datasets.pairs.encode import PairSettings
+from espalier.datasets.structure.encode import StructureSettings
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.inference.folder import save_system
 
 sys.path.insert(0, str(Path(__file__).parent))
-from tiny_models import CHINESE, DIALOGUE, PAIRS, TEMPLATES, TEXT, TREE, build, pair_vocabulary
+from tiny_models import (
+    CHINESE,
+    DIALOGUE,
+    PAIRS,
+    SAT,
+    TEMPLATES,
+    TEXT,
+    TREE,
+    build,
+    pair_vocabulary,
+    structure_vocabulary,
+)
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +62,16 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         build(root / name, arch, {**plain, **network}, pair_vocabulary(trees=False))
         save_system(root / name, PairSettings(max_length=20, trees=False).model_dump(mode="json"))
+
+    for name, language, structures, topics in (
+        ("lines", "zh", ["pc", "pos"], 0), ("topics", "zh", ["pc"], 2), ("news", "en", ["pos"], 0),
+        ("gpt2", "en", [], 0),
+    ):  # fmt: skip
+        network = {"structures": structures, "topic": topics > 0}
+        build(root / name, "sat", {**SAT, **network}, structure_vocabulary(language))
+        own = ["pc", "pos"] if language == "zh" else ["pos"]
+        settings = StructureSettings(structures=tuple(own), max_length=12, topics=topics)
+        save_system(root / name, settings.model_dump(mode="json"))
 
     for name, arch in (("tree", "x2tree"), ("chain", "rnn_seq2seq")):
         build(root / name, arch, DIALOGUE, WordVocabulary(tuple(CHINESE), "zh"))

@@ -162,7 +162,7 @@ def test_a_service_from_outside_needs_no_edit(models: Path, monkeypatch: pytest.
     assert espalier.load(models / "verse", device="cpu").answer("echo", ["a"], times=2) == ["verse: aa"]
     with pytest.raises(ConfigError, match="model tree serves reply; echo needs a model of verse"):
         espalier.load(models / "tree", device="cpu").answer("echo", ["a"])
-    with pytest.raises(ConfigError, match="unknown service 'moon'; allowed: echo, expand"):
+    with pytest.raises(ConfigError, match="unknown service 'moon'; allowed: compose, echo"):
         espalier.load(models / "tree", device="cpu").answer("moon", ["a"])
 
 

@@ -1,4 +1,4 @@
-"""Tiny models that were never trained, and a parser that knows a few sentences."""
+"""Tiny models that were never trained, and parsers by rule."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ import torch
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.models.registry import ARCHITECTURES
 from espalier.models.serialization import save_model
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
+from espalier.text.language import Language
 
 TREES = {
     "the cook peels an onion .": "(S (NP (DT the) (NN cook)) (VP (VBZ peels) (NP (DT an) (NN onion))) (. .))",
     "now , i sleep .": "(S (ADVP (RB now)) (, ,) (NP (PRP i)) (VP (VBP sleep)) (. .))",
 }
 TEMPLATES = ["(S (NP (DT) (NN)) (VP (VBZ) (NP)) (.))", "(S (ADVP (RB)) (,) (NP (PRP)) (VP (VBP)) (.))"]
+ENGLISH = ["a", "the", "dog", "cat", "room", "runs", "sleeps", "in"]
+SAT = {"encoder_layers": 1, "layers": 1, "width": 8, "heads": 2, "inner": 8, "positions": 40}
 CHINESE = [*"灯人山前明天在船头真好你我也吗了伞带，。？", "今天", "天气", "喜欢"]
 PAIRS: dict[str, Any] = {"layers": 1, "heads": 2, "width": 16, "inner": 16, "head_width": 8, "positions": 32}
 TEXT = {"reads": ["source"], "layers": 1, "heads": 2, "cross_heads": 1}
@@ -49,6 +53,35 @@ class Words:
         return Parse(words(tree), tags(tree), write_tree(tree))
 
 
+class Tagger:
+    """Words of two characters, or between spaces, which are n if their length is even, else v; refuses "zzz".
+
+    What it has parsed is in `seen`. 空 and "void" are x, which training never has.
+    """
+
+    signature = "tagger"
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def parse(self, sentences: Sequence[Any]) -> list[Parse | Refused]:
+        self.seen += sentences
+        return [self._one(each) for each in sentences]
+
+    def _one(self, sentence: Any) -> Parse | Refused:
+        if not sentence or "zzz" in sentence:
+            return Refused("empty")
+        if not isinstance(sentence, str):
+            words = list(sentence)
+        elif sentence.isascii():
+            words = sentence.split()
+        else:
+            text = "".join(sentence.split())
+            words = [text[place : place + 2] for place in range(0, len(text), 2)]
+        tags = ["x" if word in ("空", "空空", "void") else "n" if len(word) % 2 == 0 else "v" for word in words]
+        return Parse(tuple(words), tuple(tags))
+
+
 def build(folder: Path, arch: str, network: dict[str, Any], vocabulary: Any, *, seeds: Sequence[int] = (1,)) -> Path:
     """A model's folder without `system.json`."""
     kind = ARCHITECTURES[arch]
@@ -63,6 +96,14 @@ def build(folder: Path, arch: str, network: dict[str, Any], vocabulary: Any, *, 
                     parameter[EOS] = 3.0
         save_model(folder, arch, model, vocabulary, seed)
     return folder
+
+
+def structure_vocabulary(language: Language) -> StructureVocabulary:
+    """Of Chinese characters with two structures, or of English words with parts of speech."""
+    tokens = [token for word in CHINESE for token in word] if language == "zh" else ENGLISH
+    pos = {"pos": ["n", "v"]}
+    symbols: dict[str, list[str]] = {"pc": ["S", "B", "E"], **pos} if language == "zh" else pos
+    return StructureVocabulary.build(tokens, symbols, language, min_count=1)
 
 
 def pair_vocabulary(depth: int = 8, more_labels: Sequence[str] = (), trees: bool = True) -> PairVocabulary:

@@ -96,6 +96,11 @@ def test_a_table_has_a_column_for_each_piece_and_a_row_for_each_layer(harbour: P
     assert [line.split()[1] for line in lines[4:7]] == ["3", "2", "1"]
 
 
+def test_the_only_model_with_granularity_needs_no_name(harbour: Path, cli: Cli) -> None:
+    named, unnamed = (cli(harbour, "granularity", SOURCE, *more) for more in (["--model", "cdnpg_rs"], []))
+    assert (unnamed.status, unnamed.out) == (0, named.out)
+
+
 def test_json_has_the_values_of_every_layer(harbour: Path, cli: Cli) -> None:
     (line,) = cli(harbour, "granularity", SOURCE, "--model", "cdnpg_rs", "--json").out.splitlines()
     found = json.loads(line)
@@ -136,7 +141,6 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_drawn(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ([SOURCE], "--model: no model of profile nursery is the default for granularity.en; name one: cdnpg_rs"),
         ([SOURCE, "--model", "plain"], "--model: model plain serves paraphrase; granularity needs a model with gran"),
         ([SOURCE, "--model", "cdnpg_rs", "--out", "z.png"], "--out: z.png is no name of a drawing; one that ends in"),
         ([SOURCE, "--model", "cdnpg_rs", "--beam", "0"], "--beam: 0 is too small; at least 1"),

@@ -19,12 +19,11 @@ from espalier.inference.pairs import (
     encoded,
     max_ids,
     max_length,
-    require_beams,
 )
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.inference.templates import given_words, top, word_places
-from espalier.inference.writer import ArgumentError, argument
+from espalier.inference.writer import ArgumentError, argument, require_beams
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree

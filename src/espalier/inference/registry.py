@@ -1,7 +1,7 @@
 """What can be asked of a model. This module imports no torch.
 
-To add a service: `SERVICES["compose"] = Service("structure", "a model of structures", "my.module:ComposeWriter")`; then
-`espalier.load(folder).answer("compose", inputs)` works.
+To add a service: `SERVICES["rhyme"] = Service("verse", "a model of verse", "my.module:RhymeWriter")`; then
+`espalier.load(folder).answer("rhyme", inputs)` works.
 """
 
 from __future__ import annotations
@@ -75,6 +75,10 @@ def _has_granularity(network: Any) -> bool:
     return getattr(network, "granularity", "none") != "none"
 
 
+def _reads_structures(network: Any) -> bool:
+    return bool(network.view.structures)
+
+
 SERVICES: Final[dict[str, Service]] = {
     "generate": Service("verse", "a model of verse", "espalier.inference.verse:VerseWriter"),
     "polish": Service("verse", "a model of verse", "espalier.inference.verse:PolishWriter"),
@@ -98,6 +102,13 @@ SERVICES: Final[dict[str, Service]] = {
         "espalier.inference.granularity:GranularityWriter",
         _has_trees,
         _has_granularity,
+    ),
+    "compose": Service(
+        "structure",
+        "a model that reads structures (arch: sat)",
+        "espalier.inference.compose:ComposeWriter",
+        _always,
+        _reads_structures,
     ),
     "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", _always),
 }

@@ -40,3 +40,18 @@ class Post:
 
     text: str
     name: str = "post"
+
+
+@dataclass(frozen=True)
+class TemplateRequest:
+    """A text whose structure is kept.
+
+    Attributes:
+        prompt: the template's own first tokens, at most half of it, with which the texts begin.
+        topics: words that the texts are about; without them a model that reads topics has the template's own.
+    """
+
+    template: str
+    prompt: str = ""
+    topics: tuple[str, ...] = ()
+    name: str = "template"

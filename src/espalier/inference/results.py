@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from espalier.datasets.structure.structures import StructuredText
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,30 @@ class Reply:
     tree: str
     cut: str
     score: float
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A text under the structure of a template.
+
+    Attributes:
+        text: begins with the prompt.
+        template: in the tokens of its tagger.
+        topics: the words that the model read before the text.
+        seed: of the call.
+        sample: which of the texts of this template, from 0.
+        template_structure: the structures of the model's dataset, of the template.
+        text_structure: the same of the text, tagged again by the tool that tagged the template.
+    """
+
+    text: str
+    template: str
+    prompt: str
+    topics: tuple[str, ...]
+    seed: int
+    sample: int
+    template_structure: StructuredText
+    text_structure: StructuredText
 
 
 @dataclass(frozen=True)

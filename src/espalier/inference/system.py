@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from espalier.corpora.records import Record
     from espalier.inference.folder import Description
-    from espalier.inference.requests import PairRequest, Post, VerseRequest
-    from espalier.inference.results import Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
+    from espalier.inference.requests import PairRequest, Post, TemplateRequest, VerseRequest
+    from espalier.inference.results import Composition, Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
     from espalier.inference.writer import Writer
     from espalier.syntax.parse import Parse
     from espalier.syntax.parsers.parser import Parser
@@ -128,6 +128,10 @@ class System:
         Options are the fields of `GranularityWriter`.
         """
         return self.answer("granularity", texts, **options)
+
+    def compose(self, templates: Sequence[str | TemplateRequest], **options: Any) -> list[Composition]:
+        """Texts under the structures of templates (SAT); options are the fields of `ComposeWriter`."""
+        return self.answer("compose", templates, **options)
 
     def reply(self, posts: Sequence[str | Post], **options: Any) -> list[Reply]:
         """Replies to posts, the best first; options are the fields of `ReplyWriter`."""

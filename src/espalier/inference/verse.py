@@ -13,18 +13,16 @@ from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
-from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
 from espalier.inference.writer import (
-    MAX_TEXTS,
     ArgumentError,
     InferenceWarning,
     Writer,
     argument,
     attempt,
     batches,
-    require_range,
+    require_draws,
 )
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.hashing import seed_from
@@ -89,12 +87,7 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
     inputs: ClassVar[str] = "formats"
 
     def __post_init__(self) -> None:
-        require_range("n", self.n, 1, MAX_TEXTS)
-        require_range("top_k", self.top_k, 1, MAX_TOP_K)
-        require_range("beam", self.beam, 0, MAX_BEAM)
-        if not 0 < self.temperature <= MAX_TEMPERATURE:
-            remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
-            raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
+        require_draws(self)
         if self.beam and self.n > 1:
             raise ArgumentError(f"{self.n} texts of one search", where="n", remedy="a search finds the best one alone")
         if self.free and (self.tone or self.book != "mandarin"):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar
 
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError, EspalierError
 
 T = TypeVar("T")
@@ -115,6 +116,23 @@ def require_range(name: str, value: float | None, minimum: float, maximum: float
         raise ArgumentError(f"{value} is too small", where=name, remedy=f"at least {minimum}")
     if maximum is not None and value > maximum:
         raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
+
+
+def require_draws(options: Any) -> None:
+    """Raise an ArgumentError unless `n`, `top_k`, `temperature` and `beam`, 0 for drawing, can be."""
+    require_range("n", options.n, 1, MAX_TEXTS)
+    require_range("top_k", options.top_k, 1, MAX_TOP_K)
+    require_range("beam", options.beam, 0, MAX_BEAM)
+    if not 0 < options.temperature <= MAX_TEMPERATURE:
+        remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
+        raise ArgumentError(f"{options.temperature} is no temperature", where="temperature", remedy=remedy)
+
+
+def require_beams(n: int, beam: int) -> None:
+    """Raise an ArgumentError unless a search with so many beams can find `n` texts."""
+    require_range("n", n, 1)
+    if n > beam:
+        raise ArgumentError(f"{n} texts of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
 
 
 @contextmanager

@@ -1,20 +1,14 @@
-"""Figures as inline SVG: no date, no script, no font file, and colours that the page chooses for light and dark.
-
-Lines are drawn in placeholder colours that become CSS variables, so that one drawing serves both themes.
-"""
+"""Curves, studies and heatmaps as inline SVG."""
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from espalier.report.drawing import HUES, INK, LEAF, SOFT, drawing, svg_of
 from espalier.report.results import Curve
 from espalier.report.studies import Panel, Study
 
@@ -22,20 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Placeholder colour -> the page's variable. The placeholders are near-blacks that no drawing would use by itself.
-_COLOURS = {
-    "#010101": "var(--ink)",
-    "#010102": "var(--soft)",
-    "#010103": "var(--line)",
-    "#010104": "var(--leaf)",
-    "#010105": "var(--hue-b)",
-    "#010106": "var(--hue-c)",
-    "#010107": "var(--hue-d)",
-    "#010108": "var(--hue-a)",
-    "#010109": "var(--hue-f)",
-}
-_INK, _SOFT, _LINE, _LEAF, *_MORE = _COLOURS
-_SERIES = (_LEAF, *_MORE)
+_SERIES = (LEAF, *HUES)
 #: With each colour a mark and a dash of its own, for eyes and printers that know no colours.
 _MARKS = "osD^vP"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (8, 3)), (0, (3, 1, 1, 1, 1, 1)))
@@ -60,7 +41,7 @@ def study_figure(study: Study) -> str:
     if not study.panels:
         return ""
     names = list(dict.fromkeys(name for panel in study.panels if panel.ticks or panel.rows for name, _ in panel.lines))
-    with _drawing(len(study.panels), across=3, height=2.6 if names else 2.3) as (figure, panels):
+    with drawing(len(study.panels), across=3, height=2.6 if names else 2.3) as (figure, panels):
         for axes, panel in zip(panels, study.panels, strict=True):
             if panel.ticks:
                 _by_ticks(axes, panel, study, names)
@@ -71,7 +52,7 @@ def study_figure(study: Study) -> str:
         if names:
             _legend(figure, panels, names)
         label = f"{study.title}: {', '.join(panel.heading for panel in study.panels)} against {study.setting}"
-        return _svg(figure, study.id, label)
+        return svg_of(figure, study.id, label)
 
 
 @dataclass(frozen=True)
@@ -91,12 +72,12 @@ def heatmap_figure(panels: Sequence[Heatmap], name: str, label: str) -> str:
         name: prefix of the drawing's ids.
         label: what the drawing shows, for readers who do not see it.
     """
-    with _drawing(len(panels), across=1, height=0.75 + 0.28 * max(len(panel.rows) for panel in panels)) as (
+    with drawing(len(panels), across=1, height=0.75 + 0.28 * max(len(panel.rows) for panel in panels)) as (
         figure, drawn
     ):  # fmt: skip
         for axes, panel in zip(drawn, panels, strict=True):
             axes.pcolormesh(list(panel.values), cmap="coolwarm_r", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
-            axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+            axes.set_title(panel.heading, loc="left", fontsize=9, color=INK, parse_math=False)
             for row, values in enumerate(panel.values):
                 for column, value in enumerate(values):
                     ink = "white" if abs(value - 0.5) > 0.35 else "#1e2220"
@@ -107,30 +88,22 @@ def heatmap_figure(panels: Sequence[Heatmap], name: str, label: str) -> str:
             axes.set_xticks(places, list(panel.columns), rotation=30, ha="right", parse_math=False)
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
-        return _svg(figure, name, label)
-
-
-def standalone(svg: str) -> str:
-    """A drawing as a file of its own: the light page's colours in the place of its variables, on a ground."""
-    colours = {"ink": "#1e2220", "soft": "#676e6a", "line": "#dadfd8"}
-    svg = re.sub(r"var\(--(ink|soft|line)\)", lambda match: colours[match.group(1)], svg)
-    ground = '<rect width="100%" height="100%" fill="#fcfcfa"/>'
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + svg.replace(">", f">{ground}", 1)
+        return svg_of(figure, name, label)
 
 
 def _losses(curves: Sequence[Curve], name: str) -> str:
-    with _drawing(len(curves), across=_ACROSS, height=1.75, share_y=True) as (figure, panels):
+    with drawing(len(curves), across=_ACROSS, height=1.75, share_y=True) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             train = _finite((step, loss) for step, loss, _ in curve.points)
             dev = _finite((step, loss) for step, _, loss in curve.points)
-            axes.plot(*_columns(_thinned(train)), color=_SOFT, linewidth=0.9, label="training")
-            axes.plot(*_columns(dev), color=_LEAF, linewidth=1.6, marker="o", markersize=2.2, label="development")
-            axes.set_title(curve.model, loc="left", fontsize=9, color=_INK, parse_math=False)
-        return _svg(figure, name, "Training and development loss of " + ", ".join(curve.model for curve in curves))
+            axes.plot(*_columns(_thinned(train)), color=SOFT, linewidth=0.9, label="training")
+            axes.plot(*_columns(dev), color=LEAF, linewidth=1.6, marker="o", markersize=2.2, label="development")
+            axes.set_title(curve.model, loc="left", fontsize=9, color=INK, parse_math=False)
+        return svg_of(figure, name, "Training and development loss of " + ", ".join(curve.model for curve in curves))
 
 
 def _against_setting(axes: Axes, panel: Panel, study: Study) -> None:
-    axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+    axes.set_title(panel.heading, loc="left", fontsize=9, color=INK, parse_math=False)
     settings = sorted({x for _, points in panel.lines for x, _ in points})
     if settings[0] > 0:
         axes.set_xscale("log")
@@ -150,11 +123,11 @@ def _against_setting(axes: Axes, panel: Panel, study: Study) -> None:
             )
     axes.set_xticks(settings, [f"{x:g}" for x in settings])
     axes.minorticks_off()
-    axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
+    axes.set_xlabel(study.setting, fontsize=8, color=SOFT, parse_math=False)
 
 
 def _by_ticks(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> None:
-    axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+    axes.set_title(panel.heading, loc="left", fontsize=9, color=INK, parse_math=False)
     for name, points in panel.lines:
         style = _style(names.index(name))
         shift = _APART * (names.index(name) - (len(names) - 1) / 2)
@@ -164,17 +137,17 @@ def _by_ticks(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> N
             if reading.low is not None and reading.high is not None:
                 axes.plot([x, x], [reading.low, reading.high], color=style["color"], linewidth=0.8)
     axes.set_xticks(range(len(panel.ticks)), list(panel.ticks))
-    axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
+    axes.set_xlabel(study.setting, fontsize=8, color=SOFT, parse_math=False)
 
 
 def _measured(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> None:
-    axes.set_title(panel.heading, loc="left", fontsize=9, color=_INK, parse_math=False)
+    axes.set_title(panel.heading, loc="left", fontsize=9, color=INK, parse_math=False)
     for name, points in panel.lines:
         style = _style(names.index(name)) | {"markersize": 2.2}
         axes.plot([x for x, _ in points], [reading.value or 0.0 for _, reading in points], label=name, **style)
     axes.locator_params(axis="x", nbins=8, integer=True)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(study.setting, fontsize=8, color=_SOFT, parse_math=False)
+    axes.set_xlabel(study.setting, fontsize=8, color=SOFT, parse_math=False)
 
 
 def _style(index: int) -> dict[str, Any]:
@@ -193,55 +166,10 @@ def _legend(figure: Figure, panels: Sequence[Axes], names: Sequence[str]) -> Non
     lines = {name: line for axes in panels for line, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     legend = figure.legend(
         [lines[name] for name in names], names, loc="outside lower center", ncols=min(len(names), 6), frameon=False,
-        fontsize=8, labelcolor=_INK, handlelength=4,
+        fontsize=8, labelcolor=INK, handlelength=4,
     )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)
-
-
-@contextmanager
-def _drawing(
-    count: int, *, across: int, height: float, share_y: bool = False
-) -> Iterator[tuple[Figure, Sequence[Axes]]]:
-    """A figure of `count` panels in rows of `across`. Text stays text, measured in the font that matplotlib brings."""
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    settings: dict[Any, Any] = {
-        "svg.hashsalt": "espalier",
-        "svg.fonttype": "none",
-        "font.family": ["DejaVu Sans"],
-        "axes.unicode_minus": False,
-    }
-    with matplotlib.rc_context(settings):
-        rows = math.ceil(count / across)
-        figure = Figure(figsize=(10.4, height * rows + 0.1), layout=ConstrainedLayoutEngine(hspace=0.08))
-        grid = figure.subplots(rows, across, sharey=share_y, squeeze=False).ravel().tolist()
-        for axes in grid[count:]:
-            axes.remove()
-        for axes in grid[:count]:
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.spines[["left", "bottom"]].set_color(_LINE)
-            axes.tick_params(colors=_SOFT, labelsize=7.5, length=2.5, width=0.6)
-            axes.set_facecolor("none")
-            axes.locator_params(nbins=4)
-        yield figure, grid[:count]
-
-
-def _svg(figure: Figure, name: str, label: str) -> str:
-    buffer = io.StringIO()
-    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
-    svg = buffer.getvalue()
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r"#01010[1-9]\b", lambda match: _COLOURS[match.group()], svg)
-    # Several drawings share one page: their ids must not meet.
-    prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
-    svg = re.sub(r'((?:\bid|href)="#?|url\(#)', lambda match: f"{match.group()}{prefix}-", svg)
-    svg = re.sub(r'<svg ([^>]*?)width="[^"]*pt" height="[^"]*pt"|<svg ([^>]*?)height="[^"]*pt"', r"<svg \1\2", svg)
-    svg = re.sub(r'\s(?:width|height)="[\d.]+pt"', "", svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1).strip() + "\n"
 
 
 def _finite(points: Iterator[tuple[int, float | None]]) -> list[tuple[int, float]]:

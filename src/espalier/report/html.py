@@ -1,4 +1,4 @@
-"""A report as one HTML page: no script, nothing fetched, everything escaped, the same bytes for the same report."""
+"""A report or a drawing as an HTML page: no script, nothing fetched, all escaped, the same bytes for the same input."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def render_html(report: Report) -> str:
         losses=[(profile, Markup(svg)) for profile, svg in loss_figures(report.curves)],
         studies=[(study, Markup(study_figure(study))) for study in report.studies],
     )
+
+
+def render_drawing(svg: str, title: str) -> str:
+    """A drawing as a page of its own, in light and in dark."""
+    return _environment().get_template("drawing.html.jinja").render(title=title, svg=Markup(svg))
 
 
 def _environment() -> Environment:

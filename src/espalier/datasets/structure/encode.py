@@ -144,4 +144,9 @@ def topic_of(text: str, count: int, vocabulary: StructureVocabulary) -> list[int
         return []
     from espalier.syntax.parsers.jieba_backend import keywords
 
-    return [*vocabulary.encode([token for word in keywords(text, count) for token in word]), TOPIC]
+    return topic_ids(keywords(text, count), vocabulary)
+
+
+def topic_ids(words: Sequence[str], vocabulary: StructureVocabulary) -> list[int]:
+    """The tokens of topic words, and `TOPIC`."""
+    return [*vocabulary.encode([token for word in words for token in word]), TOPIC]

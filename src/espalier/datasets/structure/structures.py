@@ -8,7 +8,8 @@ Add your own in a module that params.yaml lists under `plugins`: `STRUCTURES["mi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
 from espalier.io.registry import entry
@@ -79,3 +80,23 @@ def structure(name: str, *, where: str | None = None) -> Structure:
         ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
     """
     return entry("structure", STRUCTURES, name, where=where)
+
+
+@dataclass(frozen=True)
+class StructuredText:
+    """A text's tokens, and by structure the symbol of each; no symbols where the text could not be tagged."""
+
+    tokens: tuple[str, ...]
+    symbols: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, words: Sequence[Sequence[str]], tags: Sequence[str], names: Iterable[str]) -> StructuredText:
+        """A tagged text.
+
+        Args:
+            words: the tokens of each word.
+            tags: one for each word.
+            names: the structures.
+        """
+        tokens = tuple(token for word in words for token in word)
+        return cls(tokens, {name: tuple(structure(name).symbols(words, tags)) for name in names})

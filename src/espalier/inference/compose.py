@@ -1,0 +1,259 @@
+"""Texts under the structure of a template (SAT): the template is tagged, and so is each text that is written."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from espalier.datasets.structure.data import StructureData
+from espalier.datasets.structure.encode import topic_ids
+from espalier.datasets.structure.structures import StructuredText
+from espalier.datasets.structure.vocabulary import UNKNOWN
+from espalier.datasets.vocabulary import UNK
+from espalier.inference.requests import TemplateRequest
+from espalier.inference.results import Composition
+from espalier.inference.texts import require_text
+from espalier.inference.writer import (
+    InferenceWarning,
+    Writer,
+    attempt,
+    batches,
+    parted,
+    require_beams,
+    require_draws,
+)
+from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.io.hashing import seed_from
+from espalier.syntax.parse import Parse
+from espalier.tasks.compose import ComposeDecoder, ComposeTask
+from espalier.text.language import has_words, join_tokens, tokens_of
+
+if TYPE_CHECKING:
+    from espalier.datasets.structure.vocabulary import StructureVocabulary
+    from espalier.decoding.beam import Hypothesis
+    from espalier.inference.system import System
+
+
+@dataclass(frozen=True)
+class ComposeJob:
+    """A request that can be answered.
+
+    Attributes:
+        row: its place among all requests; what is drawn for it depends on this.
+        template: its tokens, and their symbols of all structures of the vocabulary.
+        prompt: how many of the tokens are the prompt.
+        topics: topic words; none for a model that reads none.
+    """
+
+    request: TemplateRequest
+    row: int
+    template: StructuredText
+    prompt: int
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
+    """Writes texts under templates.
+
+    Attributes:
+        n: texts for each template; of a search the best ones.
+        seed: equal seeds write equal texts; each template and each of its texts draws its own chances.
+        frame: make each text exactly as long as its template.
+        top_k: draw from the k most probable tokens.
+        temperature: of the draws; above 1 rarer tokens are drawn more often.
+        beam: search with so many beams instead of drawing; 0 draws.
+    """
+
+    system: System
+    n: int = 1
+    seed: int = 1
+    frame: bool = False
+    top_k: int = 32
+    temperature: float = 1.0
+    beam: int = 0
+
+    inputs: ClassVar[str] = "templates"
+
+    def __post_init__(self) -> None:
+        require_draws(self)
+        if self.beam:
+            require_beams(self.n, self.beam)
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """The model."""
+        return {"model": self.system.name}
+
+    @property
+    def decoder(self) -> ComposeDecoder:
+        """The task's settings for these options."""
+        return ComposeDecoder(
+            prompt="continue",
+            frame=self.frame,
+            method="beam" if self.beam else "top_k",
+            top_k=self.top_k,
+            temperature=self.temperature,
+            beam=self.beam or 1,
+        )
+
+    def request(self, value: str | TemplateRequest, name: str) -> TemplateRequest:
+        """A string is a template."""
+        return value if isinstance(value, TemplateRequest) else TemplateRequest(value, name=name)
+
+    # --- Reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, requests: Sequence[TemplateRequest]) -> list[ComposeJob | EspalierError]:
+        """Templates as structures that the model has symbols and positions for."""
+
+        def readable(request: TemplateRequest) -> TemplateRequest:
+            require_text(request.template, self.system.language, request.name)
+            return request
+
+        rows = attempt(requests, readable)
+        texts = parted(rows)[0]
+        parses = iter(self.system.parse([each.template for each in texts], [each.name for each in texts]))
+        parsed = [
+            row if isinstance(row, EspalierError) else (place, row, next(parses)) for place, row in enumerate(rows)
+        ]
+        return attempt(parsed, lambda row: self._job(*row))
+
+    def _job(self, row: int, request: TemplateRequest, parse: Parse | EspalierError) -> ComposeJob:
+        if isinstance(parse, EspalierError):
+            raise parse
+        template = self._structures(parse)
+        if template is None:
+            raise ConfigError(f"parser {self.system.parser_name} gives no tags", remedy="name one that does")
+        tokens, name = template.tokens, request.name
+        if len(tokens) > (limit := int(self.system.settings.max_length)):
+            raise DataError(f"{len(tokens)} tokens", file=name, remedy=f"at most {limit}, as in training")
+        self._require_symbols(template, name)
+        prompt = _prompt_length(request.prompt, tokens, f"{name}, prompt")
+        topics = self._topics(request, join_tokens(tokens, self.system.language))
+        read = len(topic_ids(topics, self.system.vocabulary)) if self.system.view.topic else 0
+        if (longest := read + len(tokens) + 1 + self.decoder.extra_tokens) > self.system.positions:
+            what = f"topics and texts of up to {longest} tokens, of a model that has {self.system.positions} positions"
+            raise DataError(what, file=name, remedy="give a shorter template, or use frame")
+        return ComposeJob(request, row, template, prompt, topics)
+
+    def _structures(self, parse: Parse) -> StructuredText | None:
+        """The structures of a tagged text; None without tags."""
+        words = [tokens_of(word, self.system.language) for word in parse.words]
+        if len(parse.tags) != len(words):
+            return None
+        return StructuredText.of(words, parse.tags, self.system.vocabulary.structures)
+
+    def _require_symbols(self, template: StructuredText, name: str) -> None:
+        """Raise a DataError unless training had the symbols that the model reads."""
+        for structure in self.system.view.structures:
+            symbols = template.symbols[structure]
+            ids = self.system.vocabulary.encode_symbols(structure, symbols)
+            unknown = [place for place, id_ in enumerate(ids) if id_ == UNKNOWN]
+            if unknown:
+                found = dict.fromkeys(f"{symbols[place]} ({template.tokens[place]})" for place in unknown)
+                what = f"{structure} {', '.join(found)}, which the model's training texts do not have"
+                raise DataError(what, file=name, remedy="word it otherwise")
+
+    def _topics(self, request: TemplateRequest, text: str) -> tuple[str, ...]:
+        """The topic words of a request, else those of its template as in training.
+
+        Raises:
+            DataError: the model reads none, or fewer, or one has no words.
+        """
+        where = f"{request.name}, topics"
+        if not self.system.view.topic:
+            if request.topics:
+                raise DataError(f"model {self.system.name} reads no topics", file=where, remedy="leave them out")
+            return ()
+        most = int(self.system.settings.topics)
+        if not request.topics:
+            from espalier.syntax.parsers.jieba_backend import keywords
+
+            return tuple(keywords(text, most))
+        if len(request.topics) > most:
+            raise DataError(f"{len(request.topics)} topic words", file=where, remedy=f"at most {most}, as in training")
+        if not all(map(has_words, request.topics)):
+            raise DataError("a topic without words", file=where, remedy="give words")
+        return tuple("".join(topic.split()) for topic in request.topics)
+
+    # --- Writing -----------------------------------------------------------------------------------------------------
+
+    def write(self, jobs: Sequence[ComposeJob]) -> Iterator[tuple[TemplateRequest, Composition]]:
+        """`n` texts for each template; fewer where a search finds fewer."""
+        system, decoder, task = self.system, self.decoder, ComposeTask()
+        self._warn_of_unknown(jobs)
+        data = _data(jobs, system.vocabulary)
+        draws = [(place, sample) for place in range(len(jobs)) for sample in range(1 if self.beam else self.n)]
+        for part in batches(draws, task.prefixes(decoder)):
+            batch = data.batch(np.array([place for place, _ in part]), system.view).to(system.device)
+            seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
+            rows = task.generate(system.model, batch, decoder, seeds)
+            written = [
+                (jobs[place], sample + rank, self._text(jobs[place], hypothesis))
+                for (place, sample), hypotheses in zip(part, rows, strict=True)
+                for rank, hypothesis in enumerate(hypotheses[: self.n])
+            ]
+            structures = self._tagged([text for _, _, text in written])
+            for (job, sample, text), found in zip(written, structures, strict=True):
+                tokens = job.template.tokens
+                template, prompt = (join_tokens(part, system.language) for part in (tokens, tokens[: job.prompt]))
+                yield job.request, Composition(
+                    text, template, prompt, job.topics, self.seed, sample, job.template, found
+                )  # fmt: skip
+
+    def _text(self, job: ComposeJob, hypothesis: Hypothesis) -> str:
+        row = {"reference": join_tokens(job.template.tokens, self.system.language), "prompt": job.prompt}
+        text: str = ComposeTask().columns(hypothesis, row, self.system.model, self.decoder)["text"]
+        return text
+
+    def _tagged(self, texts: Sequence[str]) -> list[StructuredText]:
+        """The structures of texts, as the runs of the task are tagged: English by the words as they stand."""
+        language = self.system.language
+        tokens = [tokens_of(text, language) for text in texts]
+        parses = self.system.parser.parse(tokens if ComposeTask().writes_words(language) else texts)
+        return [
+            (self._structures(parse) if isinstance(parse, Parse) else None)
+            or StructuredText(tuple(row), dict.fromkeys(self.system.vocabulary.structures, ()))
+            for row, parse in zip(tokens, parses, strict=True)
+        ]
+
+    def _warn_of_unknown(self, jobs: Sequence[ComposeJob]) -> None:
+        given = (token for job in jobs for part in (job.template.tokens[: job.prompt], *job.topics) for token in part)
+        unknown = sorted({token for token in given if self.system.vocabulary.id_of(token) == UNK})
+        if unknown:
+            what = f"model {self.system.name} does not know {' '.join(unknown)}; read as unknown"
+            warnings.warn(what, InferenceWarning, stacklevel=3)
+
+
+def _data(jobs: Sequence[ComposeJob], vocabulary: StructureVocabulary) -> StructureData:
+    """The templates as rows that a model reads."""
+    columns = {
+        "target": [vocabulary.encode(job.template.tokens) for job in jobs],
+        "topic": [topic_ids(job.topics, vocabulary) for job in jobs],
+        "prompt": [[job.prompt] for job in jobs],
+    }
+    for name in vocabulary.structures:
+        columns[name] = [vocabulary.encode_symbols(name, job.template.symbols[name]) for job in jobs]
+    return StructureData.of([job.request.name for job in jobs], columns, vocabulary)
+
+
+def _prompt_length(prompt: str, tokens: Sequence[str], where: str) -> int:
+    """How many of a template's tokens its prompt is; spaces do not count.
+
+    Raises:
+        DataError: the template does not begin with it, or it is longer than half of the template (section 4.5).
+    """
+    text, begins = "".join(prompt.split()), [*accumulate(tokens, initial="")]
+    if text not in begins:
+        raise DataError(
+            f"the template does not begin with '{prompt[:40]}'", file=where, remedy="give its own beginning"
+        )
+    given, most = begins.index(text), len(tokens) // 2
+    if given > most:
+        raise DataError(f"{given} of {len(tokens)} tokens", file=where, remedy=f"at most {most}, half of the template")
+    return given
