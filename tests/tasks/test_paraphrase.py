@@ -30,7 +30,9 @@ from espalier.models.guig_config import GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
-from espalier.tasks.paraphrase import PairDecoder, PairScoring, ParaphraseTask, pair_constraint, tree_text
+from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.paraphrase_scoring import PairScoring
+from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 

@@ -16,7 +16,7 @@ from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted, require_range
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.tasks.paraphrase import PairDecoder, search
+from espalier.tasks.paraphrase_search import PairDecoder, search
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
