@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch, PairData
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
+    from espalier.decoding.granularity import Granularity
     from espalier.metrics.metric import Metric
 
 
@@ -45,6 +47,10 @@ class ParaphraseTask:
         view = network.view
         if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
             raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
+        if decoder.granularity and getattr(network, "granularity", "none") == "none":
+            raise ConfigError(
+                "the model has no granularity", where="decoder.granularity", remedy="false, or leave it out"
+            )
         check_constraint(decoder, view)
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
@@ -102,14 +108,22 @@ class ParaphraseTask:
         self, model: Any, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The `beam` best texts or trees of each pair."""
-        return search(model, batch, decoder, model.config.view)
+        found = search(model, batch, decoder, model.config.view)
+        # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
+        if not decoder.granularity or not hasattr(model, "granularities"):
+            return found
+        from espalier.decoding.granularity import graded
+
+        return graded(model, batch, found)
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: PairDecoder
     ) -> dict[str, Any]:
-        """The text or the tree, and its log-probability."""
+        """The text or the tree, and its log-probability; if the decoder keeps it, the granularity as JSON."""
         view, ids = model.config.view, hypothesis.tokens if hypothesis else []
+        kept = {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
         return {
+            **kept,
             "text": model.vocabulary.decode_text(ids) if view.writes == "text" else "",
             "tree": tree_text(ids, view, model.vocabulary) if view.writes == "tree" else "",
             "score": hypothesis.log_probability if hypothesis else float("nan"),
@@ -161,7 +175,7 @@ class ParaphraseTask:
         return {
             "protocol": protocol,
             "guidance": guidance,
-            **shown_settings(decoder, ("beam",), ("guide", "constraint")),
+            **shown_settings(decoder, ("beam",), ("guide", "constraint", "granularity")),
             "samples": samples if samples > 1 else None,
         }
 
@@ -174,3 +188,15 @@ def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:
         "source_tree": record.source_tree,
         "reference_tree": record.target_tree,
     }
+
+
+def _json(granularity: Granularity | None) -> str:
+    """Values to 3 digits after the point; "" for no hypothesis."""
+    if granularity is None:
+        return ""
+    layers = {
+        side: {layer: [round(z, 3) for z in values] for layer, values in getattr(granularity, side).items()}
+        for side in ("encoder", "decoder")
+    }
+    pieces = {"source_pieces": granularity.source_pieces, "text_pieces": granularity.text_pieces}
+    return json.dumps(pieces | layers, ensure_ascii=False)

@@ -39,6 +39,8 @@ class PairDecoder(Settings):
     #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's levels;
     #: "open_template" keeps its nodes, and any of them that has no children there may have some.
     constraint: Literal["none", "tree", "template", "open_template"] = "none"
+    #: Keep z of each piece of the source and of the best text, for models with granularity heads or levels.
+    granularity: bool = False
     #: Decode only this many pairs, spread over the split; 0 means all.
     rows: int = Field(0, ge=0, le=100_000_000)
 
