@@ -48,9 +48,7 @@ class ParaphraseTask:
         if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
             raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
         if decoder.granularity and getattr(network, "granularity", "none") == "none":
-            raise ConfigError(
-                "the model has no granularity", where="decoder.granularity", remedy="false, or leave it out"
-            )
+            raise ConfigError("the model has no granularity", where="decoder.granularity", remedy="leave it out")
         check_constraint(decoder, view)
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
@@ -159,9 +157,9 @@ class ParaphraseTask:
 
         return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else {**HEADLINE, **PROTOCOL_HEADLINE}
 
-    def counts(self, outputs: Outputs) -> dict[str, int]:
+    def counts(self, outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
         """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
-        return counts_of(outputs)
+        return counts_of(outputs, scoring)
 
     def settings(self, decoder: PairDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
         """The protocol is the tree that guides a text, or the constraint of a tree."""

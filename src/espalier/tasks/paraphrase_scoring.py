@@ -24,6 +24,9 @@ class PairScoring(Settings):
     #: GuiG's families (`trees` only where the pairs have trees), and the protocols of C-DNPG, `released` and `paper`,
     #: with its count of copies (`espalier.metrics.ibleu`).
     families: tuple[Scored, ...] = Field(GUIDED, min_length=1)
+    #: Whether scores stand on the `unseen` and the `joined` pairs too, if the dataset keeps its training pairs
+    #: (`espalier.tasks.training_pairs`). false for models that did not train on these.
+    parts: bool = True
     #: The formula of the released BLEU: NLTK's of that release or before the next.
     smoothing: Smoothing = "nltk_3_4"
     #: The shares of BLEU in the paper's iBLEU.
@@ -84,18 +87,18 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
             wordnet=outputs.lexicon, scored=wanted,
         )  # fmt: skip
         library |= library_protocols(sides, cut) if "paper" in wanted else {}
-    if (pairs := outputs.extras().get("pairs")) is not None:
+    if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
         families |= by_part(families, TrainingPairs(pairs).parts(sides.sources, sides.references))
     audits = _audits(trees, parses, families, outputs.seed) if "ted" in families and parses is not None else {}
     return [Segments(rows, families, library, audits)]
 
 
-def counts_of(outputs: Outputs) -> dict[str, int]:
+def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
     """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
     if outputs.facts["writes"] == "tree":
         return {"no tree": int((outputs.table["tree"] == "").sum())}
     counts = {} if outputs.annotations is None else {"not parsed": int((outputs.parses()["reason"] != "").sum())}
-    if (pairs := outputs.extras().get("pairs")) is not None:
+    if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
         records = outputs.table.drop_duplicates("id")
         parts = TrainingPairs(pairs).parts(records["source"].tolist(), records["reference"].tolist())
         counts |= {part: sum(rows) for part, rows in parts.items()}
