@@ -27,6 +27,7 @@ from espalier.metrics.metric import Score, confirmed, family_scores
 from espalier.metrics.paraphrase import PROTOCOL_HEADLINE
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
+from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
@@ -389,6 +390,22 @@ def test_scores_stand_for_the_pairs_that_training_does_not_tell_of_too() -> None
     assert TASK.counts(made, TASK.scoring()) == {"unseen": 1, "joined": 1, "clusters": 3}
     found = family_scores(block.families, TASK.metrics, seed=1, resamples=10)
     assert found["words_unseen"].value == 1.0 and found["copied_joined"].value == 100.0
+
+
+def test_the_ngram_row_is_searched_once_and_is_what_a_search_for_each_pair_finds() -> None:
+    texts = ["a lamp", "low lamp glows", "glows"]
+    records = [
+        Pair(id=id_, origin="made", language="en", source=one, target=one)
+        for id_, one in zip("abc", texts, strict=True)
+    ]
+    row, decoder = TASK.ngrams(VOC)["ngram"], PairDecoder(beam=3, max_ids=9)
+    model = NGram.fit(NGramConfig(row.view), VOC, [DATA.batch(np.arange(3), row.view)], VOC.text_size)
+    (inputs,) = TASK.inputs(Ready(records, DATA), model, decoder, RunOptions(), 0)
+    assert [[each["id"] for each in rows] for rows in inputs.rows] == [["a", "b", "c"]]
+    (once,) = TASK.generate(model, inputs.data.batch(inputs.prompts, row.view), decoder, [])
+    reading = NGram(NGramConfig(PairView(("source",))), VOC, model._levels, model.size, model._radix)
+    each = TASK.generate(reading, DATA.batch(np.arange(3), reading.config.view), decoder, [])
+    assert once and each == [once] * 3
 
 
 def test_scores_of_models_that_did_not_train_on_these_pairs_have_no_parts() -> None:

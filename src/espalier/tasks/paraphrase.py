@@ -81,21 +81,21 @@ class ParaphraseTask:
             templates = templates_of(ready, decoder, records, sample, view)
             guides = guides_of(decoder, records, options.guidance, seed, sample, model)
             rows = [
-                [
-                    {
-                        **fixed[place],
-                        "cluster": records[clusters[place]].id,
-                        "sample": sample,
-                        "guide": guides[place] if guides else "",
-                        "template": templates[place],
-                    }
-                ]
+                {
+                    **fixed[place],
+                    "cluster": records[clusters[place]].id,
+                    "sample": sample,
+                    "guide": guides[place] if guides else "",
+                    "template": templates[place],
+                }
                 for place in range(len(records))
             ]
+            # What reads nothing writes the same for every pair, so it is searched once.
+            grouped = [[row] for row in rows] if view.reads else [rows]
             guided = data.with_trees(
                 guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
             )
-            inputs.append(Inputs(guided, np.arange(len(records)), rows))
+            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped))
         return inputs
 
     def prefixes(self, decoder: PairDecoder) -> int:

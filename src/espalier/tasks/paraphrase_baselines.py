@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from espalier.tasks.task import Ready
 
 #: A target by itself, for a model that reads no source.
-TEXT_VIEW: Final = PairView(("source",))
+TEXT_VIEW: Final = PairView(())
 #: The share of words that the row `noise` replaces.
 NOISE: Final = 0.4
 
