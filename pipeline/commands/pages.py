@@ -13,8 +13,11 @@ from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.progress import say
 
-#: The templates, each with its page. The numbers of README are a part of it; the other pages are made as a whole.
-PAGES = {"readme.md": "README.md", "results.md": "docs/results.md"}
+#: The templates, each with its page. The pages of `WHOLE` are made as a whole, of the others a part is.
+PAGES = {"readme.md": "README.md", "cdnpg.md": "docs/cdnpg.md", "results.md": "docs/results.md"}
+WHOLE = ("results.md",)
+#: Beside the profiles, what benchmarks measured of published texts has details.
+MEASURED = "benchmarks"
 
 
 def pages(check: bool) -> None:
@@ -45,7 +48,7 @@ def rendered() -> dict[str, str]:
         source, where = template.read_text(encoding="utf-8"), f"report/pages/{name}"
         text = render_page(source, where, details=_details, params=_params, printed=printed, tried=tried)
         path = layout.ROOT / page
-        texts[page] = with_numbers(path.read_text(encoding="utf-8"), text, page) if name == "readme.md" else text
+        texts[page] = text if name in WHOLE else with_numbers(path.read_text(encoding="utf-8"), text, page)
     return texts
 
 
@@ -61,5 +64,6 @@ def _params(profile: str) -> Mapping[str, Any]:
 
 @cache
 def _details(profile: str, group: str, key: str) -> Mapping[str, Any]:
-    details: dict[str, Any] = read_json(layout.PROFILES[profile] / layout.details(group, key), dict[str, Any])
+    folder = layout.PROFILES["nursery"] / MEASURED if profile == MEASURED else layout.PROFILES[profile]
+    details: dict[str, Any] = read_json(folder / layout.details(group, key), dict[str, Any])
     return details
