@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import mean
 from typing import Annotated, Any, Self
 
 import pandas as pd
@@ -97,10 +98,31 @@ class Measurement(BaseModel):
 
     def __str__(self) -> str:
         """One line: hardware, threads, hours, speed, precision; the last two of the first seed."""
-        first = next(iter(self.seeds.values()))
-        hours = sum(seed.seconds for seed in self.seeds.values()) / 3600
-        threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
-        return f"{self.hardware}, {threads}, {hours:.2f} h, {first.tokens_per_second:,.0f} tokens/s, {first.precision}"
+        first, hours = self._first, sum(seed.seconds for seed in self.seeds.values()) / 3600
+        speed = f"{first.tokens_per_second:,.0f} tokens/s"
+        return f"{self.hardware}, {self._threads}, {hours:.2f} h, {speed}, {first.precision}"
+
+    @property
+    def machine(self) -> str:
+        """Hardware, threads and precision: what times must share to be compared."""
+        return f"{self.hardware}, {self._threads}, {self._first.precision}"
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The hours and the speed of one training, the mean of all seeds."""
+        seeds = [*self.seeds.values()]
+        return {
+            "hours": mean(seed.seconds for seed in seeds) / 3600,
+            "tokens_per_second": mean(seed.tokens_per_second for seed in seeds),
+        }
+
+    @property
+    def _first(self) -> SeedMeasurement:
+        return next(iter(self.seeds.values()))
+
+    @property
+    def _threads(self) -> str:
+        return f"{self.threads} thread{'s' if self.threads != 1 else ''}"
 
 
 class TrainingSummary(BaseModel):

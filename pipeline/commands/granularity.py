@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -49,35 +49,18 @@ def write(requests: Sequence[PairRequest], model: str | None, *, out: Path | Non
 def draw(results: Sequence[TextGranularity], out: Path) -> None:
     """Write a drawing: for each text a panel for the encoder, and one for the decoder below it."""
     from espalier.report.drawing import standalone
-    from espalier.report.figures import Heatmap, heatmap_figure
+    from espalier.report.granularity import granularity_figure
 
-    panels = [
-        Heatmap(f"{side}: {text}", [f"layer {layer}" for layer in layers], pieces, [*layers.values()])
-        for result in results
-        for side, text, pieces, layers in _sides(result)
-    ]
-    label = "Granularity of each piece in each layer of " + "; ".join(result.source for result in results)
-    write_drawing(out, standalone(heatmap_figure(panels, "granularity", label)))
+    write_drawing(out, standalone(granularity_figure([("", result) for result in results], "granularity")))
 
 
 def page_of(result: TextGranularity) -> str:
     """For the encoder and the decoder a table: a column for each piece, the last layer first."""
     lines = []
-    for side, _, pieces, layers in _sides(result):
+    for side, _, pieces, layers in result.sides:
         widths = [max(len(piece), 4) for piece in pieces]
         lines.append("  ".join([f"{side:8}", *map(str.rjust, pieces, widths)]))
         for layer, values in reversed([*layers.items()]):
             numbers = [f"{value:.2f}".rjust(width) for value, width in zip(values, widths, strict=True)]
             lines.append("  ".join([f"layer {layer}".ljust(8), *numbers]))
     return "\n".join([*lines, ""])
-
-
-def _sides(
-    result: TextGranularity,
-) -> list[tuple[str, str, Sequence[str], Mapping[int, Sequence[float]]]]:
-    """The side, its text, its pieces and their values by layer; a side without layers is left out."""
-    sides = [
-        ("encoder", result.source, result.source_pieces, result.encoder),
-        ("decoder", result.text, result.text_pieces, result.decoder),
-    ]
-    return [side for side in sides if side[-1]]

@@ -32,7 +32,7 @@ from pipeline.params import Model, Params, Run, load_params
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.report import CorpusResult, Curve, Printed, RunResult, RunSegments, Sample
+    from espalier.report import CorpusResult, Curve, Printed, RunResult, RunSegments, Sample, TrainingResult
 
 #: Samples of each run that the report shows, and the columns of outputs that are texts in given formats.
 SAMPLES = 4
@@ -74,6 +74,7 @@ def run(key: str) -> None:
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, _segments(printed, runs), params.profile),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
+        trainings=_trainings(params, key),
     )
     with atomic_folder(layout.report(key)) as folder:
         (folder / "index.html").write_text(render_html(report), encoding="utf-8")
@@ -144,8 +145,9 @@ def _network(model: Model) -> Any:
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:
-    """The runs whose texts are shown as examples, or are judged by people."""
+    """The runs whose texts are shown as examples or as heatmaps, or are judged by people."""
     shown = {key for examples in printed.examples for key in examples.written}
+    shown |= {key for heatmaps in printed.heatmaps for key in heatmaps.runs}
     return shown | set(printed.sheet.runs if printed.sheet else ())
 
 
@@ -177,6 +179,18 @@ def _segments(printed: Printed, runs: Mapping[str, Run]) -> dict[str, RunSegment
         for key, run_ in runs.items()
         if key in named
     }
+
+
+def _trainings(params: Params, paper: str) -> list[TrainingResult]:
+    """What was measured here of the paper's models."""
+    from espalier.report import TrainingResult
+
+    measured = {key: read_measurement(key) for key, model in params.models.items() if model.paper == paper}
+    return [
+        TrainingResult(key=key, profile=params.profile, machine=found.machine, scores=found.scores)
+        for key, found in measured.items()
+        if found is not None
+    ]
 
 
 def _curves(params: Params, paper: str) -> list[Curve]:

@@ -32,7 +32,8 @@ def write_scores(
     group: str, key: str, kind: Task, outputs: Outputs, scoring: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
     """Score outputs, and write their metrics, details and segments."""
-    blocks = kind.statistics(outputs, kind.scoring.model_validate(scoring))
+    scored = kind.scoring.model_validate(scoring)
+    blocks = kind.statistics(outputs, scored)
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()
@@ -45,7 +46,7 @@ def write_scores(
         "texts": len(table),
         "empty": int((table["text"] == "").sum()),
         "unfit": int(outputs.facts["unfit"]),
-        **kind.counts(outputs),
+        **kind.counts(outputs, scored),
     }
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
     details = {**details_json(scores), **audits, "counts": counts, "settings": settings}

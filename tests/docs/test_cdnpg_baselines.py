@@ -38,10 +38,14 @@ class Pieces(PairVocabulary):
 def test_the_models_have_the_parameters_that_the_page_says() -> None:
     pointer = {"residual": 0, "bidirectional": True, "attention": True, "copying": True}
     small = {"encoder_layers": 2, "layers": 3, "width": 128}
+    transformer, sized = {"granularity": "none"}, {**small, "heads": 4, "inner": 512}
     networks = [
+        ("cdnpg", transformer, sized | transformer),
+        ("cdnpg", {**transformer, "copying": True}, sized | transformer | {"copying": True}),
+        ("cdnpg", {}, sized),
         ("pair_seq2seq", {}, {**small, "word": 128, "residual": 1}),
         ("pair_seq2seq", {**pointer, "encoder_layers": 1, "layers": 1}, {**small, **pointer, "word": 128}),
-        ("dnpg", {}, {**small, "heads": 4, "inner": 512}),
+        ("dnpg", {}, sized),
     ]
     for row, (arch, *both) in zip(PAGE.table("", "450", "128"), networks, strict=True):
         for number, network in zip((row["450"], row["128"]), both, strict=True):

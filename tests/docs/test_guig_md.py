@@ -19,7 +19,7 @@ from typer.main import get_command
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
-from espalier.tasks.paraphrase import PairDecoder
+from espalier.tasks.paraphrase_search import PairDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.cli import app

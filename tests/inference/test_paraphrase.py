@@ -19,7 +19,8 @@ from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
-from espalier.tasks.paraphrase import PairDecoder, ParaphraseTask
+from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.paraphrase_search import PairDecoder
 
 COOK, SLEEP = "The cook peels an onion.", "Now, I sleep."
 BARE = "(S (NP) (VP) (.))"

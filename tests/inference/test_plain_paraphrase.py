@@ -20,7 +20,8 @@ from espalier.inference.requests import PairRequest
 from espalier.inference.system import System
 from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
-from espalier.tasks.paraphrase import PairDecoder, ParaphraseTask
+from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.paraphrase_search import PairDecoder
 
 COOK, SLEEP = "the cook peels an onion .", "now , i sleep ."
 

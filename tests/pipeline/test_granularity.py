@@ -173,7 +173,7 @@ def test_a_corpus_without_trees_becomes_a_model_that_writes_and_shows_its_granul
     tree["models"] = {
         "cdnpg_rs": model("cdnpg", "said", SIZES | {"copying": True, "positions": 64}, paper="guig", training=training)
     }
-    tree["runs"] = {"cdnpg_rs": run("paraphrase", "cdnpg_rs", "said", {"beam": 2, "max_ids": 61})}
+    tree["runs"] = {"cdnpg_rs": run("paraphrase", "cdnpg_rs", "said", {"beam": 2, "max_ids": 61, "granularity": True})}
     write(tmp_path, tree)
     for stage, key in (
         ("parse", "said"), ("filter", "said"), ("linearize", "said"), ("train", "cdnpg_rs"), ("decode", "cdnpg_rs"),
@@ -182,5 +182,10 @@ def test_a_corpus_without_trees_becomes_a_model_that_writes_and_shows_its_granul
         assert answer.status == 0, answer.err
     table = read_table(tmp_path / "outputs/guig/cdnpg_rs.parquet")
     assert len(table) == 6 and table["nll"].notna().all() and (table["tree"] == "").all()
+    row = table.iloc[0]
+    kept = json.loads(row["granularity"])
+    (found,) = espalier.load(tmp_path / "models/cdnpg_rs", device="cpu").granularities([row["source"]], beam=2)
+    assert tuple(kept["source_pieces"]) == found.source_pieces and tuple(kept["text_pieces"]) == found.text_pieces
+    assert kept["decoder"]["3"] == pytest.approx(found.decoder[3], abs=1e-3)
     answer = cli(tmp_path, "granularity", "the cook sees a dog .", "--model", "cdnpg_rs")
     assert answer.status == 0 and answer.out.startswith("encoder")

@@ -58,7 +58,10 @@ def test_a_measurement_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert read_measurement("m") is None
     seeds = {f"seed{n}": {"seconds": 1800.0, "tokens_per_second": 1234.5, "precision": "bf16"} for n in (1, 2, 3)}
     write_json(layout.measured("train", "m"), {"hardware": "a GPU", "threads": 2, "seeds": seeds})
-    assert str(read_measurement("m")) == "a GPU, 2 threads, 1.50 h, 1,234 tokens/s, bf16"
+    found = read_measurement("m")
+    assert str(found) == "a GPU, 2 threads, 1.50 h, 1,234 tokens/s, bf16"
+    assert found is not None and found.machine == "a GPU, 2 threads, bf16"
+    assert found.scores == {"hours": 0.5, "tokens_per_second": 1234.5}  # of one seed
     write_json(layout.measured("train", "m"), {"hardware": "a GPU", "threads": 2, "seeds": {}})
     with pytest.raises(ArtifactError, match=r"m\.json: seeds"):
         read_measurement("m")

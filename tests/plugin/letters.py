@@ -212,7 +212,7 @@ class LetterTask:
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         return {"kept": "prompt_kept"}
 
-    def counts(self, outputs: Outputs) -> dict[str, int]:
+    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
         return {}
 
     def settings(self, decoder: Any, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:

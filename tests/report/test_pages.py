@@ -87,6 +87,7 @@ def render(template: str) -> str:
             "1,800, 0.5, paper",
         ),
         ("{{ printed('guig', 'guig_tg', 'bleu') }}", "48.03"),
+        ("{{ best('guig', 'table-2', 'rouge_l') }}", "63.04"),
         ("{{ tried[0].system }}", "X"),
     ],
 )
@@ -113,6 +114,7 @@ def test_a_table_has_a_row_for_each_run_and_the_digits_that_a_column_asks_for() 
         ("{{ score('small/guig/one', 'meteor') }}", "small/guig/one: has no meteor"),
         ("{{ count('small/guig/one', 'rows.dev') }}", "small/guig/one: has no rows.dev"),
         ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
+        ("{{ best('guig', 'table-9', 'bleu') }}", "report/printed/guig.yaml: no printed bleu in table-9"),
         ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),
         ("{{ undefined }}", "page.md: 'undefined' is undefined"),
         ("{% if %}", "page.md: "),

@@ -424,7 +424,7 @@ def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
     assert block.families[f"perplexity:{writes}"][:4, 0].tolist() == [2.0, 3.0, 4.0, 5.0]
     names = {metric.name for family in block.families for metric in TASK.metrics(family)}
     assert {*TASK.headline(made).values()} <= names
-    assert TASK.counts(made) == {"posts": 3, "missing": 2, "cut": 2}
+    assert TASK.counts(made, None) == {"posts": 3, "missing": 2, "cut": 2}
 
 
 @pytest.mark.parametrize("samples", [1, 2])

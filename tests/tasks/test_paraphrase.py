@@ -27,10 +27,13 @@ from espalier.metrics.metric import Score, confirmed, family_scores
 from espalier.metrics.paraphrase import PROTOCOL_HEADLINE
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
+from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
-from espalier.tasks.paraphrase import PairDecoder, PairScoring, ParaphraseTask, pair_constraint, tree_text
+from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.paraphrase_scoring import PairScoring
+from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
@@ -384,9 +387,32 @@ def test_scores_stand_for_the_pairs_that_training_does_not_tell_of_too() -> None
     # The first pair is joined by way of "x", of the second nothing trains, of the third one side.
     assert block.families["copies:joined"][:, 2].tolist() == [1, 0, 0]
     assert block.families["copies:unseen"][:, 2].tolist() == [0, 1, 0]
-    assert TASK.counts(made) == {"unseen": 1, "joined": 1, "clusters": 3}
+    assert TASK.counts(made, TASK.scoring()) == {"unseen": 1, "joined": 1, "clusters": 3}
     found = family_scores(block.families, TASK.metrics, seed=1, resamples=10)
     assert found["words_unseen"].value == 1.0 and found["copied_joined"].value == 100.0
+
+
+def test_the_ngram_row_is_searched_once_and_is_what_a_search_for_each_pair_finds() -> None:
+    texts = ["a lamp", "low lamp glows", "glows"]
+    records = [
+        Pair(id=id_, origin="made", language="en", source=one, target=one)
+        for id_, one in zip("abc", texts, strict=True)
+    ]
+    row, decoder = TASK.ngrams(VOC)["ngram"], PairDecoder(beam=3, max_ids=9)
+    model = NGram.fit(NGramConfig(row.view), VOC, [DATA.batch(np.arange(3), row.view)], VOC.text_size)
+    (inputs,) = TASK.inputs(Ready(records, DATA), model, decoder, RunOptions(), 0)
+    assert [[each["id"] for each in rows] for rows in inputs.rows] == [["a", "b", "c"]]
+    (once,) = TASK.generate(model, inputs.data.batch(inputs.prompts, row.view), decoder, [])
+    reading = NGram(NGramConfig(PairView(("source",))), VOC, model._levels, model.size, model._radix)
+    each = TASK.generate(reading, DATA.batch(np.arange(3), reading.config.view), decoder, [])
+    assert once and each == [once] * 3
+
+
+def test_scores_of_models_that_did_not_train_on_these_pairs_have_no_parts() -> None:
+    made = plain_outputs(["a lamp", "glows", "low lamp"], {"pairs": [{"source": "A lamp", "target": "x"}]})
+    scoring = PairScoring(families=("copies",), parts=False)
+    (block,) = TASK.statistics(made, scoring)
+    assert {*block.families} == {"copies"} and TASK.counts(made, scoring) == {}
 
 
 @pytest.mark.parametrize("writes", ["text", "tree"])
@@ -398,7 +424,7 @@ def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
         assert len(values) == 6 and (values[:3] == values[3:]).all(), family
     names = {metric.name for family in block.families for metric in TASK.metrics(family)}
     assert {*TASK.headline(made).values()} <= names | {*PROTOCOL_HEADLINE.values()}
-    assert TASK.counts(made) == ({"not parsed": 2} if writes == "text" else {"no tree": 2})
+    assert TASK.counts(made, TASK.scoring()) == ({"not parsed": 2} if writes == "text" else {"no tree": 2})
     if writes == "text":
         assert block.families["perplexity"][:3, 0].tolist() == [3.0, 4.0, 5.0]
 
@@ -453,7 +479,7 @@ def test_pairs_without_trees_are_scored_by_their_words_alone() -> None:
     (block,) = TASK.statistics(made, PairScoring())
     assert {"bleu", "rouge", "defects", "perplexity"} <= set(block.families) and "ted" not in block.families
     assert not block.audits
-    assert TASK.counts(made) == {}
+    assert TASK.counts(made, TASK.scoring()) == {}
 
 
 def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
@@ -466,6 +492,8 @@ def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
         TASK.check(PairDecoder(constraint="template"), text, PairSettings(), 1)
     with pytest.raises(ConfigError, match=r"^dataset: the model reads or writes trees, and the pairs have none"):
         TASK.check(PairDecoder(), text, PairSettings(trees=False), 1)
+    with pytest.raises(ConfigError, match=r"decoder\.granularity: the model has no granularity; leave it out"):
+        TASK.check(PairDecoder(granularity=True), text, PairSettings(), 1)
     with_trees, without = PairSettings(), PairSettings(trees=False)
     assert TASK.needs_annotation(text, with_trees) and not TASK.needs_annotation(tree, with_trees)
     assert not TASK.needs_annotation(text, without)

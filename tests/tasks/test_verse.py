@@ -455,7 +455,7 @@ def test_the_headline_names_metrics_of_the_statistics() -> None:
     blocks = TASK.statistics(made, VerseScoring(rules="songci"))
     names = {metric.name for block in blocks for family in block.families for metric in TASK.metrics(family)}
     assert {*TASK.headline(made).values()} <= names
-    assert TASK.counts(made) == {"distinct": 3, "clusters": 2}
+    assert TASK.counts(made, None) == {"distinct": 3, "clusters": 2}
 
 
 def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> None:
@@ -465,11 +465,11 @@ def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> No
     rows = made.table.drop_duplicates("id")
     (test, *_) = TASK.statistics(made, VerseScoring(rules="songci"))
     assert test.families["prosody"].shape == (8, 11)
-    assert TASK.counts(made) == TASK.counts(replace(made, lexicon=None)) | {
+    assert TASK.counts(made, None) == TASK.counts(replace(made, lexicon=None), None) | {
         "poems": len(rows), "tune in the book": int((rows["tune"] == "灯词").sum()), "fits a variant": 0
     }  # fmt: skip
     english = replace(made, language="en")
-    assert "poems" not in TASK.counts(english)
+    assert "poems" not in TASK.counts(english, None)
 
 
 def test_verse_needs_rules_and_no_parses() -> None:

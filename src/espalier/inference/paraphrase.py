@@ -27,7 +27,7 @@ from espalier.inference.writer import ArgumentError, argument, require_beams
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
-from espalier.tasks.paraphrase import PairDecoder, search
+from espalier.tasks.paraphrase_search import PairDecoder, search
 
 if TYPE_CHECKING:
     from espalier.decoding.constraints.constraint import Constraint

@@ -25,7 +25,7 @@ from espalier.inference.writer import (
     require_range,
 )
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.tasks.paraphrase import PairDecoder, search
+from espalier.tasks.paraphrase_search import PairDecoder, search
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis

@@ -75,6 +75,15 @@ class TextGranularity:
     encoder: Mapping[int, tuple[float, ...]]
     decoder: Mapping[int, tuple[float, ...]]
 
+    @property
+    def sides(self) -> list[tuple[str, str, tuple[str, ...], Mapping[int, tuple[float, ...]]]]:
+        """The side, its text, its pieces and their values by layer; a side without layers is left out."""
+        sides = [
+            ("encoder", self.source, self.source_pieces, self.encoder),
+            ("decoder", self.text, self.text_pieces, self.decoder),
+        ]
+        return [side for side in sides if side[-1]]
+
 
 @dataclass(frozen=True)
 class Expansion:

@@ -5,12 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
+from espalier.layers.linear import linear
 from espalier.layers.options import Mixture
 
 #: The copy probability of an absent id in the released mixture, whose logarithm would be -inf.
 FLOOR = 1e-12
+
+
+class CopyGate(nn.Linear):
+    """How probable it is to write from the vocabulary, and to copy from each row (equation 8 of See et al.).
+
+    The features are the decoder's state, the contexts of its attention and its input, (sources, n, width), in any
+    order. With one score p_gen is its sigmoid, and there is one row to copy from; with 1 + rows scores the
+    probabilities are their softmax.
+    """
+
+    def __init__(self, width: int, scores: int = 1) -> None:
+        super().__init__(width, scores)
+
+    def forward(self, features: Tensor, empty: Tensor) -> Tensor:
+        """The (sources, n, 1 + rows) log-probabilities in 32 bits, the vocabulary's first; -inf for an empty row.
+
+        Args:
+            features: (sources, n, width).
+            empty: (sources, rows) bool, whether a row has no ids.
+        """
+        logits = linear(features, self.weight, self.bias).float()
+        if self.out_features == 1:
+            logit = logits[..., 0].masked_fill(empty, torch.inf)
+            return torch.stack([F.logsigmoid(logit), F.logsigmoid(-logit)], dim=-1)
+        return logits.masked_fill(F.pad(empty, (1, 0))[:, None], -torch.inf).log_softmax(-1)
 
 
 def copied_mass(weights: Tensor, ids: Tensor, target: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import padding_bias
-from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
@@ -229,13 +229,13 @@ class Pointer(nn.Module):
     """Attention over the source's pieces to copy from, and the gate between writing and copying (See et al. 2017).
 
     Neither paper nor code says how Transformer+Copy copies. Here the decoder's last states attend to the encoder's
-    through one bilinear score, and the gate reads state, context and input, as in See et al.'s equation 8.
+    through one bilinear score.
     """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.attention = BilinearAttention(width, width)
-        self.gate = nn.Linear(3 * width, 2)
+        self.gate = CopyGate(3 * width, 2)
 
     def forward(self, hidden: Tensor, embedded: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """The weights over the source, (sources, n, length), and log-probabilities of the gate, (sources, n, 2).
@@ -244,8 +244,8 @@ class Pointer(nn.Module):
             hidden, embedded: (sources, n, width) the decoder's last states, and its inputs.
         """
         weights, contexts = self.attention(hidden, memory)
-        features = torch.cat([hidden, contexts, embedded], dim=-1)
-        return weights, linear(features, self.gate.weight, self.gate.bias).float().log_softmax(-1)
+        empty = (memory.ids == PAD).all(1, keepdim=True)
+        return weights, self.gate(torch.cat([hidden, contexts, embedded], dim=-1), empty)
 
 
 def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tensor]) -> dict[int, Tensor]:

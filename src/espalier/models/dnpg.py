@@ -22,9 +22,8 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, select_all
-from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.embeddings import PieceEmbedding
-from espalier.layers.linear import linear
 from espalier.layers.positions import sinusoids, sinusoids_at
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 from espalier.layers.shared_memory import memory_rows
@@ -76,8 +75,7 @@ class DNPG(nn.Module):
         self.levels = nn.ModuleList([Level(config, config.window), Level(config, None)])
         self.aggregator = Aggregator(width)
         self.pointer = BilinearAttention(width, width)
-        # p_gen from state, context and input: equation 8 of See et al. (2017).
-        self.gate = nn.Linear(3 * width, 1)
+        self.gate = CopyGate(3 * width)
         self.positions: Tensor
         # Training batches are padded to a multiple of GRAIN.
         places = -(-config.positions // PairData.GRAIN) * PairData.GRAIN
@@ -184,12 +182,8 @@ class DNPG(nn.Module):
             level, of writing at the phrase level, and of copying.
         """
         weights, context = self.pointer(top, memory)
-        logits = linear(torch.cat([context, top, x], dim=-1), self.gate.weight, self.gate.bias)[..., 0].float()
-        # A source without pieces has nothing to copy.
-        logits = logits.masked_fill((memory.ids == PAD).all(1, keepdim=True), torch.inf)
-        phrase, sentence = levels[..., PHRASE], levels[..., SENTENCE]
-        parts = [sentence, phrase + F.logsigmoid(logits), phrase + F.logsigmoid(-logits)]
-        return weights, torch.stack(parts, dim=-1)
+        gates = self.gate(torch.cat([context, top, x], dim=-1), (memory.ids == PAD).all(1, keepdim=True))
+        return weights, torch.cat([levels[..., SENTENCE, None], levels[..., PHRASE, None] + gates], dim=-1)
 
     def _losses(self, batch: PairBatch, written: _Written) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each target that is not padding, and the vocabularies' mean nats at its place."""

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
@@ -76,7 +76,7 @@ class PairSeq2Seq(nn.Module):
         attention = CoverageAttention(width, width, width, coverage=config.coverage > 0)
         self.attention = attention if config.attention else None
         self.attended = nn.Linear(2 * width, width) if config.attention else None
-        self.gate = nn.Linear(2 * width + config.word, 1) if config.copying else None
+        self.gate = CopyGate(2 * width + config.word) if config.copying else None
         self.readout = Readout(width, pieces)
 
     # --- The contract ------------------------------------------------------------------------------------------------
@@ -172,9 +172,8 @@ class PairSeq2Seq(nn.Module):
     def _gates(self, top: Tensor, context: Tensor, x: Tensor, memory: AttentionMemory) -> Tensor:
         """(sources, n, 2) log p_gen and log(1 - p_gen); p_gen is 1 where the source has no pieces."""
         assert self.gate is not None
-        logits = linear(torch.cat([context, top, x], dim=-1), self.gate.weight, self.gate.bias)[..., 0].float()
-        logits = logits.masked_fill((memory.ids == PAD).all(1, keepdim=True), torch.inf)
-        return torch.stack([F.logsigmoid(logits), F.logsigmoid(-logits)], dim=-1)
+        gates: Tensor = self.gate(torch.cat([context, top, x], dim=-1), (memory.ids == PAD).all(1, keepdim=True))
+        return gates
 
     def _copying_losses(self, decoded: _Decoded, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention, RecurrentEncoder, lstm_step
@@ -81,7 +81,7 @@ class SCPN(nn.Module):
         self.decoder = nn.LSTM(fed, width, config.layers, batch_first=True, dropout=between)
         self.attended = nn.Linear(width + contexts, width)
         # From state, contexts and input, as in See et al.'s equation 8; a softmax, since two rows may be copied from.
-        self.gate = nn.Linear(width + contexts + inputs, 1 + len(self.copies)) if self.copies else None
+        self.gate = CopyGate(width + contexts + inputs, 1 + len(self.copies)) if self.copies else None
         self.readout = nn.Linear(width, size)
 
     # --- The contract ------------------------------------------------------------------------------------------------
@@ -179,10 +179,9 @@ class SCPN(nn.Module):
         """(sources, n, 1 + rows to copy from) log-probabilities; -inf for a row without ids."""
         if self.gate is None:
             return features.new_zeros(*features.shape[:-1], 1, dtype=torch.float32)
-        joined = torch.cat([features, x], dim=-1)
-        logits = linear(joined, self.gate.weight, self.gate.bias).float()
         empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)
-        return logits.masked_fill(F.pad(empty, (1, 0))[:, None], -torch.inf).log_softmax(-1)
+        gates: Tensor = self.gate(torch.cat([features, x], dim=-1), empty)
+        return gates
 
     def _logits(self, features: Tensor) -> Tensor:
         """(..., pieces or bracketed ids) in 32 bits."""

@@ -16,7 +16,7 @@ from espalier.report.markdown import render_markdown
 from espalier.report.orderings_json import orderings_json
 from espalier.report.pages import BEGIN, render_page, with_numbers
 from espalier.report.printed import Printed, load_printed
-from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
+from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
 
 __all__ = [
     "BEGIN",
@@ -29,6 +29,7 @@ __all__ = [
     "RunResult",
     "RunSegments",
     "Sample",
+    "TrainingResult",
     "build",
     "comparisons_of",
     "hyperparameters_of",

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from espalier.report.examples import Examples, examples_of
+from espalier.report.granularity import Heatmaps, heatmaps_of
 from espalier.report.hyperparameters import Hyperparameters
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
-from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult
+from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, TrainingResult
 from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
@@ -88,6 +89,7 @@ class Report:
     computations: tuple[Computation, ...]
     missing: tuple[str, ...]
     hyperparameters: tuple[Hyperparameters, ...] = ()
+    heatmaps: tuple[Heatmaps, ...] = ()
 
     @property
     def poems_by_the_book(self) -> bool:
@@ -103,6 +105,7 @@ def build(
     comparisons: Sequence[Comparison] = (),
     *,
     hyperparameters: Sequence[Hyperparameters] = (),
+    trainings: Sequence[TrainingResult] = (),
     poems_per_run: int = 3,
 ) -> Report:
     """Put runs beside a paper's printed numbers.
@@ -115,18 +118,20 @@ def build(
         corpora: the counts of corpora, for tables about corpora.
         comparisons: of the runs that the paper's orderings name.
         hyperparameters: of their models, beside the paper's.
+        trainings: what the training of their models took, for tables about trainings.
         poems_per_run: the number of samples of each run that are shown.
     """
     runs = by_profile(results)
     tables = tuple(
         table
         for table in (
-            *(table_of(table, printed, runs, by_profile(corpora)) for table in printed.tables),
+            *(table_of(table, printed, runs, by_profile(corpora), by_profile(trainings)) for table in printed.tables),
             other_runs(printed, runs),
             other_metrics(printed, runs),
         )
         if table is not None
     )
+    examples = tuple(examples_of(each, runs) for each in printed.examples)
     return Report(
         paper=printed.paper,
         profiles=_explained(
@@ -136,7 +141,7 @@ def build(
         tables=tables,
         orderings=orderings_of(printed, runs, comparisons),
         studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),
-        examples=tuple(examples_of(examples, runs) for examples in printed.examples),
+        examples=examples,
         sheet=sheet_of(printed.sheet, runs) if printed.sheet else None,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
@@ -145,6 +150,7 @@ def build(
         computations=_computations(runs),
         missing=_missing(printed, runs),
         hyperparameters=tuple(hyperparameters),
+        heatmaps=tuple(heatmaps_of(each, examples, runs) for each in printed.heatmaps),
     )
 
 

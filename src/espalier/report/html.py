@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
+from espalier.report.granularity import granularity_figure
 from espalier.report.tables import BLANK, arrow, margin, number, value_of
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, probability
 
@@ -21,6 +22,16 @@ def render_html(report: Report) -> str:
         report=report,
         losses=[(profile, Markup(svg)) for profile, svg in loss_figures(report.curves)],
         studies=[(study, Markup(study_figure(study))) for study in report.studies],
+        heatmaps=[
+            (
+                each,
+                [
+                    (group.profile, Markup(granularity_figure(group.texts, f"{each.id}-{group.profile}")))
+                    for group in each.groups
+                ],
+            )
+            for each in report.heatmaps
+        ],
     )
 
 

@@ -51,6 +51,7 @@ def render_page(
             each of its measures, and a line with the number of the others.
         param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
         printed(paper, run, column): the number that the paper prints in the row of this run.
+        best(paper, table, column): the highest number that the paper prints in a column of a table.
         benchmark(name): the command of a benchmark and its tables.
         tables(name): its tables alone.
         ratios(name, row): from the least to the largest ratio of a row, over its tables.
@@ -109,6 +110,12 @@ def render_page(
                     return str(row.printed[column].value)
         raise ArtifactError(f"no printed {column} of {run}", where=f"report/printed/{paper}.yaml")
 
+    def best(paper: str, table: str, column: str) -> str:
+        rows = [row for part in printed[paper].tables if part.id == table for row in part.rows]
+        if not (values := [row.printed[column].value for row in rows if column in row.printed]):
+            raise ArtifactError(f"no printed {column} in {table}", where=f"report/printed/{paper}.yaml")
+        return f"{max(values):.2f}"
+
     def claims(profile: str, paper: str) -> str:
         return claims_table(at(f"{profile}/orderings/{paper}")["orderings"], profile)
 
@@ -140,7 +147,7 @@ def render_page(
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     functions = {"score": score, "interval": interval, "count": count, "difference": difference, "table": table,
-                 "claims": claims, "param": param, "printed": paper_prints, "tried": tried,
+                 "claims": claims, "param": param, "printed": paper_prints, "best": best, "tried": tried,
                  "benchmark": benchmark, "tables": tables, "ratios": ratios}  # fmt: skip
     try:
         return environment.from_string(template).render(functions)

@@ -73,15 +73,25 @@ class Row(_Strict):
 
 
 class PrintedTable(_Strict):
-    """A table of the paper, or one of ours. `about` says whether its rows are runs or corpora."""
+    """A table of the paper, or one of ours. `about` says what its rows are.
+
+    Of trainings, `unit` is the model whose time is 1.
+    """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     caption: str
     columns: tuple[str, ...] = Field(min_length=1)
     rows: tuple[Row, ...]
-    about: Literal["runs", "corpora"] = "runs"
+    about: Literal["runs", "corpora", "trainings"] = "runs"
+    unit: str | None = None
     note: str = ""
+
+    @model_validator(mode="after")
+    def _times_have_a_unit(self) -> PrintedTable:
+        if (self.about == "trainings") != (self.unit is not None):
+            raise ValueError("unit: a table about trainings names the model whose time is 1, and no other table does")
+        return self
 
 
 class Points(_Strict):
@@ -151,6 +161,21 @@ class PrintedExamples(_Strict):
     one: str = "id"
     best: int = Field(default=1, ge=1)
     count: int = Field(default=6, ge=1)
+
+
+class PrintedHeatmaps(_Strict):
+    """The granularity of each piece in each layer, for the first `count` of some examples.
+
+    `examples` is the id of these examples, `runs` the runs that keep granularity, each with its label.
+    """
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    title: str
+    caption: str
+    examples: str
+    runs: dict[str, str] = Field(min_length=1)
+    note: str = ""
+    count: int = Field(default=2, ge=1)
 
 
 class PrintedSheet(_Strict):
@@ -239,6 +264,7 @@ class Printed(_Strict):
     orderings: tuple[PrintedOrdering, ...] = ()
     figures: tuple[PrintedFigure, ...] = ()
     examples: tuple[PrintedExamples, ...] = ()
+    heatmaps: tuple[PrintedHeatmaps, ...] = ()
     sheet: PrintedSheet | None = None
     hyperparameters: tuple[PrintedHyperparameters, ...] = ()
     profiles: dict[str, str] = {}
@@ -246,8 +272,8 @@ class Printed(_Strict):
 
     @model_validator(mode="after")
     def _ids_once(self) -> Printed:
-        entries: tuple[PrintedTable | PrintedFigure | PrintedExamples, ...]
-        entries = (*self.tables, *self.figures, *self.examples)
+        entries: tuple[PrintedTable | PrintedFigure | PrintedExamples | PrintedHeatmaps, ...]
+        entries = (*self.tables, *self.figures, *self.examples, *self.heatmaps)
         ids = [entry.id for entry in entries]
         twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
         if twice:
@@ -262,6 +288,10 @@ class Printed(_Strict):
                 _known(row.printed, table.columns, f"tables.{table.id}.rows.{row.label}.printed")
         for figure in self.figures:
             _known(figure.panels, self.columns, f"figures.{figure.id}.panels")
+        for heatmaps in self.heatmaps:
+            if heatmaps.examples not in (ids := [examples.id for examples in self.examples]):
+                where = f"heatmaps.{heatmaps.id}.examples"
+                raise ValueError(f"{where}: no examples '{heatmaps.examples}'; allowed: {', '.join(ids)}")
         for index, ordering in enumerate(self.orderings):
             where = f"orderings.{index}.column"
             _known(ordering.columns, self.columns, where)

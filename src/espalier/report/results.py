@@ -138,6 +138,23 @@ class CorpusResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingResult:
+    """What the training of one model of one profile took where it was made, a mean over its seeds.
+
+    Attributes:
+        machine: hardware, threads and precision.
+        scores: `hours`, `tokens_per_second`, and the ratios of `espalier.report.trainings`.
+        undefined: the reason for each undefined score.
+    """
+
+    key: str
+    profile: str
+    machine: str = ""
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    undefined: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """A model's losses in nats per token.
 

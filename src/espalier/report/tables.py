@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from espalier.report import printed as given
-from espalier.report.results import CorpusResult, Curve, RunResult
+from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
+from espalier.report.trainings import relative
 from espalier.report.trivial import MARK, groups_of, is_below, rows_of
 
 #: In this order the profiles stand; others follow as they come.
@@ -16,7 +17,8 @@ PROFILES = ("nursery", "small", "paper")
 BLANK = "—"
 
 Kind = Literal["paper", "title", "run", "also", "absent", "rule", "row"]
-Profiled = TypeVar("Profiled", bound=RunResult | CorpusResult | Curve)
+Entry = RunResult | CorpusResult | TrainingResult
+Profiled = TypeVar("Profiled", bound=Entry | Curve)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,9 @@ class Line:
     """One line of a table, with one reading per column.
 
     Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
-    ours (or a corpus), by the metrics nearest to it. "also": the same run by other metrics, whose name is the label.
-    "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these rows.
+    ours (or a corpus, or a training), by the metrics nearest to it. "also": the same run by other metrics, whose name
+    is the label. "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these
+    rows.
     """
 
     kind: Kind
@@ -82,12 +85,18 @@ def table_of(
     printed: given.Printed,
     runs: Sequence[RunResult],
     corpora: Sequence[CorpusResult],
+    trainings: Sequence[TrainingResult] = (),
 ) -> Table:
     """A printed table with our lines under each row, in the order of `by_profile`."""
     columns = tuple(printed.columns[name] for name in table.columns)
-    entries: Sequence[RunResult | CorpusResult] = runs if table.about == "runs" else corpora
+    entries: Sequence[Entry] = {
+        "runs": runs,
+        "corpora": corpora,
+        "trainings": relative(trainings, table.unit or ""),
+    }[table.about]
+    absent = "not measured" if table.about == "trainings" else "not run"
     lines: list[Line] = []
-    shown: list[RunResult | CorpusResult] = []
+    shown: list[Entry] = []
     for row in table.rows:
         values = (row.printed.get(name) for name in table.columns)
         cells = tuple(Reading(v.value, spread=v.spread) if v else _NOTHING for v in values)
@@ -99,7 +108,7 @@ def table_of(
         shown += ours
         present = {entry.key for entry in ours}
         lines += [
-            Line("absent", key, ("not run",), note, (_NOTHING,) * len(columns))
+            Line("absent", key, (absent,), note, (_NOTHING,) * len(columns))
             for key, note in notes.items()
             if key not in present
         ]
@@ -148,18 +157,18 @@ def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | 
     return _ruled(table, others_of, runs)
 
 
-def reading_of(metric: str, entry: RunResult | CorpusResult) -> Reading:
-    """What a run (or a corpus) says about one metric; no value where it has none, or one that is not finite."""
-    scores: Mapping[str, float | None] = entry.scores if isinstance(entry, RunResult) else entry.counts
+def reading_of(metric: str, entry: Entry) -> Reading:
+    """What an entry says about one metric; no value where it has none, or one that is not finite."""
+    scores: Mapping[str, float | None] = entry.counts if isinstance(entry, CorpusResult) else entry.scores
     value = scores.get(metric)
     if value is None or not math.isfinite(value):
-        return Reading(None, why=entry.undefined.get(metric, "not computed") if isinstance(entry, RunResult) else "")
+        return Reading(None, why="" if isinstance(entry, CorpusResult) else entry.undefined.get(metric, "not computed"))
     bounds = entry.intervals.get(metric) if isinstance(entry, RunResult) else None
     low, high = bounds if bounds and len(bounds) == 2 else (None, None)
     return Reading(float(value), low, high)
 
 
-def tags_of(entry: RunResult | CorpusResult) -> tuple[str, ...]:
+def tags_of(entry: Entry) -> tuple[str, ...]:
     """What must be said beside every number of an entry: profile, protocol, and whether it was made elsewhere."""
     tags = [entry.profile]
     if isinstance(entry, RunResult):
@@ -206,10 +215,8 @@ def arrow(better: str | None) -> str:
     return {"higher": "↑", "lower": "↓"}.get(better or "", "")
 
 
-def _lines(
-    entry: RunResult | CorpusResult, columns: Sequence[given.Column], note: str, runs: Sequence[RunResult] = ()
-) -> Iterable[Line]:
-    """The lines of a run, a row without a model or a corpus; what lies below the rows of `runs` is marked."""
+def _lines(entry: Entry, columns: Sequence[given.Column], note: str, runs: Sequence[RunResult] = ()) -> Iterable[Line]:
+    """The lines of an entry or of a row without a model; what lies below the rows of `runs` is marked."""
     rows = rows_of(entry, runs) if isinstance(entry, RunResult) and not entry.row else ()
 
     def cell(column: given.Column, metric: str | None) -> Reading:
@@ -221,6 +228,8 @@ def _lines(
 
     nearest = tuple(cell(column, column.ours[0].metric if column.ours else None) for column in columns)
     kind: Kind = "row" if isinstance(entry, RunResult) and entry.row else "run"
+    if isinstance(entry, TrainingResult):
+        note = "; ".join(part for part in (note, entry.machine) if part)
     yield Line(kind, entry.key, tags_of(entry), note, nearest)
     for name in dict.fromkeys(reading.name for column in columns for reading in column.ours[1:]):
         metrics = [next((r.metric for r in column.ours[1:] if r.name == name), None) for column in columns]
@@ -229,7 +238,7 @@ def _lines(
             yield Line("also", name, (), "", cells)
 
 
-def _ruled(table: Table, shown: Sequence[RunResult | CorpusResult], runs: Sequence[RunResult]) -> Table:
+def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> Table:
     """The table with the rows without a trained model at its foot, under a rule, and a legend."""
     groups, alone = groups_of([entry for entry in shown if isinstance(entry, RunResult)], runs)
     above = {entry.key for entry in shown}

@@ -252,7 +252,7 @@ class ComposeTask:
 
         return HEADLINE
 
-    def counts(self, outputs: Outputs) -> dict[str, int]:
+    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
         """Clusters, and texts that could not be tagged, whose structures count as wrong."""
         return {
             "clusters": int(outputs.table["cluster"].nunique()),

@@ -167,7 +167,7 @@ class DialogueTask:
 
         return HEADLINE
 
-    def counts(self, outputs: Outputs) -> dict[str, int]:
+    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
         """Posts, missing replies, and replies that a bound stopped."""
         table = outputs.table
         return {

@@ -320,7 +320,7 @@ class Task(Protocol):
         """The metrics that DVC shows: {short name: name}."""
         ...
 
-    def counts(self, outputs: Outputs) -> dict[str, int]:
+    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
         """Counts for the details besides records and texts."""
         ...
 

@@ -307,7 +307,7 @@ class VerseTask:
 
         return HEADLINE
 
-    def counts(self, outputs: Outputs) -> dict[str, int]:
+    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
         """Different texts, of which a search that draws nothing writes one for each frame; clusters.
 
         With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it.

@@ -1,0 +1,94 @@
+"""The rows of a report of paraphrases that need no trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from espalier.datasets.pairs.data import PairView
+from espalier.metrics.ibleu import cleaned
+from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.exemplars import exemplars
+from espalier.tasks.task import BaselineRow
+from espalier.tasks.training_pairs import TrainingPairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from espalier.datasets.pairs.data import PairData
+    from espalier.datasets.pairs.vocabulary import PairVocabulary
+    from espalier.datasets.ragged import IntArray
+    from espalier.tasks.task import Ready
+
+#: A target by itself, for a model that reads no source.
+TEXT_VIEW: Final = PairView(())
+#: The share of words that the row `noise` replaces.
+NOISE: Final = 0.4
+
+
+def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int) -> Mapping[str, BaselineRow]:
+    """The sources and the references with their parses, and training targets: exemplars, and random ones."""
+    train = train.select(known_rows(train.columns["target"]))
+    seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+    drawn = [own % len(train) for own in seeds]
+    rows = {
+        "copy": BaselineRow(
+            "the source itself",
+            {"text": table["source"].tolist()},
+            table["source_tree"].tolist(),
+            given=("repeated_words", "empty", "ted_unparsed"),
+        ),
+        "human": BaselineRow(
+            "the reference", {"text": table["reference"].tolist()}, table["reference_tree"].tolist(), trivial=False
+        ),
+        "chance": BaselineRow(
+            "a training target drawn at random", {"text": _targets(train, drawn)}, given=("empty", "ted_unparsed")
+        ),
+    }
+    if train.vocabulary.symbols is None:
+        rows["noise"] = BaselineRow(
+            f"the source, {NOISE:.0%} of its words drawn from those of the references",
+            {"text": _noised(table, train.vocabulary, seeds)},
+            given=("copied", "words", "empty"),
+        )
+    if "pairs" in ready.extras:
+        pairs = TrainingPairs(ready.extras["pairs"])
+        found = [pairs.look_up(source) or source for source in table["source"]]
+        rows["look_up"] = BaselineRow(
+            "what training pairs with the source, else the source",
+            {"text": [train.vocabulary.text_of(text.split()) for text in found]},
+            given=("words", "empty"),
+        )
+    if train.vocabulary.symbols is not None:
+        place_of = {id_: place for place, id_ in enumerate(ready.data.ids)}
+        wanted = ready.data.columns["target_tree"].select(table["id"].map(place_of).to_numpy())
+        rows["exemplar"] = BaselineRow(
+            "the training target nearest in size under the reference's template",
+            {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template))},
+            given=("template_kept", "empty", "ted_unparsed"),
+        )
+    return rows
+
+
+def _targets(data: PairData, places: Sequence[int] | IntArray) -> list[str]:
+    """The targets at these places, as text."""
+    targets = data.columns["target"]
+    bounds = targets.offsets
+    return [data.vocabulary.decode_text(targets.flat[bounds[n] : bounds[n + 1]].tolist()) for n in places]
+
+
+def _noised(table: pd.DataFrame, vocabulary: PairVocabulary, seeds: Sequence[int]) -> list[str]:
+    """The sources, each word replaced with probability `NOISE` by one that the references have, as often as they do.
+
+    Words are what blanks part after BERT's clean-up: a mark goes with its word.
+    """
+    import numpy as np
+
+    pool = np.array([word for reference in table["reference"] for word in cleaned(reference).split()])
+    texts = list[str]()
+    for source, own in zip(table["source"], seeds, strict=True):
+        words, rng = np.array(cleaned(source).split(), dtype=object), np.random.default_rng(own)
+        drawn = rng.random(len(words)) < NOISE
+        words[drawn] = rng.choice(pool, int(drawn.sum()))
+        texts.append(vocabulary.text_of(words.tolist()))
+    return texts

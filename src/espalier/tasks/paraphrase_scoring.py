@@ -1,0 +1,128 @@
+"""How paraphrases and trees are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, field_validator
+
+from espalier.datasets.encoding import Settings
+from espalier.io.errors import DataError
+from espalier.metrics.nltk_bleu import Smoothing
+from espalier.metrics.paraphrase import GUIDED, Scored
+from espalier.tasks.task import Outputs, Segments
+from espalier.tasks.training_pairs import TrainingPairs
+
+if TYPE_CHECKING:
+    from espalier.metrics.paraphrase import Sides
+
+
+class PairScoring(Settings):
+    """How paraphrases are scored."""
+
+    #: GuiG's families (`trees` only where the pairs have trees), and the protocols of C-DNPG, `released` and `paper`,
+    #: with its count of copies (`espalier.metrics.ibleu`).
+    families: tuple[Scored, ...] = Field(GUIDED, min_length=1)
+    #: Whether scores stand on the `unseen` and the `joined` pairs too, if the dataset keeps its training pairs
+    #: (`espalier.tasks.training_pairs`). false for models that did not train on these.
+    parts: bool = True
+    #: The formula of the released BLEU: NLTK's of that release or before the next.
+    smoothing: Smoothing = "nltk_3_4"
+    #: The shares of BLEU in the paper's iBLEU.
+    alphas: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field((0.8, 0.9), min_length=1)
+    #: The protocols cut every side after so many word pieces (the released code: 20 less one for the end).
+    pieces: int = Field(19, ge=1, le=65_536)
+
+    @field_validator("alphas")
+    @classmethod
+    def _once(cls, alphas: tuple[float, ...]) -> tuple[float, ...]:
+        if len(set(alphas)) < len(alphas):
+            raise ValueError("a value stands twice")
+        return alphas
+
+
+def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
+    """The families that scoring names, of texts; the similarity of trees to the references' trees.
+
+    If the dataset keeps its training pairs, also of the pairs that share no side with them, and of those whose
+    sides they join.
+    """
+    from espalier.metrics.paraphrase import (
+        Sides,
+        by_part,
+        expansion_statistics,
+        library_protocols,
+        library_scores,
+        paraphrase_statistics,
+        protocol_statistics,
+    )
+
+    table, parsed, wanted = outputs.table, outputs.annotations is not None, {*scoring.families}
+    trees = table["reference_tree"].tolist()
+    templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
+    rows = table[["id", "cluster", "seed", "sample"]]
+    if outputs.facts["writes"] == "tree":
+        found = table["tree"].tolist()
+        families = expansion_statistics(trees, found, templates=templates)
+        return [Segments(rows, families, audits=_audits(trees, found, families, outputs.seed))]
+    sides = Sides(*(table[name].tolist() for name in ("source", "reference", "text")))
+    parses = outputs.parses()["target_tree"].tolist() if parsed else None
+    families = paraphrase_statistics(
+        *sides,
+        trees if parsed else None,
+        parses,
+        templates=templates,
+        guides=table["guide"].tolist(),
+        likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
+        wordnet=outputs.lexicon,
+        training_words=outputs.train().words() if outputs.train is not None and "defects" in wanted else None,
+        scored=wanted,
+    )
+    library = library_scores(*sides) if "similarity" in wanted else {}
+    if {"released", "paper", "copies"} & wanted:
+        cut = _cut(sides, outputs, scoring.pieces)
+        families |= protocol_statistics(
+            sides, cut, pieces=scoring.pieces, smoothing=scoring.smoothing, alphas=scoring.alphas,
+            wordnet=outputs.lexicon, scored=wanted,
+        )  # fmt: skip
+        library |= library_protocols(sides, cut) if "paper" in wanted else {}
+    if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
+        families |= by_part(families, TrainingPairs(pairs).parts(sides.sources, sides.references))
+    audits = _audits(trees, parses, families, outputs.seed) if "ted" in families and parses is not None else {}
+    return [Segments(rows, families, library, audits)]
+
+
+def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
+    """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
+    if outputs.facts["writes"] == "tree":
+        return {"no tree": int((outputs.table["tree"] == "").sum())}
+    counts = {} if outputs.annotations is None else {"not parsed": int((outputs.parses()["reason"] != "").sum())}
+    if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
+        records = outputs.table.drop_duplicates("id")
+        parts = TrainingPairs(pairs).parts(records["source"].tolist(), records["reference"].tolist())
+        counts |= {part: sum(rows) for part, rows in parts.items()}
+        counts["clusters"] = int(records["cluster"].nunique())
+    return counts
+
+
+def _cut(sides: Sides, outputs: Outputs, pieces: int) -> Sides:
+    """The sides without what comes after their first word pieces.
+
+    Raises:
+        DataError: the vocabulary is not at hand.
+    """
+    from espalier.metrics.paraphrase import Sides
+
+    if outputs.train is None:
+        raise DataError("no vocabulary to cut the texts by", file="scoring", remedy="score where the dataset is")
+    vocabulary = outputs.train().vocabulary
+    return Sides(*(vocabulary.cut(side, pieces) for side in sides))
+
+
+def _audits(
+    references: Sequence[str], hypotheses: Sequence[str], families: Mapping[str, Any], seed: int
+) -> dict[str, dict[str, Any]]:
+    from espalier.metrics.ted_audit import ted_audit
+
+    return {"ted_audit": ted_audit(references, hypotheses, families["ted"], seed=seed)}
