@@ -5,17 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from espalier.report import printed as given
 from espalier.report.results import CorpusResult, Curve, RunResult
 from espalier.report.trivial import MARK, groups_of, is_below, rows_of
 
+#: The profile of corpora that the project generates.
+NURSERY: Final = "nursery"
 #: In this order the profiles stand; others follow as they come.
-PROFILES = ("nursery", "small", "paper")
+PROFILES: Final = (NURSERY, "small", "paper")
 BLANK = "—"
+#: What the emphasis means, in every form of the report.
+KEY: Final = (
+    "Bold: printed by the paper. Italic: measured in the nursery, on generated texts; no estimate of the paper's "
+    "numbers. With our numbers stand their 95 % intervals."
+)
+#: The reason of a missing value that nothing more is known of.
+UNSAID: Final = "not computed"
 
 Kind = Literal["paper", "title", "run", "also", "absent", "rule", "row"]
+Emphasis = Literal["bold", "italic", ""]
 Profiled = TypeVar("Profiled", bound=RunResult | CorpusResult | Curve)
 
 
@@ -44,6 +54,7 @@ class Line:
     Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
     ours (or a corpus), by the metrics nearest to it. "also": the same run by other metrics, whose name is the label.
     "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these rows.
+    `profile` is that of a run, a corpus or a row; "" for other lines.
     """
 
     kind: Kind
@@ -51,6 +62,17 @@ class Line:
     tags: tuple[str, ...]
     note: str
     cells: tuple[Reading, ...]
+    profile: str = ""
+
+    @property
+    def emphasis(self) -> Emphasis:
+        """How its label and numbers are set, in every form of the report.
+
+        "bold" is what the paper prints. "italic" is of the nursery, whose numbers are no estimate of the paper's.
+        """
+        if self.kind in ("paper", "title"):
+            return "bold"
+        return "italic" if self.profile == NURSERY else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +175,7 @@ def reading_of(metric: str, entry: RunResult | CorpusResult) -> Reading:
     scores: Mapping[str, float | None] = entry.scores if isinstance(entry, RunResult) else entry.counts
     value = scores.get(metric)
     if value is None or not math.isfinite(value):
-        return Reading(None, why=entry.undefined.get(metric, "not computed") if isinstance(entry, RunResult) else "")
+        return Reading(None, why=entry.undefined.get(metric, UNSAID) if isinstance(entry, RunResult) else "")
     bounds = entry.intervals.get(metric) if isinstance(entry, RunResult) else None
     low, high = bounds if bounds and len(bounds) == 2 else (None, None)
     return Reading(float(value), low, high)
@@ -221,12 +243,12 @@ def _lines(
 
     nearest = tuple(cell(column, column.ours[0].metric if column.ours else None) for column in columns)
     kind: Kind = "row" if isinstance(entry, RunResult) and entry.row else "run"
-    yield Line(kind, entry.key, tags_of(entry), note, nearest)
+    yield Line(kind, entry.key, tags_of(entry), note, nearest, entry.profile)
     for name in dict.fromkeys(reading.name for column in columns for reading in column.ours[1:]):
         metrics = [next((r.metric for r in column.ours[1:] if r.name == name), None) for column in columns]
         cells = tuple(cell(column, metric) for column, metric in zip(columns, metrics, strict=True))
         if any(reading.value is not None for reading in cells):
-            yield Line("also", name, (), "", cells)
+            yield Line("also", name, (), "", cells, entry.profile)
 
 
 def _ruled(table: Table, shown: Sequence[RunResult | CorpusResult], runs: Sequence[RunResult]) -> Table:
