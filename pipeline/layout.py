@@ -84,6 +84,11 @@ def report(paper: str) -> Path:
     return Path("reports") / paper
 
 
+def report_summary(paper: str) -> Path:
+    """What the page over all papers shows of a report."""
+    return Path("reports/summaries") / f"{paper}.json"
+
+
 def provenance(name: str) -> Path:
     """How a model was made that was trained elsewhere; in git, and only for such models."""
     return Path("provenance") / f"{name}.json"

@@ -49,7 +49,13 @@ def _orderings(orderings: Sequence[Ordering]) -> str:
         verdict = [probability(ordering.adjusted), ordering.verdict, _plain(ordering.evidence)]
         for place, measure in enumerate(ordering.measures):
             first = place == 0
-            rows.append([claim if first else "", *_measure(measure, ordering.profile), *(verdict if first else [""] * len(verdict))])
+            rows.append(
+                [
+                    claim if first else "",
+                    *_measure(measure, ordering.profile),
+                    *(verdict if first else [""] * len(verdict)),
+                ]
+            )
     return f"**Orderings.** What the paper claims, in our numbers\n\n{_grid(rows)}\n"
 
 

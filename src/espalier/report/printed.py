@@ -221,9 +221,10 @@ class PrintedHyperparameters(_Strict):
 
 
 class Paper(_Strict):
-    """What the report is about."""
+    """What the report is about. `name` is that of its system; "" if it has none but the key."""
 
     key: str
+    name: str = ""
     title: str
     authors: str
     venue: str
