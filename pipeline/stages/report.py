@@ -67,7 +67,7 @@ def run(key: str) -> None:
     params = load_params()
     if key not in params.reports:
         raise ConfigError.unknown("report", key, params.reports)
-    printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
+    printed = load_printed(layout.printed(key))
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
     baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
@@ -149,15 +149,12 @@ def site_links(params: Params, reports: str = "../", profile: str = "../../") ->
     """The addresses of a page's links; the folders as seen from its own."""
     from espalier.report import Links, load_printed
 
-    printed = {key: layout.ROOT / "report" / "printed" / f"{key}.yaml" for key in params.reports}
-    names = {key: load_printed(path).paper.name or key for key, path in printed.items()}
-    documented = frozenset(key for key in names if (layout.ROOT / "docs" / f"{key}.md").exists())
+    papers = {key: load_printed(layout.printed(key)).paper for key in params.reports}
     return Links(
-        names,
-        documented,
-        reports,
-        profile,
-        f"{profile}{params.root}/".replace("./", "", 1) if params.root == "." else f"{profile}{params.root}/",
+        papers={key: paper.name or key for key, paper in papers.items()},
+        reports=reports,
+        profile=profile,
+        root=profile if params.root == "." else f"{profile}{params.root}/",
     )
 
 

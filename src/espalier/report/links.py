@@ -13,14 +13,12 @@ class Links:
 
     Attributes:
         papers: the names of the papers that have a page, by key.
-        documented: the keys of those that have a page in the documentation.
         reports: the folder of the papers' folders.
         profile: the folder of the profile, in which `details` and `metrics` are.
         root: the folder of the repository.
     """
 
     papers: Mapping[str, str] = field(default_factory=dict)
-    documented: frozenset[str] = frozenset()
     reports: str = "../"
     profile: str = "../../"
     root: str = "../../"
@@ -36,7 +34,7 @@ class Links:
 
     def docs(self, name: str) -> str:
         """A page of the documentation."""
-        return f"{self.root}docs/{quote(name)}.md"
+        return f"{self.root}docs/{quote(name)}"
 
     def details(self, group: str, key: str) -> str:
         """All numbers of a run, with intervals and signatures."""

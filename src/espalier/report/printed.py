@@ -221,10 +221,11 @@ class PrintedHyperparameters(_Strict):
 
 
 class Paper(_Strict):
-    """What the report is about. `name` is that of its system; "" if it has none but the key."""
+    """What the report is about: the `name` of the system, and its page in `docs`; "" for none."""
 
     key: str
     name: str = ""
+    docs: str = ""
     title: str
     authors: str
     venue: str

@@ -23,17 +23,7 @@ def render_csv(report: Report) -> str:
                 if reading.value is None and not reading.why:
                     continue
                 numbers = (reading.value, reading.low, reading.high, reading.spread)
-                writer.writerow(
-                    [
-                        table.title,
-                        line.label,
-                        line.kind,
-                        line.profile,
-                        " · ".join(line.tags),
-                        column.heading,
-                        column.better or "",
-                        *("" if each is None else f"{each:.6g}" for each in numbers),
-                        reading.why,
-                    ]  # fmt: skip
-                )
+                about = (table.title, line.label, line.kind, line.profile, " · ".join(line.tags))
+                written = ("" if each is None else f"{each:.6g}" for each in numbers)
+                writer.writerow([*about, column.heading, column.better or "", *written, reading.why])
     return out.getvalue()
