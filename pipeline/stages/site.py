@@ -16,9 +16,7 @@ def run() -> None:
 
     params = load_params()
     found = {key: layout.report_summary(key) for key in params.reports}
-    summaries = [
-        read_summary(read_json(path, dict[str, Any]), str(path)) for path in found.values() if path.exists()
-    ]
+    summaries = [read_summary(read_json(path, dict[str, Any]), str(path)) for path in found.values() if path.exists()]
     missing = [key for key, path in found.items() if not path.exists()]
     page = render_index(summaries, missing, site_links(params, reports="", profile="../"))
     with atomic_file(layout.SITE) as part:

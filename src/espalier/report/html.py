@@ -11,7 +11,7 @@ from markupsafe import Markup
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
 from espalier.report.folding import fold
-from espalier.report.items import Items
+from espalier.report.items import Items, trees_of
 from espalier.report.items_js import items_js
 from espalier.report.links import Links
 from espalier.report.notes import letter_of, notes_of
@@ -82,7 +82,7 @@ def _render(template: str, **values: object) -> str:
     environment.globals.update(
         number=number, value_of=value_of, margin=margin, arrow=arrow, letter_of=letter_of, notes_of=notes_of,
         hue=_hue, share=_share, probability=probability, constituents=constituents_html, dependencies=_dependencies,
-        blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST, significant=SIGNIFICANT, needed=SEEDS,
+        trees_of=trees_of, blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST, significant=SIGNIFICANT, needed=SEEDS,
     )  # fmt: skip
     return environment.get_template(template).render(values).lstrip()
 

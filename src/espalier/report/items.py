@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -108,11 +109,24 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
         tuple(kept),
         *({label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in found.items() if any(texts.values())}
           for found in (given, trees)),
-        tuple((run.key, run.title) for run in runs),
+        tuple((run.key, title) for run, title in zip(runs, _titles(runs), strict=True)),
         tuple(tuple(outputs.get(id_) for id_ in kept) for outputs in by_run),
         tuple(scores.values()),
         len(ids),
     )  # fmt: skip
+
+
+def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
+    """The different constituency trees of an item and of what was written for it, each with all its labels."""
+    named = [(label, column[place]) for label, column in items.trees.items()]
+    for (_, title), outputs in zip(items.runs, items.outputs, strict=True):
+        if output := outputs[place]:
+            named += [(f"{title}: {label}", text) for label, text in output.trees.items()]
+    labels = dict[str, list[str]]()
+    for label, text in named:
+        if text:
+            labels.setdefault(text, []).append(label)
+    return [(", ".join(names), text) for text, names in labels.items()]
 
 
 def _outputs(
@@ -136,6 +150,12 @@ def _outputs(
         )
         for id_, written in texts.items()
     }
+
+
+def _titles(runs: Sequence[RunTexts]) -> list[str]:
+    """A title for each run, with its key where runs share one."""
+    counts = Counter(run.title for run in runs)
+    return [run.title if counts[run.title] == 1 and run.title else f"{run.title} {run.key}".strip() for run in runs]
 
 
 def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:

@@ -54,7 +54,7 @@ class Line:
     Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
     ours (or a corpus), by the metrics nearest to it. "also": the same run by other metrics, whose name is the label.
     "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these rows.
-    `profile` is that of a run, a corpus or a row; "" for other lines.
+    `profile` is that of our lines; "" for those of the paper, and for runs that were not made.
     """
 
     kind: Kind
@@ -261,7 +261,9 @@ def _ruled(table: Table, shown: Sequence[RunResult | CorpusResult], runs: Sequen
         texts = f"{one.dataset}, {number(len(one.ids), 0)} records" if one.ids else one.dataset
         names = ", ".join(dict.fromkeys(run.key for run in members))
         of = texts if len(groups) == 1 and not alone else f"{texts}: those of {names}"
-        lines.append(Line("rule", "Without a trained model", tags_of(one)[:1], of, (_NOTHING,) * len(table.columns)))
+        lines.append(
+            Line("rule", "Without a trained model", tags_of(one)[:1], of, (_NOTHING,) * len(table.columns), one.profile)
+        )
         for row in rows:
             if row.key not in above:
                 lines += _lines(row, table.columns, row.title)

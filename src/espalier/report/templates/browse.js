@@ -55,13 +55,19 @@
     return element("figure", [element("figcaption", caption), scroll]);
   };
 
+  // Equal trees are drawn once, with all their labels.
   const figures = (index) => {
-    const drawn = Object.entries(items.trees).map(([label, column]) => [label, column[index]]);
+    const labels = new Map();
+    const name = (label, tree) => { if (tree) labels.set(tree, [...(labels.get(tree) ?? []), label]); };
+    for (const [label, column] of Object.entries(items.trees)) name(label, column[index]);
     for (const run of shown()) {
-      for (const [label, column] of Object.entries(run.trees)) drawn.push([`${run.title}: ${label}`, column[index]]);
-      if (run.heads && run.heads[index]) drawn.push([run.title, run.heads[index], dependencies]);
+      for (const [label, column] of Object.entries(run.trees)) name(`${run.title}: ${label}`, column[index]);
     }
-    return drawn.filter(([, tree]) => tree).map(([label, tree, draw = constituents]) => figure(label, draw(text(tree))));
+    const drawn = [...labels].map(([tree, names]) => figure(names.join(", "), constituents(text(tree))));
+    for (const run of shown()) {
+      if (run.heads?.[index]) drawn.push(figure(run.title, dependencies(text(run.heads[index]))));
+    }
+    return drawn;
   };
 
   const written = (run, index) => {
