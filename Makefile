@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test faults check lock profiles clean
+.PHONY: repro test faults look check lock profiles clean
 
 repro: .venv/ready
 	espalier repro
@@ -14,6 +14,15 @@ test: .venv/ready
 # All trials of tests/faults, of which `make test` runs a sample.
 faults: .venv/ready
 	FAULTS=all OMP_NUM_THREADS=1 pytest -s tests/faults
+
+# The report's pages in headless Chromium: the machine's own, or the one that Playwright downloads.
+look: .venv/look
+	pytest -W ignore tests/look/pages.py
+
+.venv/look: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[look]'
+	command -v chromium || $(BIN)/playwright install chromium
+	touch $@
 
 check: .venv/ready
 	ruff check
@@ -32,7 +41,7 @@ check: .venv/ready
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,parse]'
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,look,parse]'
 	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
 	rm -rf .venv-lock
 

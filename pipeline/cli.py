@@ -66,7 +66,7 @@ STAGES = {
 #: The other commands.
 OTHERS = {
     "adopt", "chat", "compose", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse",
-    "reply", "repro", "verify",
+    "reply", "repro", "site", "verify",
 }  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
@@ -153,6 +153,18 @@ def _stage(name: str, kind: str, text: str) -> None:
 
 for _name, (_kind, _text) in STAGES.items():
     _stage(_name, _kind, _text)
+
+
+@app.command()
+def site(profile: ProfileOption = None) -> None:
+    """Write the page over all papers, from the reports that were made."""
+    _enter(profile.value if profile else None)
+    from pipeline.code_guard import unchanged_code
+    from pipeline.stage_run import alone
+    from pipeline.stages import site as stage
+
+    with unchanged_code(), alone("site", "index"):
+        stage.run()
 
 
 @app.command()

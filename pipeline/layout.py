@@ -84,6 +84,20 @@ def report(paper: str) -> Path:
     return Path("reports") / paper
 
 
+def printed(paper: str) -> Path:
+    """What a paper prints; of all profiles."""
+    return ROOT / "report" / "printed" / f"{paper}.yaml"
+
+
+def report_summary(paper: str) -> Path:
+    """What the page over all papers shows of a report."""
+    return Path("reports/summaries") / f"{paper}.json"
+
+
+#: The page over all papers.
+SITE = Path("reports/index.html")
+
+
 def provenance(name: str) -> Path:
     """How a model was made that was trained elsewhere; in git, and only for such models."""
     return Path("provenance") / f"{name}.json"

@@ -1,4 +1,4 @@
-"""report: a paper's runs beside its printed numbers, as a page, as Markdown and in the terminal.
+"""report: a paper's runs beside its printed numbers, as pages, as Markdown, as CSV and in the terminal.
 
 Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their `presets`. All
 else comes from the files of those entries, so that files of other runs change no byte.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,17 @@ from pipeline.params import Model, Params, Run, load_params
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.report import CorpusResult, Curve, Printed, RunResult, RunSegments, Sample, TrainingResult
+    from espalier.report import (
+        CorpusResult,
+        Curve,
+        Links,
+        Printed,
+        RunResult,
+        RunSegments,
+        RunTexts,
+        Sample,
+        TrainingResult,
+    )
 
 #: Samples of each run that the report shows, and the columns of outputs that are texts in given formats.
 SAMPLES = 4
@@ -42,24 +52,32 @@ PLACE_COLUMNS = ("variant", "tones", "letters", "kept")
 
 
 def run(key: str) -> None:
-    """Make one paper's report in `reports/<paper>/` and `details/orderings/<paper>.json`, and print its tables."""
+    """Make one paper's report in `reports/<paper>/`, with its summary and the numbers behind its claims.
+
+    The tables are printed too.
+    """
     from rich.console import Console
 
     from espalier.report import (
         build,
         comparisons_of,
         hyperparameters_of,
+        items_of,
         load_printed,
         orderings_json,
         render_console,
+        render_csv,
         render_html,
+        render_items,
         render_markdown,
+        summary_json,
+        summary_of,
     )
 
     params = load_params()
     if key not in params.reports:
         raise ConfigError.unknown("report", key, params.reports)
-    printed = load_printed(layout.ROOT / "report" / "printed" / f"{key}.yaml")
+    printed = load_printed(layout.printed(key))
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
     baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
@@ -76,12 +94,18 @@ def run(key: str) -> None:
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key),
     )
+    items, links = items_of(printed, _texts(runs, results)), site_links(params)
+    pages = {"index.html": render_html(report, items, links), "tables.md": render_markdown(report)}
+    pages |= render_items(report, items, links) if items.ids else {}
     with atomic_folder(layout.report(key)) as folder:
-        (folder / "index.html").write_text(render_html(report), encoding="utf-8")
-        (folder / "tables.md").write_text(render_markdown(report), encoding="utf-8")
+        for name, text in pages.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        # With a byte order mark, as the sheets below.
+        (folder / "tables.csv").write_text(render_csv(report), encoding="utf-8-sig")
         for name, text in report.sheet.files().items() if report.sheet else ():
             # With a byte order mark, without which some spreadsheets guess another encoding.
             (folder / name).write_text(text, encoding="utf-8-sig")
+    write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
     write_json(layout.details("orderings", key), orderings_json(report))
     render_console(report, Console())
 
@@ -112,6 +136,36 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         rows=_rows(table) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
         measured=str(read_measurement(run_.model) or ""),
+    )
+
+
+def _texts(runs: Mapping[str, Run], results: Sequence[RunResult]) -> list[RunTexts]:
+    """What the runs wrote, with the statistics of their segments."""
+    from espalier.report import RunSegments, RunTexts
+
+    made = {result.key: result for result in results}
+    return [
+        RunTexts(
+            key,
+            made[key].title,
+            made[key].language,
+            read_texts(run_.paper, key),
+            RunSegments(read_segments(run_.paper, key), task(run_.task).metrics),
+        )
+        for key, run_ in runs.items()
+    ]
+
+
+def site_links(params: Params, reports: str = "../", profile: str = "../../") -> Links:
+    """The addresses of a page's links; the folders as seen from its own."""
+    from espalier.report import Links, load_printed
+
+    papers = {key: load_printed(layout.printed(key)).paper for key in params.reports}
+    return Links(
+        papers={key: paper.name or key for key, paper in papers.items()},
+        reports=reports,
+        profile=profile,
+        root=profile if params.root == "." else f"{profile}{params.root}/",
     )
 
 

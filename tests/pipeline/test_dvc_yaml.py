@@ -16,7 +16,7 @@ from espalier.corpora.readers import READERS
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
-from pipeline.cli import STAGES
+from pipeline.cli import OTHERS, STAGES
 from pipeline.params import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +55,9 @@ def stages(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """(name, stage) of each stage of a profile."""
     params = yaml_of(folder / "params.yaml")
     for name, stage in yaml_of(folder / "dvc.yaml")["stages"].items():
+        if "foreach" not in stage:
+            yield name, resolved(stage, params)
+            continue
         entries = at(params, stage["foreach"][2:-1])
         pairs = entries.items() if isinstance(entries, dict) else [(item, item) for item in entries]
         for key, item in pairs:
@@ -129,9 +132,10 @@ def test_the_lock_names_no_stage_that_is_gone(folder: Path) -> None:
 
 def test_the_stages_are_those_of_the_command_line_and_each_has_its_module() -> None:
     written = yaml_of(ROOT / "dvc.yaml")["stages"]
-    assert list(written) == list(STAGES)
+    assert list(written) == [*STAGES, "site"] and "site" in OTHERS
     for name, stage in written.items():
-        assert re.fullmatch(rf"python \$\{{root\}}/pipeline {name} \$\{{(key|item)\}}", stage["do"]["cmd"])
+        key = r" \$\{(key|item)\}" if name in STAGES else ""
+        assert re.fullmatch(rf"python \$\{{root\}}/pipeline {name}{key}", stage.get("do", stage)["cmd"])
         assert importlib.util.find_spec(f"pipeline.stages.{name}") is not None
 
 

@@ -44,6 +44,7 @@ STAGES = [
     "train@grower",
     "decode@grown",
     "score@grown",
+    "site",
 ]
 Run = Callable[..., Any]
 Edit = Callable[..., None]

@@ -33,7 +33,9 @@ def test_columns_stay_aligned_beside_chinese_names(toy: Printed, a_run: MakeRun)
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 132, 200])
 def test_no_line_is_wider_than_the_terminal_and_no_column_is_lost(songnet: Printed, width: int, a_run: MakeRun) -> None:
     run = a_run(
-        "songnet_free", metrics={"scores": {"format_macro_f1": 98.76}, "intervals": {"format_macro_f1": [97.11, 99.22]}}
+        "songnet_free",
+        "small",
+        metrics={"scores": {"format_macro_f1": 98.76}, "intervals": {"format_macro_f1": [97.11, 99.22]}},
     )
     lines = _shown(songnet, [run], width)
     assert max(cell_len(line) for line in lines) <= width

@@ -159,7 +159,7 @@ def test_page_markdown_and_terminal_have_the_same_mark_and_legend(marked: Report
     for text in (page, markdown, terminal):
         assert text.count("▾19.00") == 1 and "▾8" not in text and legend in text
         assert "Without a trained model" in text and "en, 2 records" in text
-    assert '<tr class="rule">' in page and 'class="value below"' in page
+    assert '<tr class="rule italic">' in page
     assert page.count("▾19.00") == 1 and "baseline" in markdown
 
 

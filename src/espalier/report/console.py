@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich import box
 from rich.cells import cell_len
@@ -11,7 +11,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from espalier.report.build import Report
-from espalier.report.tables import Line, Reading, Table, arrow, margin, number, value_of
+from espalier.report.folding import fold
+from espalier.report.notes import letter_of, notes_of
+from espalier.report.tables import KEY, Line, Reading, Table, arrow, margin, number, value_of
 from espalier.report.verdicts import probability
 
 #: A column of figures with its interval ("98.12–99.20") and the space around it.
@@ -23,15 +25,19 @@ _OPENING = ("paper", "title", "rule")
 
 
 def render_console(report: Report, console: Console) -> None:
-    """Print the tables, then what their words mean. Colours are dropped where the console has none."""
+    """Print the tables with what was measured, then the claims, then what the words mean.
+
+    Bold is what the paper prints, italic what the nursery measures, as on the page and in Markdown.
+    """
     console.print(Text.assemble((report.paper.title, "bold"), f"  {report.paper.venue}"), highlight=False)
-    for table in report.tables:
+    for table in (folded.shown for folded in map(fold, report.tables) if folded.measured):
         console.print()
         console.print(Text.assemble((table.title, "bold"), f"  {table.caption}"), highlight=False)
         for start, end in _panels(table, console.width):
             console.print(_grid(table, start, end))
-        if table.legend:
-            console.print(Text(table.legend, style="dim"), highlight=False)
+        notes = "; ".join(f"({letter}) {reason}" for reason, letter in notes_of(table.lines).items())
+        for text in filter(None, (notes, table.legend)):
+            console.print(Text(text, style="dim"), highlight=False)
     _print_orderings(report, console)
     _print_words(report, console)
 
@@ -64,8 +70,9 @@ def _grid(table: Table, start: int, end: int) -> Grid:
         heading = "\n".join(part for part in (column.group, f"{column.name} {arrow(column.better)}".strip()) if part)
         grid.add_column(Text(heading), justify="right", no_wrap=True, min_width=_COLUMN - 2)
     lines = [line for line in table.lines if line.kind != "also" or _says(line, start, end)]
+    notes = notes_of(table.lines)
     for index, line in enumerate(lines):
-        cells = [_cell(line, line.cells[i], table.columns[i].digits) for i in range(start, end)]
+        cells = [_cell(line, line.cells[i], table.columns[i].digits, notes) for i in range(start, end)]
         # A gap after our lines, so that a block holds together; rows of the paper alone stand close.
         closes = line.kind not in _OPENING and any(after.kind in _OPENING for after in lines[index + 1 : index + 2])
         grid.add_row(_label(line), *cells, end_section=closes)
@@ -78,27 +85,25 @@ def _says(line: Line, start: int, end: int) -> bool:
 
 def _label(line: Line) -> Text:
     if line.kind == "rule":
-        return Text.assemble(
-            ("─" * 12, "dim"), (f"\n{line.label}", "bold"), (f"\n{line.note}" if line.note else "", "dim")
-        )
+        return Text.assemble(("─" * 12, "dim"), f"\n{line.label}", (f"\n{line.note}" if line.note else "", "dim"))
     if line.kind in _OPENING:
         return Text.assemble((line.label, "bold"), (f"\n{line.note}" if line.note else "", "dim"))
     if line.kind == "also":
         return Text(f"    {line.label}", style="dim")
     # How it was decoded on one line, how it came to be on lines below.
     tags = "\n    ".join((" · ".join(line.tags[:2]), *line.tags[2:], *([line.note] if line.kind == "row" else [])))
-    return Text.assemble("  ", (line.label, "green" if line.kind == "run" else "dim"), (f"\n    {tags}", "dim"))
+    return Text.assemble("  ", line.label, (f"\n    {tags}", "dim"))
 
 
-def _cell(line: Line, reading: Reading, digits: int) -> Text:
+def _cell(line: Line, reading: Reading, digits: int, notes: Mapping[str, str]) -> Text:
     if line.kind == "rule":
         return Text("─" * (_COLUMN - 2), style="dim")
     if line.kind == "title" or (line.kind == "also" and reading.value is None):
         return Text("")
-    style = {"paper": "bold", "run": "green"}.get(line.kind, "dim")
-    text = Text(value_of(reading, digits), style="red" if reading.below else style)
+    letter = letter_of(reading, notes)
+    text = Text(value_of(reading, digits) + (f" ({letter})" if letter else ""), style=line.emphasis)
     if around := margin(reading, digits):
-        text.append(f"\n{around}", style="dim not bold")
+        text.append(f"\n{around}", style="dim not bold not italic")
     return text
 
 
@@ -107,7 +112,6 @@ def _print_orderings(report: Report, console: Console) -> None:
         return
     console.print()
     console.print(Text.assemble(("Orderings", "bold"), "  What the paper claims, in our numbers"), highlight=False)
-    styles = {"holds": "green", "reversed": "red"}
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for ordering in report.orderings:
         limit = f" Margin {ordering.margin:g}." if ordering.margin else ""
@@ -118,13 +122,13 @@ def _print_orderings(report: Report, console: Console) -> None:
             lines.append(f"{measure.column.heading}  {ours}{chance}")
         corrected = "" if ordering.adjusted is None else f"p (Holm) {probability(ordering.adjusted)}  "
         lines.append(f"{corrected}{ordering.evidence}")
-        grid.add_row(Text(ordering.verdict, styles.get(ordering.verdict, "dim")), Text("\n".join(lines)))
+        grid.add_row(Text(ordering.verdict), Text("\n".join(lines)))
     console.print(grid)
 
 
 def _print_words(report: Report, console: Console) -> None:
     console.print()
-    console.print("Bold: as the paper prints it. Below it, indented: our runs, with 95 % intervals.", style="dim")
+    console.print(KEY, style="dim")
     for name, meaning in (*report.profiles, *report.protocols):
         console.print(Text.assemble((name, "bold"), f"  {meaning}" if meaning else ""), highlight=False)
     for run in report.runs:

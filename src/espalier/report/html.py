@@ -1,25 +1,44 @@
-"""A report or a drawing as an HTML page: no script, nothing fetched, all escaped, the same bytes for the same input."""
+"""Reports and drawings as HTML pages: nothing fetched, everything escaped, the same bytes for the same input."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
+from espalier.report.folding import fold
 from espalier.report.granularity import granularity_figure
-from espalier.report.tables import BLANK, arrow, margin, number, value_of
+from espalier.report.items import Items, trees_of
+from espalier.report.items_js import items_js
+from espalier.report.links import Links
+from espalier.report.notes import letter_of, notes_of
+from espalier.report.summary import Summary
+from espalier.report.tables import BLANK, KEY, NURSERY, arrow, margin, number, value_of
+from espalier.report.trees import constituents_html, dependencies_html
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, probability
 
 #: Rhyme letters beyond these share their colours.
 _HUES = "abcdefg"
+#: A table of more columns than this is turned: a row for each column.
+WIDEST = 12
+#: So many items a page shows without a script, and so many have their trees drawn on the page of the paper.
+FIRST, DRAWN = 20, 3
 
 
-def render_html(report: Report) -> str:
-    """The page. It can be opened from disk, mailed, printed, and read in light and in dark."""
-    page = _environment().get_template("report.html.jinja")
-    return page.render(
+def render_html(report: Report, items: Items | None = None, links: Links | None = None) -> str:
+    """The page of a paper. It runs no script; it can be mailed, printed, and read in light and in dark."""
+    items = items or Items()
+    return _render(
+        "report.html.jinja",
         report=report,
+        items=items,
+        links=links or Links(),
+        tables=[fold(table) for table in report.tables],
+        drawn=_spread([place for place in range(len(items.ids)) if _has_trees(items, place)], DRAWN),
         losses=[(profile, Markup(svg)) for profile, svg in loss_figures(report.curves)],
         studies=[(study, Markup(study_figure(study))) for study in report.studies],
         heatmaps=[
@@ -37,10 +56,37 @@ def render_html(report: Report) -> str:
 
 def render_drawing(svg: str, title: str) -> str:
     """A drawing as a page of its own, in light and in dark."""
-    return _environment().get_template("drawing.html.jinja").render(title=title, svg=Markup(svg))
+    return _render("drawing.html.jinja", title=title, svg=Markup(svg))
 
 
-def _environment() -> Environment:
+def render_items(report: Report, items: Items, links: Links | None = None) -> dict[str, str]:
+    """The page of all test items, with its scripts, by file name."""
+    return {
+        "items.html": _render(
+            "items.html.jinja",
+            paper=report.paper,
+            profile=", ".join(name for name, _ in report.profiles),
+            items=items,
+            links=links or Links(),
+            first=range(min(FIRST, len(items.ids))),
+        ),
+        "items.js": items_js(items),
+        "browse.js": (files("espalier.report") / "templates" / "browse.js").read_text(encoding="utf-8"),
+    }
+
+
+def render_index(summaries: Sequence[Summary], missing: Sequence[str], links: Links) -> str:
+    """The page over all papers.
+
+    Args:
+        summaries: of the papers that have a page, in the order of display.
+        missing: the keys of those that have none yet.
+        links: as seen from the folder of this page.
+    """
+    return _render("index.html.jinja", summaries=summaries, missing=missing, links=links)
+
+
+def _render(template: str, **values: object) -> str:
     environment = Environment(
         loader=PackageLoader("espalier.report"),
         autoescape=True,
@@ -50,10 +96,28 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        number=number, value_of=value_of, margin=margin, arrow=arrow, hue=_hue, share=_share, blank=BLANK
-    )
-    environment.globals.update(probability=probability, significant=SIGNIFICANT, needed=SEEDS)
-    return environment
+        number=number, value_of=value_of, margin=margin, arrow=arrow, letter_of=letter_of, notes_of=notes_of,
+        hue=_hue, share=_share, probability=probability, constituents=constituents_html, dependencies=_dependencies,
+        trees_of=trees_of, blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST, significant=SIGNIFICANT, needed=SEEDS,
+    )  # fmt: skip
+    return environment.get_template(template).render(values).lstrip()
+
+
+def _has_trees(items: Items, place: int) -> bool:
+    outputs = (outputs[place] for outputs in items.outputs)
+    return any(output and (output.trees or output.heads) for output in outputs)
+
+
+def _spread(places: Sequence[int], count: int) -> list[int]:
+    """So many of the places, evenly spread."""
+    count = min(count, len(places))
+    return [places[number * len(places) // count] for number in range(count)]
+
+
+def _dependencies(pairs: str) -> Markup:
+    """The drawing of `Output.heads`."""
+    words, heads = zip(*(pair.rsplit("/", 1) for pair in pairs.split(" ")), strict=True)
+    return dependencies_html(words, [int(head) for head in heads])
 
 
 def _hue(letter: str) -> str:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from espalier.report.build import Report
+from espalier.report.folding import fold
 from espalier.report.hyperparameters import Hyperparameters
+from espalier.report.notes import letter_of, notes_of
 from espalier.report.orderings import Ordering
-from espalier.report.tables import Line, Table, arrow, margin, number, value_of
+from espalier.report.tables import KEY, NURSERY, Line, Table, arrow, margin, number, value_of
 from espalier.report.verdicts import Measure, probability
 
 
 def render_markdown(report: Report) -> str:
-    """The tables, the paper's lines in bold, ours below them with intervals, profile and protocol; then its claims."""
-    parts = [_table(table) for table in report.tables]
+    """What was measured, the claims of the paper, the hyperparameters; last what is printed of which nothing was.
+
+    Bold is what the paper prints, italic what the nursery measures. Our lines have intervals, profile and protocol.
+    """
+    folded = [fold(table) for table in report.tables]
+    parts = [f"{KEY}\n"]
+    parts += [_table(each.shown, each.shown.caption) for each in folded if each.measured]
     parts += [_orderings(report.orderings)] if report.orderings else []
-    return "\n".join([*parts, *map(_hyperparameters, report.hyperparameters)])
+    parts += map(_hyperparameters, report.hyperparameters)
+    parts += [_table(each.rest, f"{each.rest.caption}: {each.summary}") for each in folded if each.summary]
+    return "\n".join(parts)
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, caption: str) -> str:
     headings = [f"{column.group} {column.name} {arrow(column.better)}".split() for column in table.columns]
     rows = [["", *(" ".join(words) for words in headings)], [":--", *("--:" for _ in headings)]]
+    notes = notes_of(table.lines)
     for line in table.lines:
-        rows.append([_label(line), *(_cell(line, index, table) for index in range(len(headings)))])
+        rows.append([_label(line), *(_cell(line, index, table, notes) for index in range(len(headings)))])
     grid = _grid(rows)
-    note = "".join(f"\n{text}\n" for text in (table.note, table.legend) if text)
-    return f"**{table.title}.** {table.caption}\n\n{grid}\n{note}"
+    reasons = " ".join(f"({letter}) {_plain(reason)}." for reason, letter in notes.items())
+    note = "".join(f"\n{text}\n" for text in (reasons, table.note, table.legend) if text)
+    return f"**{table.title}.** {caption}\n\n{grid}\n{note}"
 
 
 def _orderings(orderings: Sequence[Ordering]) -> str:
@@ -35,21 +46,28 @@ def _orderings(orderings: Sequence[Ordering]) -> str:
         where = f" ({_plain(ordering.profile)})" if ordering.profile else ""
         limit = f" Margin {ordering.margin:g}." if ordering.margin else ""
         claim = f"{_plain(ordering.claim)}{limit} {_plain(ordering.better)} : {_plain(ordering.worse)}{where}"
-        verdict = [probability(ordering.adjusted), f"**{ordering.verdict}**", _plain(ordering.evidence)]
+        verdict = [probability(ordering.adjusted), ordering.verdict, _plain(ordering.evidence)]
         for place, measure in enumerate(ordering.measures):
             first = place == 0
-            rows.append([claim if first else "", *_measure(measure), *(verdict if first else [""] * len(verdict))])
+            rows.append(
+                [
+                    claim if first else "",
+                    *_measure(measure, ordering.profile),
+                    *(verdict if first else [""] * len(verdict)),
+                ]
+            )
     return f"**Orderings.** What the paper claims, in our numbers\n\n{_grid(rows)}\n"
 
 
-def _measure(measure: Measure) -> list[str]:
+def _measure(measure: Measure, profile: str) -> list[str]:
     digits = measure.column.digits
     printed, ours = (
         " : ".join(number(reading.value, digits) for reading in two) for two in (measure.printed, measure.ours)
     )
     gain, around = number(measure.gain.value, digits), margin(measure.gain, digits)
     better_by = f"{gain} ({around})" if around else gain
-    return [measure.column.heading, printed, ours, better_by, probability(measure.p)]
+    mark = "*" if profile == NURSERY else ""
+    return [measure.column.heading, f"**{printed}**", f"{mark}{ours}{mark}", better_by, probability(measure.p)]
 
 
 def _hyperparameters(table: Hyperparameters) -> str:
@@ -66,7 +84,7 @@ def _grid(rows: Sequence[Sequence[str]]) -> str:
 
 def _label(line: Line) -> str:
     if line.kind == "rule":
-        return f"*{_plain(': '.join(filter(None, (line.label, line.note))))}*"
+        return _plain(": ".join(filter(None, (line.label, line.note))))
     if line.kind in ("paper", "title"):
         return f"**{_plain(line.label)}**"
     if line.kind == "also":
@@ -75,13 +93,16 @@ def _label(line: Line) -> str:
     return f"{_plain(label)} ({', '.join(_plain(tag) for tag in line.tags)})"
 
 
-def _cell(line: Line, index: int, table: Table) -> str:
-    if line.kind in ("title", "rule"):
-        return ""
+def _cell(line: Line, index: int, table: Table, notes: Mapping[str, str]) -> str:
     reading, digits = line.cells[index], table.columns[index].digits
-    value, around = value_of(reading, digits), margin(reading, digits)
+    if line.kind in ("title", "rule") or (line.kind == "also" and reading.value is None):
+        return ""
+    mark = {"bold": "**", "italic": "*", "": ""}[line.emphasis if reading.value is not None else ""]
+    value, around = f"{mark}{value_of(reading, digits)}{mark}", margin(reading, digits)
+    if letter := letter_of(reading, notes):
+        value += f" ({letter})"
     if line.kind == "paper":
-        return f"**{value}** {around}".strip()
+        return f"{value} {around}".strip()
     return f"{value} ({around})" if around else value
 
 

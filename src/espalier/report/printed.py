@@ -246,9 +246,11 @@ class PrintedHyperparameters(_Strict):
 
 
 class Paper(_Strict):
-    """What the report is about."""
+    """What the report is about: the `name` of the system, and its page in `docs`; "" for none."""
 
     key: str
+    name: str = ""
+    docs: str = ""
     title: str
     authors: str
     venue: str

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from espalier.report import printed as given
 from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
 from espalier.report.trainings import relative
 from espalier.report.trivial import MARK, groups_of, is_below, rows_of
 
+#: The profile of corpora that the project generates.
+NURSERY: Final = "nursery"
 #: In this order the profiles stand; others follow as they come.
-PROFILES = ("nursery", "small", "paper")
+PROFILES: Final = (NURSERY, "small", "paper")
 BLANK = "—"
+#: What the emphasis means, in every form of the report.
+KEY: Final = (
+    "Bold: printed by the paper. Italic: measured in the nursery, on generated texts; no estimate of the paper's "
+    "numbers. With our numbers stand their 95 % intervals."
+)
+#: The reason of a missing value that nothing more is known of.
+UNSAID: Final = "not computed"
 
 Kind = Literal["paper", "title", "run", "also", "absent", "rule", "row"]
+Emphasis = Literal["bold", "italic", ""]
 Entry = RunResult | CorpusResult | TrainingResult
 Profiled = TypeVar("Profiled", bound=Entry | Curve)
 
@@ -46,7 +56,7 @@ class Line:
     Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
     ours (or a corpus, or a training), by the metrics nearest to it. "also": the same run by other metrics, whose name
     is the label. "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these
-    rows.
+    rows. `profile` is that of our lines; "" for those of the paper, and for runs that were not made.
     """
 
     kind: Kind
@@ -54,6 +64,17 @@ class Line:
     tags: tuple[str, ...]
     note: str
     cells: tuple[Reading, ...]
+    profile: str = ""
+
+    @property
+    def emphasis(self) -> Emphasis:
+        """How its label and numbers are set, in every form of the report.
+
+        "bold" is what the paper prints. "italic" is of the nursery, whose numbers are no estimate of the paper's.
+        """
+        if self.kind in ("paper", "title"):
+            return "bold"
+        return "italic" if self.profile == NURSERY else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +183,7 @@ def reading_of(metric: str, entry: Entry) -> Reading:
     scores: Mapping[str, float | None] = entry.counts if isinstance(entry, CorpusResult) else entry.scores
     value = scores.get(metric)
     if value is None or not math.isfinite(value):
-        return Reading(None, why="" if isinstance(entry, CorpusResult) else entry.undefined.get(metric, "not computed"))
+        return Reading(None, why="" if isinstance(entry, CorpusResult) else entry.undefined.get(metric, UNSAID))
     bounds = entry.intervals.get(metric) if isinstance(entry, RunResult) else None
     low, high = bounds if bounds and len(bounds) == 2 else (None, None)
     return Reading(float(value), low, high)
@@ -230,12 +251,12 @@ def _lines(entry: Entry, columns: Sequence[given.Column], note: str, runs: Seque
     kind: Kind = "row" if isinstance(entry, RunResult) and entry.row else "run"
     if isinstance(entry, TrainingResult):
         note = "; ".join(part for part in (note, entry.machine) if part)
-    yield Line(kind, entry.key, tags_of(entry), note, nearest)
+    yield Line(kind, entry.key, tags_of(entry), note, nearest, entry.profile)
     for name in dict.fromkeys(reading.name for column in columns for reading in column.ours[1:]):
         metrics = [next((r.metric for r in column.ours[1:] if r.name == name), None) for column in columns]
         cells = tuple(cell(column, metric) for column, metric in zip(columns, metrics, strict=True))
         if any(reading.value is not None for reading in cells):
-            yield Line("also", name, (), "", cells)
+            yield Line("also", name, (), "", cells, entry.profile)
 
 
 def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> Table:
@@ -248,7 +269,9 @@ def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> T
         texts = f"{one.dataset}, {number(len(one.ids), 0)} records" if one.ids else one.dataset
         names = ", ".join(dict.fromkeys(run.key for run in members))
         of = texts if len(groups) == 1 and not alone else f"{texts}: those of {names}"
-        lines.append(Line("rule", "Without a trained model", tags_of(one)[:1], of, (_NOTHING,) * len(table.columns)))
+        lines.append(
+            Line("rule", "Without a trained model", tags_of(one)[:1], of, (_NOTHING,) * len(table.columns), one.profile)
+        )
         for row in rows:
             if row.key not in above:
                 lines += _lines(row, table.columns, row.title)

@@ -1,0 +1,204 @@
+"""All test items of a paper's runs: inputs, references, and the output of each run with its scores."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from espalier.metrics.metric import Metric, columns_by_family, segment_scores
+from espalier.report.comparisons import RunSegments
+from espalier.report.printed import Column, Printed
+from espalier.text.language import Language
+from espalier.text.words import join_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of outputs that belong to an item, with their labels: texts, and constituency trees.
+GIVEN: Final = {"tune": "tune", "format": "format", "source": "source", "reference": "reference"}
+GIVEN_TREES: Final = {"source_tree": "source", "reference_tree": "reference"}
+#: Constituency trees of an output: what it was asked for, and its own.
+OUTPUT_TREES: Final = {"template": "template", "guide": "guide", "tree": "output"}
+#: The most scores of an output, and the most characters of all texts and trees on a page.
+MAX_SCORES: Final = 6
+MAX_CHARACTERS: Final = 3_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunTexts:
+    """What one run wrote.
+
+    Attributes:
+        outputs: one row per text: `id`, `seed`, `sample`, `text`, and further columns, of which some are shown.
+        segments: the statistics of the same texts, and perhaps their trees.
+    """
+
+    key: str
+    title: str
+    language: Language
+    outputs: pd.DataFrame
+    segments: RunSegments
+
+
+class Output(NamedTuple):
+    """What a run wrote for one item.
+
+    Attributes:
+        texts: the best first.
+        trees: constituency trees of the first, by label.
+        heads: its dependency tree, "word/head word/head ...", or "".
+        scores: of the first, one for each score of the items; None where there is none.
+    """
+
+    texts: tuple[str, ...]
+    trees: Mapping[str, str]
+    heads: str
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items, and the outputs of each run in the same order, None where a run has none.
+
+    Attributes:
+        given: texts of each item by label.
+        trees: constituency trees of each item by label.
+        runs: (key, title) of each run.
+        scores: the columns of the scores.
+        total: how many items there are; `ids` are evenly spread over them.
+    """
+
+    ids: tuple[str, ...] = ()
+    given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trees: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    runs: tuple[tuple[str, str], ...] = ()
+    outputs: tuple[tuple[Output | None, ...], ...] = ()
+    scores: tuple[Column, ...] = ()
+    total: int = 0
+
+
+def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_CHARACTERS) -> Items:
+    """All items that a run has written for, with the outputs of the first seed of each run.
+
+    Args:
+        printed: its columns say which scores are shown, and in which order.
+        runs: in the order of display.
+        characters: at most so many in all texts and trees; beyond, items are left out evenly.
+    """
+    metrics = [_metrics_of(run.segments) for run in runs]
+    columns: dict[str, Column] = {}
+    for column in printed.columns.values():
+        if column.better and column.ours and any(column.ours[0].metric in known for known in metrics):
+            columns.setdefault(column.ours[0].metric, column)
+    scores = dict(list(columns.items())[:MAX_SCORES])
+    given, trees = dict[str, dict[str, str]](), dict[str, dict[str, str]]()
+    by_run = list[dict[str, Output]]()
+    for run, known_metrics in zip(runs, metrics, strict=True):
+        table = run.outputs[run.outputs["seed"] == run.outputs["seed"].min()].sort_values("sample", kind="stable")
+        first = table.drop_duplicates("id").set_index("id")
+        for names, found in ((GIVEN, given), (GIVEN_TREES, trees)):
+            for name, label in names.items():
+                found.setdefault(label, {}).update(_texts(first, name, run.language))
+        by_run.append(_outputs(run, table, first, [known_metrics.get(name) for name in scores]))
+    ids = list(dict.fromkeys(id_ for outputs in by_run for id_ in outputs))
+    kept = _within(ids, [*given.values(), *trees.values()], by_run, characters)
+    return Items(
+        tuple(kept),
+        *({label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in found.items() if any(texts.values())}
+          for found in (given, trees)),
+        tuple((run.key, title) for run, title in zip(runs, _titles(runs), strict=True)),
+        tuple(tuple(outputs.get(id_) for id_ in kept) for outputs in by_run),
+        tuple(scores.values()),
+        len(ids),
+    )  # fmt: skip
+
+
+def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
+    """The different constituency trees of an item and of what was written for it, each with all its labels."""
+    named = [(label, column[place]) for label, column in items.trees.items()]
+    for (_, title), outputs in zip(items.runs, items.outputs, strict=True):
+        if output := outputs[place]:
+            named += [(f"{title}: {label}", text) for label, text in output.trees.items()]
+    labels = dict[str, list[str]]()
+    for label, text in named:
+        if text:
+            labels.setdefault(text, []).append(label)
+    return [(", ".join(names), text) for text, names in labels.items()]
+
+
+def _outputs(
+    run: RunTexts, table: pd.DataFrame, first: pd.DataFrame, metrics: Sequence[tuple[Metric, list[str]] | None]
+) -> dict[str, Output]:
+    """By id, of one seed; `table` has the samples of an id in their order, `first` the first of each."""
+    segments = run.segments.table
+    rows = segments[segments["seed"] == table["seed"].min()].sort_values("sample").drop_duplicates("id").set_index("id")
+    texts: dict[str, list[str]] = {}
+    for id_, text in zip(table["id"], table["text"], strict=True):
+        texts.setdefault(id_, []).append(_joined(str(text), run.language))
+    trees = {label: {**_texts(rows, name), **_texts(first, name)} for name, label in OUTPUT_TREES.items()}
+    heads = _texts(first, "heads")
+    scores = [{} if metric is None else _scores(*metric, rows) for metric in metrics]
+    return {
+        id_: Output(
+            tuple(written),
+            {label: text for label, known in trees.items() if (text := known.get(id_, ""))},
+            _paired(str(first["text"][id_]), heads.get(id_, "")),
+            tuple(known.get(id_) for known in scores),
+        )
+        for id_, written in texts.items()
+    }
+
+
+def _titles(runs: Sequence[RunTexts]) -> list[str]:
+    """A title for each run, with its key where runs share one."""
+    counts = Counter(run.title for run in runs)
+    return [run.title if counts[run.title] == 1 and run.title else f"{run.title} {run.key}".strip() for run in runs]
+
+
+def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:
+    """The metrics that single segments have, by name, each with the columns of its statistics."""
+    families = columns_by_family(map(str, segments.table.columns))
+    return {
+        metric.name: (metric, columns)
+        for family, columns in families.items()
+        for metric in segments.metrics_of(family)
+        if not metric.corpus_level
+    }
+
+
+def _scores(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
+    """By id, with four significant digits; an undefined score is left out."""
+    statistics = rows[columns].dropna(how="all")
+    values = segment_scores(metric, statistics.to_numpy(dtype="float64")).tolist()
+    found = zip(statistics.index, values, strict=True)
+    return {id_: float(f"{value:.4g}") for id_, value in found if math.isfinite(value)}
+
+
+def _texts(rows: pd.DataFrame, name: str, language: Language = "en") -> dict[str, str]:
+    """A column by id, without its empty texts."""
+    if name not in rows:
+        return {}
+    return {id_: _joined(text, language) for id_, text in rows[name].astype(str).items() if text}
+
+
+def _joined(text: str, language: Language) -> str:
+    return join_words(text.split(" "), language) if language == "zh" else text
+
+
+def _paired(text: str, heads: str) -> str:
+    words, numbers = text.split(), heads.split()
+    return " ".join(map("/".join, zip(words, numbers, strict=True))) if len(words) == len(numbers) else ""
+
+
+def _within(
+    ids: Sequence[str], columns: Sequence[Mapping[str, str]], by_run: Sequence[Mapping[str, Output]], characters: int
+) -> list[str]:
+    """Ids evenly spread over all, so many that their texts have no more than so many characters in all."""
+    size = sum(len(text) for texts in columns for text in texts.values())
+    for outputs in by_run:
+        size += sum(sum(map(len, (*each.texts, *each.trees.values(), each.heads))) for each in outputs.values())
+    count = len(ids) if size <= characters else len(ids) * characters // size
+    return [ids[place * len(ids) // count] for place in range(count)]

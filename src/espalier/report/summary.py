@@ -1,0 +1,87 @@
+"""What the page over all papers shows of one: its main table, its claims by verdict, its size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from espalier.io.errors import ArtifactError
+from espalier.report.build import Report
+from espalier.report.folding import fold
+from espalier.report.items import Items
+from espalier.report.printed import Paper
+from espalier.report.tables import Table
+
+#: The main table has at most so many columns here.
+COLUMNS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One paper of one profile.
+
+    Attributes:
+        profiles: (name, meaning).
+        table: what was measured of the first table of the paper that has a run; None if there is none.
+        verdicts: (verdict, number of claims).
+        runs: how many were made; `missing` how many places of the tables have none.
+        items: how many test items can be browsed.
+    """
+
+    paper: Paper
+    profiles: tuple[tuple[str, str], ...]
+    table: Table | None
+    verdicts: tuple[tuple[str, int], ...]
+    runs: int
+    missing: int
+    items: int
+
+
+def summary_of(report: Report, items: Items) -> Summary:
+    """The summary of a report."""
+    measured = [folded.shown for table in report.tables if (folded := fold(table)).measured]
+    verdicts = Counter(ordering.verdict for ordering in report.orderings)
+    return Summary(
+        paper=report.paper,
+        profiles=report.profiles,
+        table=_narrowed(measured[0]) if measured else None,
+        verdicts=tuple(verdicts.items()),
+        runs=sum(bool(run.model) for run in report.runs),
+        missing=len(report.missing),
+        items=len(items.ids),
+    )
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    """The summary as plain JSON values."""
+    values: dict[str, Any] = _ADAPTER.dump_python(summary, mode="json")
+    return values
+
+
+def read_summary(values: object, where: str) -> Summary:
+    """A summary from JSON values.
+
+    Raises:
+        ArtifactError: they are none.
+    """
+    try:
+        return _ADAPTER.validate_python(values)
+    except ValidationError as error:
+        raise ArtifactError("not the summary of a report", where=where, remedy="run its report again") from error
+
+
+_ADAPTER = TypeAdapter(Summary)
+
+
+def _narrowed(table: Table) -> Table:
+    """The first columns that any run has a number in, without what is said of single rows."""
+    runs = [line for line in table.lines if line.kind == "run"]
+    places = [place for place in range(len(table.columns)) if any(run.cells[place].value is not None for run in runs)]
+    places = places[:COLUMNS]
+    lines = tuple(
+        replace(line, cells=tuple(line.cells[place] for place in places)) for line in table.lines if line.kind != "also"
+    )
+    return replace(table, columns=tuple(table.columns[place] for place in places), lines=lines)

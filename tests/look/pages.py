@@ -1,0 +1,194 @@
+"""The report's pages in headless Chromium; `make look` runs this, `make test` does not.
+
+The pages are those of a made-up site in which everything occurs, and those of `reports/` if there are any. Screenshots
+at both widths are left in `build/look`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parent))
+from made_site import ITEMS, write_site
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOTS = ROOT / "build" / "look"
+WIDTHS = (1300, 400)
+REPORTS = sorted((ROOT / "reports").glob("**/*.html"))
+MADE = ("index.html", "made/index.html", "made/items.html")
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    write_site(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    """Opens a page; whatever it logs, or asks of a network, fails the test."""
+    contexts, complaints = [], list[str]()
+
+    def opened(path: Path, width: int = 1300, script: bool = True, **settings: str) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            java_script_enabled=script,
+            **settings,  # type: ignore[arg-type]
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith("file:") else complaints.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+def pages(site: Path) -> dict[str, Path]:
+    return {name: site / name for name in MADE} | {str(path.relative_to(ROOT)): path for path in REPORTS}
+
+
+NAMES = [*MADE, *(str(path.relative_to(ROOT)) for path in REPORTS)]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_no_wider_than_the_screen(site: Path, open_page: Open, name: str, width: int) -> None:
+    page = open_page(pages(site)[name], width)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name.replace('/', '_')}_{width}.png", full_page=True)
+    for details in page.locator("details").all():
+        details.evaluate("each => each.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing_serious(site: Path, open_page: Open, name: str, colours: str) -> None:
+    page = open_page(pages(site)[name], color_scheme=colours)
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    found = Axe().run(page).response["violations"]
+    serious = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+    assert not serious
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_link_to_a_page_or_a_place_of_the_site_leads_there(site: Path, open_page: Open, name: str) -> None:
+    page = open_page(pages(site)[name])
+    folder = pages(site)[name].parent
+    hrefs = page.evaluate("[...document.querySelectorAll('a[href]')].map(each => each.getAttribute('href'))")
+    for href in {each for each in hrefs if each.startswith("#")}:
+        assert page.locator(f'[id="{href[1:]}"]').count() == 1, href
+    for href in {each for each in hrefs if each.endswith("items.html") or each.endswith("/index.html")}:
+        assert "other" in href or (folder / href).exists(), href
+
+
+def test_a_reason_is_reached_by_keyboard_and_seen(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/index.html", 400)
+    link = page.locator("#table-2 a.why").first
+    link.focus()
+    page.keyboard.press("Enter")
+    note = page.locator(":target")
+    assert note.inner_text() == "a no reference rhymes"
+    assert note.evaluate(
+        "each => each.getBoundingClientRect().top >= 0 && each.getBoundingClientRect().top < innerHeight"
+    )
+
+
+def test_every_scrolling_region_is_reached_by_keyboard(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/index.html", 400)
+    unreached = page.evaluate(
+        "[...document.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth + 1"
+        " && ['auto', 'scroll'].includes(getComputedStyle(each).overflowX) && each.tabIndex < 0).length"
+    )
+    assert unreached == 0
+
+
+def ids(page: Page) -> list[str]:
+    return page.locator("#items h2").all_inner_texts()
+
+
+def test_items_are_paged_and_the_address_keeps_the_place(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/items.html")
+    assert ids(page) == [f"item-{place:03d}" for place in range(20)]
+    page.get_by_role("button", name="Next").first.click()
+    page.get_by_role("button", name="Next").first.click()
+    assert ids(page) == [f"item-{place:03d}" for place in range(40, ITEMS)]
+    assert page.get_by_role("button", name="Next").first.is_disabled()
+    assert page.get_by_role("status").inner_text() == f"Items 41 to {ITEMS} of {ITEMS}"
+    page.reload()
+    assert ids(page)[0] == "item-040"
+
+
+def test_items_are_searched_in_the_texts_that_are_shown(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/items.html")
+    page.get_by_label("Contains").fill("MADE_ONE text 12 ")
+    assert ids(page) == ["item-012"]
+    page.get_by_label("One", exact=True).uncheck()
+    assert ids(page) == [] and page.get_by_role("status").inner_text() == "No item contains this."
+    page.get_by_label("Contains").fill("reference 12")
+    assert ids(page) == ["item-012"]
+    assert page.locator("#items dt").all_inner_texts() == ["source", "reference", "Two"]
+
+
+def test_items_are_ordered_by_a_score_of_a_run(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/items.html")
+    page.get_by_label("Order").select_option(label="G 0 Score 0, best first")
+    assert ids(page)[:2] == [f"item-{ITEMS - 1:03d}", f"item-{ITEMS - 2:03d}"]
+    page.get_by_label("Order").select_option(label="G 0 Score 0, worst first")
+    assert ids(page)[0] == "item-000"
+
+
+def test_trees_of_a_script_are_those_of_the_page(site: Path, open_page: Open) -> None:
+    """The paper's page draws the first item in Python, the other page in JavaScript."""
+    drawn = open_page(site / "made/index.html").locator("#trees .trees").first
+    page = open_page(site / "made/items.html")
+    page.locator("summary", has_text="Trees").first.click()
+    scripted = page.locator(".trees").first
+    assert drawn.locator(".tree").count() == 3
+    for kind in ("figcaption", ".tree"):
+        of_page, of_script = (
+            each.locator(kind).evaluate_all("all => all.map(one => one.outerHTML)") for each in (drawn, scripted)
+        )
+        assert of_page == of_script
+
+
+def test_words_of_a_dependency_tree_stand_in_their_order(site: Path, open_page: Open) -> None:
+    words = open_page(site / "made/index.html").locator("#trees .heads").first.locator(".word")
+    places = words.evaluate_all("all => all.map(one => [one.textContent, one.getBoundingClientRect().left])")
+    assert [word for word, _ in sorted(places, key=lambda place: place[1])] == ["cows", "sleep", "."]
+
+
+def test_markup_in_a_text_is_text(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/items.html")
+    assert "<script>throw" in page.locator("#items article").nth(7).inner_text()
+    assert page.locator("#items img, #items script").count() == 0
+
+
+def test_without_a_script_items_can_be_read_and_no_control_is_shown(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/items.html", script=False)
+    assert ids(page) == [f"item-{place:03d}" for place in range(20)]
+    assert "shows the first 20 items" in page.locator("main").inner_text()
+    assert not page.locator(".controls").is_visible() and not page.get_by_role("button").first.is_visible()

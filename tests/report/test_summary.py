@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from io import StringIO
+
+import pytest
+
+from espalier.io.errors import ArtifactError
+from espalier.report import (
+    Items,
+    Links,
+    Printed,
+    RunResult,
+    build,
+    read_summary,
+    render_csv,
+    render_index,
+    summary_json,
+    summary_of,
+)
+
+MakeRun = Callable[..., RunResult]
+LINKS = Links({"toy": "Toy", "other": "Other"}, reports="", profile="../", root="../../../")
+
+
+def test_a_summary_survives_its_file(toy: Printed, a_run: MakeRun) -> None:
+    summary = summary_of(build(toy, [a_run()]), Items(ids=("a", "b")))
+    assert (summary.runs, summary.missing, summary.items) == (1, 1, 2)
+    assert read_summary(json.loads(json.dumps(summary_json(summary), allow_nan=False)), "here") == summary
+
+
+def test_what_is_no_summary_is_refused_with_its_file() -> None:
+    with pytest.raises(ArtifactError, match=r"^toy\.json: not the summary of a report; run its report again$"):
+        read_summary({"paper": 1}, "toy.json")
+
+
+def test_the_index_has_what_was_measured_and_nothing_that_is_printed(toy: Printed, a_run: MakeRun) -> None:
+    page = render_index([summary_of(build(toy, [a_run()]), Items())], [], LINKS)
+    assert "21.25" in page and "12.50" not in page and "20.50" not in page
+    assert "no estimate of the papers' numbers" in page
+
+
+def test_the_index_names_papers_without_a_report_and_links_to_the_others(toy: Printed) -> None:
+    page = render_index([summary_of(build(toy, []), Items(ids=("a",), total=1))], ["other"], LINKS)
+    assert "<code>espalier report other</code>" in page and "No run has been made yet." in page
+    for address in ("toy/index.html", "toy/items.html", "toy/tables.csv", "../../../docs/results.md"):
+        assert f'href="{address}"' in page
+
+
+def test_the_csv_has_a_row_for_each_number_and_reason(toy: Printed, a_run: MakeRun) -> None:
+    metrics = {"scores": {"ppl_released": None, "format_f1": 98.5}, "undefined": {"ppl_released": "no, words"}}
+    rows = list(csv.DictReader(StringIO(render_csv(build(toy, [a_run(metrics=metrics)])))))
+    assert [(row["row"], row["column"], row["value"], row["spread"], row["why"]) for row in rows] == [
+        ("Baseline", "PPL Test", "20.5", "", ""),
+        ("System", "PPL Test", "12.5", "0.25", ""),
+        ("System", "Format Ma-F1", "99", "", ""),
+        ("toy_free", "PPL Test", "", "", "no, words"),
+        ("toy_free", "Format Ma-F1", "98.5", "", ""),
+    ]
