@@ -65,8 +65,8 @@ STAGES = {
 }
 #: The other commands.
 OTHERS = {
-    "adopt", "chat", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse", "reply", "repro",
-    "verify",
+    "adopt", "chat", "export", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse", "reply",
+    "repro", "verify",
 }  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
@@ -406,6 +406,26 @@ def adopt(
     came = folder.resolve()  # a path in this folder
     _enter(profile.value if profile else None)
     run(key, came)
+
+
+@app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="The key of a trained model.")],
+    out: Annotated[Path, typer.Argument(help="A new folder.")],
+    profile: ProfileOption = None,
+    no_card: Annotated[
+        bool, typer.Option("--no-card", help="Write no card; without it the model needs metrics.")
+    ] = False,
+) -> None:
+    """Copy a model, its parser and its expander into one folder, with a card (README.md).
+
+    `espalier.load(folder)` reads it where this project is not.
+    """
+    from pipeline.commands.export import export as run
+
+    folder = out.resolve()  # a path in this folder
+    _enter(profile.value if profile else None)
+    run(model, folder, card=not no_card)
 
 
 @app.command()
