@@ -15,7 +15,6 @@ from espalier.inference.requests import PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
 from espalier.inference.writer import (
-    ArgumentError,
     InferenceWarning,
     Result,
     Writer,
@@ -192,13 +191,6 @@ def require_readable(text: str, system: System, length: int, name: str) -> None:
     if not cuts(system) and (words := len(text.split())) > length:
         remedy = f"at most {length} word pieces; give one sentence at a time"
         raise DataError(f"{words} words", file=name, remedy=remedy)
-
-
-def require_beams(n: int, beam: int) -> None:
-    """Raise an ArgumentError unless a search with so many beams can find `n` texts."""
-    require_range("n", n, 1)
-    if n > beam:
-        raise ArgumentError(f"{n} texts of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
 
 
 def distinct_texts(hypotheses: Sequence[Hypothesis], system: System, n: int) -> list[tuple[str, float]]:

@@ -19,12 +19,11 @@ from espalier.inference.pairs import (
     encoded,
     max_ids,
     max_length,
-    require_beams,
 )
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.inference.templates import given_words, top, word_places
-from espalier.inference.writer import ArgumentError, argument
+from espalier.inference.writer import ArgumentError, argument, require_beams
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
@@ -129,7 +128,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best texts for each text under each of its templates."""
         for part in self.guided(jobs):
-            trees = [tree for tree, _ in self.expander.best(part)] if self.expander else [tree for _, tree in part]
+            trees = [row[0][0] for row in self.expander.best(part)] if self.expander else [tree for _, tree in part]
             yield from self._written(part, trees)
 
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:

@@ -10,11 +10,20 @@ import numpy as np
 
 from espalier.corpora.records import Pair
 from espalier.decoding.bounds import MAX_BEAM
-from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, require_beams, require_readable
+from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, require_readable
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
-from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted, require_range
+from espalier.inference.writer import (
+    ArgumentError,
+    Result,
+    Writer,
+    attempt,
+    batches,
+    parted,
+    require_beams,
+    require_range,
+)
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.paraphrase import PairDecoder, search
 

@@ -117,6 +117,13 @@ def require_range(name: str, value: float | None, minimum: float, maximum: float
         raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
 
 
+def require_beams(n: int, beam: int) -> None:
+    """Raise an ArgumentError unless a search with so many beams can find `n` texts."""
+    require_range("n", n, 1)
+    if n > beam:
+        raise ArgumentError(f"{n} texts of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
+
+
 @contextmanager
 def argument(name: str) -> Iterator[None]:
     """An error inside becomes an ArgumentError of that argument."""
