@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -551,6 +552,7 @@ def main() -> NoReturn:
     more, and beside another busy process several threads wait for each other.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are imported
+    gc.set_threshold(100_000)  # imports make many objects and little garbage: a sixth of the start-up
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
     failure = None
