@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -105,6 +106,17 @@ def batches(jobs: Sequence[T], prefixes: int) -> Iterator[Sequence[T]]:
     size = max(1, PREFIXES // prefixes)
     for start in range(0, len(jobs), size):
         yield jobs[start : start + size]
+
+
+def note_unknown(words: Iterable[str], model: str, name: str) -> None:
+    """Warn of words that a model does not know, if there are any.
+
+    Args:
+        name: of the input.
+    """
+    if unknown := " ".join(dict.fromkeys(words)):
+        what = f"{name}: model {model} does not know {unknown}, and reads it as unknown"
+        warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
 def require_range(name: str, value: float | None, minimum: float, maximum: float | None = None) -> None:
