@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -85,15 +85,16 @@ def size_of(source: Source) -> int:
 
 
 def _line(name: str, stages: list[Planned]) -> str:
-    hours = _sum([each.hours for each in stages], 1, "2")
-    return f"{name:14}{len(stages):8}{hours:>9}{_sum([each.bytes for each in stages], GIGABYTE, '2'):>9}"
+    hours = _sum([each.hours for each in stages], 1)
+    return f"{name:14}{len(stages):8}{hours:>9}{_sum([each.bytes for each in stages], GIGABYTE):>9}"
 
 
-def _sum(values: list[Any], unit: float, digits: str) -> str:
+def _sum(values: Sequence[float | None], unit: float) -> str:
+    """What is known of a sum in units, with + if not all of it is."""
     known = [value for value in values if value is not None]
     if not known:
         return "?"
-    return f"{sum(known) / unit:,.{digits}f}" + ("+" if len(known) < len(values) else "")
+    return f"{sum(known) / unit:,.2f}" + ("+" if len(known) < len(values) else "")
 
 
 def _planned(
