@@ -34,14 +34,14 @@ check: .venv/ready
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,parse]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,parse,pipeline]'
 	touch $@
 
 # Resolve the ranges of pyproject.toml anew; commit the result.
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,look,parse]'
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,look,parse,pipeline]'
 	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
 	rm -rf .venv-lock
 

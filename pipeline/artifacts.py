@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import mean
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-import pandas as pd
 from pydantic import BaseModel, Field, model_validator
 
 from espalier.corpora.readers import READERS
@@ -22,6 +21,9 @@ from espalier.tasks.task import Ready
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params import Corpus, Params, read_yaml
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The columns that identify a segment, in the outputs and in the statistics of every run.
 SEGMENT_COLUMNS = ("id", "cluster", "seed", "sample")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -18,11 +19,11 @@ from espalier.inference.writer import MAX_TEXTS, InferenceWarning
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.terminal import printable, printable_line
 from pipeline import layout, streams
+from pipeline.streams import QUIET
 
 app = typer.Typer(
     help="Train and use text generators that follow a given structure. Stages run in the current folder's profile.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -65,8 +66,8 @@ STAGES = {
 }
 #: The other commands.
 OTHERS = {
-    "adopt", "chat", "compose", "generate", "granularity", "judge", "pages", "paraphrase", "polish", "rehearse",
-    "reply", "repro", "site", "verify",
+    "adopt", "chat", "compose", "export", "generate", "granularity", "judge", "list", "pages", "paraphrase", "plan",
+    "polish", "rehearse", "reply", "repro", "site", "verify",
 }  # fmt: skip
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
@@ -119,6 +120,35 @@ MinWordsOption = Annotated[
     int, typer.Option(help="The smallest number of words of a reply. Without it most replies are very short.")
 ]
 ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Print the tree of each reply below it.")]
+
+
+def _be_quiet(value: bool) -> bool:
+    if value:
+        warnings.simplefilter("ignore", InferenceWarning)
+        os.environ[QUIET] = "1"
+    return value
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from espalier import __version__
+
+        print(f"espalier {__version__}")
+        raise typer.Exit
+
+
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_be_quiet, help="Print no notes and no progress; errors stay.")
+]
+
+
+@app.callback()
+def _espalier(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Train and use text generators that follow a given structure. Stages run in the current folder's profile."""
 
 
 def _stage(name: str, kind: str, text: str) -> None:
@@ -192,6 +222,7 @@ def generate(
     top_k: TopKOption = 32,
     temperature: TemperatureOption = 1.0,
     beam: BeamOption = 0,
+    quiet: QuietOption = False,
 ) -> None:
     """Write verse in a given format.
 
@@ -230,6 +261,7 @@ def polish(
     top_k: TopKOption = 32,
     temperature: TemperatureOption = 1.0,
     beam: BeamOption = 0,
+    quiet: QuietOption = False,
 ) -> None:
     """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
     given = None if template is None else (template, rhyme, tune, "", None, tones, acrostic)
@@ -270,6 +302,7 @@ def paraphrase(
         bool, typer.Option("--show-tree", help="Print the tree that guided each text below it.")
     ] = False,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Paraphrase a sentence along a syntactic template, which is first expanded to a whole tree.
 
@@ -300,6 +333,7 @@ def granularity(
     beam: Annotated[int, typer.Option(help=f"The number of beams of the paraphrase, at most {MAX_BEAM:,}.")] = 8,
     file: FileOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Print the granularity of each piece of a sentence and of its paraphrase by layer: 0 template, 1 detail.
 
@@ -374,6 +408,7 @@ def reply(
     ] = None,
     show_tree: ShownTreeOption = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each reply.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Reply to a post. The best replies of the search come first. The search is deterministic."""
     from espalier.inference.requests import Post
@@ -394,6 +429,7 @@ def chat(
     local: LocalOption = None,
     min_words: MinWordsOption = 1,
     show_tree: ShownTreeOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Reply to posts from standard input, one a line. The model reads one post at a time and no history."""
     from pipeline.commands.reply import Options
@@ -401,6 +437,22 @@ def chat(
 
     _enter(profile.value if profile else "nursery")
     converse(Options(model, language.value, n, beam, local, min_words, show_tree))
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[str, typer.Argument(help="models, runs, tunes, templates or sources.")],
+    profile: ProfileOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line.")] = False,
+) -> None:
+    """List what can be named: models, runs, tunes, templates or sources.
+
+    Without a terminal the columns are separated by tabs and have no header. A * marks a default.
+    """
+    from pipeline.commands.list_entries import list_entries
+
+    _enter(profile.value if profile else None)
+    list_entries(kind, json=json)
 
 
 @app.command()
@@ -463,6 +515,41 @@ def adopt(
     came = folder.resolve()  # a path in this folder
     _enter(profile.value if profile else None)
     run(key, came)
+
+
+@app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="The key of a trained model.")],
+    out: Annotated[Path, typer.Argument(help="A new folder.")],
+    profile: ProfileOption = None,
+    no_card: Annotated[
+        bool, typer.Option("--no-card", help="Write no card; without it the model needs metrics.")
+    ] = False,
+) -> None:
+    """Copy a model, its parser and its expander into one folder, with a card (README.md).
+
+    `espalier.load(folder)` reads it where this project is not.
+    """
+    from pipeline.commands.export import export as run
+
+    folder = out.resolve()  # a path in this folder
+    _enter(profile.value if profile else None)
+    run(model, folder, card=not no_card)
+
+
+@app.command()
+def plan(
+    profile: Annotated[Profile, typer.Argument(help="The profile.")],
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="The names of stages; default: all.", show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what `espalier repro` would run, before anything starts: stages, hours, disk, sources and their licences."""
+    from pipeline.commands.plan import plan as run
+
+    _enter(profile.value)
+    run(targets or [], json=json)
 
 
 @app.command()
@@ -540,6 +627,8 @@ def _run(arguments: list[str]) -> None:
         except UnicodeEncodeError as error:
             raise ConfigError("not UTF-8", where=f"argument {argument}") from error
     command = typer.main.get_command(app)
+    if "_ESPALIER_COMPLETE" in os.environ:  # a shell asks for completions
+        command.main(prog_name="espalier")
     with suppress(typer.Exit), command.make_context("espalier", arguments) as context:
         command.invoke(context)
 
@@ -566,7 +655,7 @@ def _failure(error: BaseException) -> str | None:
     """What a user is told of an error; None for one that is no user's."""
     match error:
         case EspalierError():
-            return str(error)
+            return streams.told(error)
         case UsageError():
             what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
             return f"{what}; see {' '.join(filter(None, ('espalier', _command(), '--help')))}"
@@ -588,6 +677,7 @@ def main() -> NoReturn:
     more, and beside another busy process several threads wait for each other.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are imported
+    gc.set_threshold(100_000)  # imports make many objects and little garbage: a sixth of the start-up
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
     failure = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextCol
 from rich.text import Text
 
 from espalier.io.terminal import printable
+from pipeline.streams import QUIET
 
 T = TypeVar("T")
 
@@ -24,7 +26,7 @@ class _PrintableColumn(TextColumn):
 
 
 def progress_bar() -> Progress:
-    """A progress bar on standard error; silent where that is no terminal."""
+    """A progress bar on standard error; silent where that is no terminal, or nothing but results is wanted."""
     console = Console(stderr=True)
     columns = (
         _PrintableColumn("{task.description}"),
@@ -33,7 +35,9 @@ def progress_bar() -> Progress:
         _PrintableColumn("{task.fields[note]}"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    return Progress(
+        *columns, console=console, disable=not console.is_terminal or bool(os.environ.get(QUIET)), transient=True
+    )
 
 
 def followed(items: Iterable[T], total: int, what: str) -> Iterator[T]:

@@ -7,7 +7,18 @@ import os
 import select
 import sys
 
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, EspalierError
+
+#: The variable that is set where notes and progress are not wanted.
+QUIET = "ESPALIER_QUIET"
+#: What `espalier list` lists, in the singular.
+LISTED = ("model", "run", "tune", "template", "source")
+
+
+def told(error: EspalierError) -> str:
+    """The line of an error; after an unknown name, the command that lists the names."""
+    kind = next((each for each in LISTED if error.what.startswith(f"unknown {each} '")), None)
+    return f"{error}; see espalier list {kind}s" if kind else str(error)
 
 
 def open_streams() -> None:

@@ -60,7 +60,7 @@ def open_system(
     key = find_model(params, method, language, model, "--model")
     settings = params.datasets.every[params.models[key].dataset].settings
     parser = find_parser(params, _corpus(params, key)) if SERVICES[method].parses(settings) else None
-    guided = expands and reads_trees(_reads(params.models[key])[1].view)
+    guided = expands and reads_trees(reads_of(params.models[key])[1].view)
     second = find_model(params, "expand", language, expander, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
@@ -87,7 +87,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         fitting = [
             key
             for key, model in params.models.items()
-            if SERVICES[method].fits(*_reads(model)) and params.corpora[_corpus(params, key)].language == language
+            if SERVICES[method].fits(*reads_of(model)) and params.corpora[_corpus(params, key)].language == language
         ]
         if len(fitting) == 1:
             return fitting[0]
@@ -98,7 +98,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         )
     model = entry("model", params.models, given)
     try:
-        service(method, given, *_reads(model))
+        service(method, given, *reads_of(model))
     except ConfigError as error:
         raise ConfigError(error.what, where=option) from error
     writes = params.corpora[_corpus(params, given)].language
@@ -154,7 +154,7 @@ def _corpus(params: Params, key: str) -> str:
     return params.datasets.every[params.models[key].dataset].corpus
 
 
-def _reads(model: Model) -> tuple[str, Any]:
-    """The encoding and the settings of an entry."""
+def reads_of(model: Model) -> tuple[str, Any]:
+    """The encoding that a model reads, and its checked settings."""
     kind = architecture(model.arch)
     return kind.encoding, kind.config.model_validate(model.network)

@@ -16,7 +16,7 @@ from pathlib import Path
 import yaml
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.io.files import atomic_file
+from espalier.io.files import atomic_file, write_json
 from espalier.nursery.synthetic_sources import write_synthetic
 from pipeline import layout
 from pipeline.layout import NONE, PROFILES, ROOT
@@ -137,7 +137,10 @@ def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | No
             outcomes.append(outcome)
             say(f"[{number}/{len(rest)}] {_line(outcome)}")
         made = {outcome.stage: outcome for outcome in outcomes if outcome.failure is None or outcome.fits}
-        _print_table(profile, list(estimates(params, rehearsal.folder, made)), made, rehearsal)
+        rows = list(estimates(params, rehearsal.folder, made))
+        hours = {"@".join(row.stage): row.hours for row in rows if row.hours is not None}
+        write_json(PROFILES[profile] / layout.scratch("rehearsal.json"), hours)  # espalier plan reads it
+        _print_table(profile, rows, made, rehearsal)
     _fail_if_any(profile, outcomes)
 
 

@@ -45,7 +45,7 @@ def repro(targets: list[str], jobs: int) -> None:
         ArtifactError: a stage failed. Stages that were running are finished, no other is started.
     """
     started = time.monotonic()
-    graph = _out_of_date(targets)
+    graph = out_of_date(targets)
     failed = []
     with progress_bar() as bar:
         task = bar.add_task("stages", total=len(graph), note="")
@@ -59,7 +59,7 @@ def repro(targets: list[str], jobs: int) -> None:
     say(f"{len(graph)} stages in {time.monotonic() - started:.0f} s" if graph else "Data and pipelines are up to date.")
 
 
-def _out_of_date(targets: list[str]) -> dict[str, set[str]]:
+def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     """The stages to run, each with those of them that it depends on.
 
     A stage is among them if it has changed or depends on one that has; DVC skips it later if its dependencies turn out

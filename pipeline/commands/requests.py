@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
@@ -15,7 +15,8 @@ from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request, Result,
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_file
 from espalier.io.terminal import json_line, printable, printable_line
-from pipeline.progress import say
+from pipeline.progress import progress_bar, say
+from pipeline.streams import told
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -26,6 +27,22 @@ MAX_CHARACTERS = 16_000_000
 DRAWN: Final = 10
 #: The columns of a line that no terminal shows.
 WIDTH: Final = 100
+
+
+class Place(str):
+    """Where a request stands in a file, as errors call it.
+
+    Attributes:
+        line: counted from 1.
+    """
+
+    line: int
+
+    def __new__(cls, text: str, line: int) -> Place:
+        """The text with its line."""
+        place = super().__new__(cls, text)
+        place.line = line
+        return place
 
 
 def read_requests(
@@ -52,7 +69,7 @@ def read_requests(
     name = str(file) if read else "standard input"
     text = _text(name, Path(name) if read else None)
     numbered = enumerate(io.StringIO(text), start=1)
-    filled = ((f"{name}, row {row}", line) for row, line in numbered if line.strip())
+    filled = ((Place(f"{name}, row {row}", row), line) for row, line in numbered if line.strip())
     lines = list(islice(filled, MAX_TEXTS + 1))
     if not lines:
         raise DataError("no requests", file=name, remedy=example)
@@ -139,7 +156,7 @@ def answer(
 
     Args:
         show: a result for people; a `Text`, which is printable, has colours in a terminal.
-        as_json: print one object for each result instead.
+        as_json: print one object for each result instead, with the `line` of a request that a file holds.
         then: called with each result after it was printed.
 
     Returns:
@@ -147,9 +164,14 @@ def answer(
     """
     jobs, errors = parted(writer.read(requests))
     for error in errors:
-        say(f"espalier: {printable_line(error)}")
-    for request, result in writer.write(jobs):
-        _print(json_line(_object(result) | writer.names) if as_json else show(request, result))
+        say(f"espalier: {printable_line(told(error))}")
+    for request, result in _followed(writer.write(jobs), len(jobs)):
+        if as_json:
+            place = getattr(request, "name", None)
+            line = {"line": place.line} if isinstance(place, Place) else {}
+            _print(json_line(_object(result) | writer.names | line))
+        else:
+            _print(show(request, result))
         then(result)
     return len(errors)
 
@@ -162,6 +184,22 @@ def _print(shown: str | Text) -> None:
 
         Console().print(shown, soft_wrap=True)
         sys.stdout.flush()
+
+
+def _followed(results: Iterable[tuple[Request, Result]], total: int) -> Iterator[tuple[Request, Result]]:
+    """The results of so many requests, with a progress bar if they are several and do not go to a terminal."""
+    if total < 2 or sys.stdout.isatty():
+        yield from results
+        return
+    last: object = None
+    with progress_bar() as bar:
+        task = bar.add_task("requests", total=total, note="")
+        for request, result in results:
+            if last is not None and request is not last:
+                bar.advance(task)
+            last = request
+            yield request, result
+        bar.advance(task)
 
 
 def answer_all(

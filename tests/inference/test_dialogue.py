@@ -181,3 +181,11 @@ def test_the_fewest_parts_are_found_where_the_longest_first_lead_astray() -> Non
 def test_parts_spell_the_word_and_are_known(words: set[str], word: str) -> None:
     parts = known_parts(word, WordVocabulary(tuple(sorted(words)), "zh"))
     assert "".join(parts) == word and (parts == [word] or {*parts} <= words)
+
+
+def test_a_note_names_the_words_that_the_model_does_not_know(models: Path) -> None:
+    system = espalier.load(models / "tree", parser=Words(), device="cpu")
+    with pytest.warns(InferenceWarning) as noted:
+        system.reply(["我你龘鱼。"])
+    [said] = [str(note.message) for note in noted if "does not know" in str(note.message)]
+    assert said == "posts[0]: model tree does not know 龘 鱼, and reads it as unknown"

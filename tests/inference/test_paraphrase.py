@@ -74,6 +74,15 @@ def test_the_text_is_the_best_of_the_task_s_search_under_the_expanded_tree(write
     assert found.score == pytest.approx(best.log_probability, abs=1e-4)
 
 
+def test_an_expansion_gives_its_best_trees_the_most_probable_first(expander: System) -> None:
+    found = expander.expand([COOK], templates=[BARE], beam=4, n=3)
+    assert found[:1] == expander.expand([COOK], templates=[BARE], beam=4)
+    assert len({each.tree for each in found}) == 3
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    with pytest.raises(ConfigError, match="n: 5 texts of 4 beams"):
+        expander.expand([COOK], beam=4, n=5)
+
+
 def test_a_request_s_own_template_comes_before_the_shared_ones(writer: System) -> None:
     found = writer.paraphrase([PairRequest(COOK, TEMPLATES[1]), SLEEP], templates=[BARE])
     assert [each.template for each in found] == [TEMPLATES[1], BARE]

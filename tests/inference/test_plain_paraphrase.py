@@ -149,3 +149,9 @@ def test_the_decoder_s_granularity_is_that_of_its_steps(plain: System) -> None:
         for piece in found.text_pieces:
             _, state = plain.model.step(torch.tensor([ids[piece]]), state)
     assert state.past[1].granularity[0].tolist() == pytest.approx(found.decoder[2], abs=1e-5)
+
+
+def test_a_note_names_the_words_that_the_model_does_not_know(models: Path) -> None:
+    system = espalier.load(models / "plain", device="cpu")
+    with pytest.warns(InferenceWarning, match=r"^texts\[0\]: model plain does not know eжe 龘, and reads it"):
+        system.paraphrase(["now i eжe 龘 sleep ."])

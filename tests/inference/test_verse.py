@@ -69,6 +69,18 @@ def test_a_search_finds_the_same_text_whatever_the_seed(verse: System) -> None:
     assert verse.generate(["3。"], beam=3, seed=1)[0].text == verse.generate(["3。"], beam=3, seed=2)[0].text
 
 
+def test_a_search_gives_its_best_texts_the_most_probable_first(verse: System) -> None:
+    found = verse.generate(["3。", "2。"], beam=4, n=3)
+    assert [(poem.format, poem.sample) for poem in found] == [
+        (each, rank) for each in ("3。", "2。") for rank in range(3)
+    ]
+    assert [poem.text for poem in found[::3]] == [poem.text for poem in verse.generate(["3。", "2。"], beam=4)]
+    records = [{"target": poem.text, "rhyme": poem.rhyme, "tune": "", "author": ""} for poem in found]
+    nats = [each.nll for each in verse.likelihood(records)]
+    assert nats[:3] == sorted(nats[:3]) and nats[3:] == sorted(nats[3:])
+    assert len({poem.text for poem in found}) == 6
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -82,7 +94,7 @@ def test_a_search_finds_the_same_text_whatever_the_seed(verse: System) -> None:
         ({"beam": 20_000}, "beam: 20000 is too large; at most 1,000"),
         ({"top_k": 10**12}, "top_k: 1000000000000 is too large; at most 1,000,000"),
         ({"n": 10_001}, "n: 10001 is too large; at most 10,000"),
-        ({"beam": 2, "n": 2}, "n: 2 texts of one search"),
+        ({"beam": 2, "n": 3}, "n: 3 texts of 2 beams; a beam of 3, or more"),
     ],
 )
 def test_an_option_that_cannot_be_is_one_line(verse: System, options: dict[str, Any], message: str) -> None:

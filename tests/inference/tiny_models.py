@@ -82,6 +82,13 @@ class Tagger:
         return Parse(tuple(words), tuple(tags))
 
 
+def load_words(model: str | Path | None = None) -> Words:
+    """A parser backend: `Words`. A model, if it needs one, is a file."""
+    if model is not None and not Path(model).is_file():
+        raise FileNotFoundError(model)
+    return Words()
+
+
 def build(folder: Path, arch: str, network: dict[str, Any], vocabulary: Any, *, seeds: Sequence[int] = (1,)) -> Path:
     """A model's folder without `system.json`."""
     kind = ARCHITECTURES[arch]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -83,6 +84,46 @@ def test_params_yaml_is_checked_without_torch() -> None:
 def test_what_a_command_can_be_asked_for_is_known_without_torch() -> None:
     modules = [f"espalier.inference.{name}" for name in ("system", "registry", "requests", "results", "folder")]
     imported([*modules, "pipeline.systems", "pipeline.commands.requests"], {"torch", "accelerate", "safetensors"})
+
+
+#: Of tables, scores, parsers and reports: half a second to two seconds each.
+SLOW = {"pandas", "pyarrow", "sacrebleu", "nltk", "scipy", "spacy", "benepar", "transformers", "ltp", "jieba", "dask",
+        "distributed", "matplotlib", "jinja2", "dvc", "accelerate", "requests"}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["generate", "paraphrase", "reply", "granularity"])
+def test_a_command_that_writes_loads_its_model_without_what_is_slow_to_import(command: str) -> None:
+    writers = [f"espalier.inference.{name}" for name in ("verse", "dialogue", "granularity", "expansion")]
+    imported([f"pipeline.commands.{command}", "pipeline.systems", "espalier.models.serialization", *writers], SLOW)
+
+
+def test_verse_is_written_without_what_is_slow_to_import(built: Path, run: Callable[..., Any]) -> None:
+    script = (
+        "import contextlib, sys; sys.path[:0] = ['.', 'src']; from pipeline.cli import main\n"
+        "sys.argv[1:] = ['generate', '--format', '5,5。', '--json']\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    answer = run(built, sys.executable, "-c", script)
+    poem, modules = answer.out.splitlines()
+    assert json.loads(poem)["model"] == "songnet"
+    assert not SLOW & set(modules.split())
+
+
+def test_the_readings_of_single_characters_need_no_phrases() -> None:
+    script = (
+        "import hashlib; from pypinyin import Style, pinyin; from pypinyin.constants import PHRASES_DICT, PINYIN_DICT\n"
+        "readings = [pinyin(chr(each), style=Style.FINALS_TONE3, strict=True) for each in sorted(PINYIN_DICT)[::20]]\n"
+        "print(bool(PHRASES_DICT), len(readings), hashlib.sha256(repr(readings).encode()).hexdigest())"
+    )
+
+    def answer(**more: str) -> list[str]:
+        done = subprocess.run([sys.executable, "-c", script], env=more, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    whole, bare = answer(), answer(PYPINYIN_NO_PHRASES="1")
+    assert (whole[0], bare[0]) == ("True", "False") and int(whole[1]) > 2000
+    assert whole[1:] == bare[1:]
 
 
 def test_the_scoring_stage_needs_neither_torch_nor_dvc_nor_the_command_line() -> None:

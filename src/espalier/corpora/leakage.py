@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from espalier.corpora.records import Record, Verse
 from espalier.text.language import Language, tokens_of
 from espalier.verse.text import pattern_of, units_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The rows of the first split are compared with those of the second.
 PAIRS = (("dev", "train"), ("test", "train"), ("test", "dev"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
-from typing import Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def optional() -> Any:
@@ -116,6 +117,8 @@ def table_of(rows: Iterable[Record | Quarantined], record_type: type[Record] | t
     values = [asdict(row) for row in rows]
     names = [item.name for item in fields(record_type)
              if not _is_optional(item) or any(value[item.name] for value in values)]  # fmt: skip
+    import pandas as pd
+
     return pd.DataFrame(values, columns=names).astype("str")
 
 

@@ -7,15 +7,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.corpora.leakage import format_key, letters_of
 from espalier.corpora.linked import linked
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Why a row is in no split.
 LEFT_OUT: Final = "format of dev or test"

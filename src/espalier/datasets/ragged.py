@@ -9,7 +9,6 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from espalier.io.tables import read_arrow, write_table
 
@@ -97,6 +96,8 @@ class RaggedSplit(Generic[V]):
 
 def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
     """Read the ids and list columns of a table that `write_ragged` wrote; no Python object is made per token."""
+    import pyarrow as pa
+
     table = read_arrow(path, ["id", *columns]).combine_chunks()
     ragged = {}
     for name in columns:
@@ -108,6 +109,8 @@ def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str
 
 def write_ragged(path: Path, ids: Sequence[str], columns: Mapping[str, Ragged]) -> None:
     """Write the ids and one list column for each ragged array as Parquet."""
+    import pyarrow as pa
+
     lists = {
         name: pa.ListArray.from_arrays(pa.array(ragged.offsets, pa.int32()), pa.array(ragged.flat, pa.int32()))
         for name, ragged in columns.items()

@@ -24,7 +24,6 @@ from espalier.inference.writer import (
     attempt,
     batches,
     parted,
-    require_beams,
     require_draws,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
@@ -82,8 +81,6 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
 
     def __post_init__(self) -> None:
         require_draws(self)
-        if self.beam:
-            require_beams(self.n, self.beam)
 
     @property
     def names(self) -> dict[str, str | None]:

@@ -23,6 +23,7 @@ from espalier.inference.writer import (
     Writer,
     attempt,
     batches,
+    note_unknown,
     parted,
     require_range,
 )
@@ -167,6 +168,8 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
             few = shorten(" ".join(words), 40, placeholder=" ...")
             what = f"model {self.system.name} knows none of its words ({few})"
             raise DataError(what, file=post.name, remedy="word it otherwise")
+        unknown = [word for word in words if not is_mark(word) and vocabulary.id_of(word) == UNK]
+        note_unknown(unknown, self.system.name, post.name)
         return ReplyJob(post, tuple(words))
 
     # --- Writing -----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_i
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Expansion
 from espalier.inference.templates import given_words
-from espalier.inference.writer import InferenceWarning
+from espalier.inference.writer import InferenceWarning, require_beams
 from espalier.io.errors import ConfigError
 from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, search, tree_text
 
@@ -59,17 +59,30 @@ class Expander:
         except ConfigError as error:
             raise ConfigError(error.what, where=f"{where} {template}", remedy="give a smaller template") from error
 
-    def best(self, jobs: Sequence[Guided]) -> list[tuple[str, float]]:
-        """For each job the best tree that keeps its template, and its log-probability."""
+    def best(self, jobs: Sequence[Guided], n: int = 1) -> list[list[tuple[str, float]]]:
+        """For each job the `n` best trees that keep its template, each with its log-probability."""
         data = encoded([job.source for job, _ in jobs], self.system, self.max_length)
         batch = data.with_trees(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
         rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view)
         vocabulary = self.system.vocabulary
-        return [(tree_text(row[0].tokens, self.view, vocabulary), row[0].log_probability) for row in rows]
+        return [
+            [(tree_text(one.tokens, self.view, vocabulary), one.log_probability) for one in row[:n]] for row in rows
+        ]
 
 
+@dataclass(frozen=True)
 class ExpansionWriter(PairWriter[Expansion]):
-    """Expands templates to whole trees that fit a text."""
+    """Expands templates to whole trees that fit a text.
+
+    Attributes:
+        n: trees for each template, the best of the search; fewer where it finds fewer.
+    """
+
+    n: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_beams(self.n, self.beam)
 
     @cached_property
     def expander(self) -> Expander:
@@ -85,7 +98,8 @@ class ExpansionWriter(PairWriter[Expansion]):
             )
 
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Expansion]]:
-        """The best tree for each text under each of its templates."""
+        """The `n` best trees for each text under each of its templates."""
         for part in self.guided(jobs):
-            for (job, template), (tree, score) in zip(part, self.expander.best(part), strict=True):
-                yield job.request, Expansion(tree, job.request.text, template, score)
+            for (job, template), found in zip(part, self.expander.best(part, self.n), strict=True):
+                for tree, score in found:
+                    yield job.request, Expansion(tree, job.request.text, template, score)

@@ -15,6 +15,9 @@ from typing import Any
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 
+#: The file that says what a model works with.
+SYSTEM = "system.json"
+
 
 @dataclass(frozen=True)
 class Description:
@@ -50,7 +53,7 @@ def save_system(
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
     named = {name: None if path is None else path.as_posix() for name, path in relative.items()}
-    write_json(folder / "system.json", {"settings": dict(settings), **named})
+    write_json(folder / SYSTEM, {"settings": dict(settings), **named})
     if templates:
         write_json(folder / "templates.json", list(templates))
 
@@ -61,7 +64,7 @@ def read_system(folder: Path) -> Description:
     Raises:
         ArtifactError: `system.json` is missing, or one of the files is not what it should be.
     """
-    file = folder / "system.json"
+    file = folder / SYSTEM
     value = read_json(file)
     try:
         parser, expander = (_folder(folder, value[name]) for name in ("parser", "expander"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.corpora.records import Record
 from espalier.datasets.batching import length_batches
+from espalier.datasets.encoding import Split
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.results import Likelihood
 from espalier.io.errors import ConfigError, DataError, EspalierError
@@ -33,17 +34,7 @@ def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -
 
     if not records:
         return []
-    kind, task = ENCODINGS[system.encoding], _task(system)
-    rows = [_record(kind.record, value, f"records[{place}]", system) for place, value in enumerate(records)]
-    try:
-        encoded = kind.encode(_parsed(rows, system), system.vocabulary, system.settings)
-    except ValueError as error:  # such as rhyme letters that are too few
-        raise DataError(f"a record that does not fit its own fields ({error})", file="records") from error
-    for row in encoded.quarantined:
-        raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
-    data = encoded.split
-    if (longest := data.longest(system.view)) > system.positions:
-        raise DataError(f"a row of {longest} ids", file="records", remedy=f"at most {system.positions}")
+    task, data = _task(system), encoded(system, records)
     measured: dict[int, Likelihood] = {}
     with torch.inference_mode():
         for part in length_batches(data.sizes(system.view), budget=TOKENS):
@@ -53,7 +44,26 @@ def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -
             for index, place in enumerate(part.tolist()):
                 counts = {name: column[index] for name, column in values.items() if name not in ("nll", "tokens")}
                 measured[place] = Likelihood(values["nll"][index], tokens[index], counts)
-    return [measured[place] for place in range(len(rows))]
+    return [measured[place] for place in range(len(records))]
+
+
+def encoded(system: System, records: Sequence[Record | Mapping[str, str]]) -> Split:
+    """Records as the model reads them.
+
+    Raises:
+        DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
+    """
+    kind = ENCODINGS[system.encoding]
+    rows = [_record(kind.record, value, f"records[{place}]", system) for place, value in enumerate(records)]
+    try:
+        found = kind.encode(_parsed(rows, system), system.vocabulary, system.settings)
+    except ValueError as error:  # such as rhyme letters that are too few
+        raise DataError(f"a record that does not fit its own fields ({error})", file="records") from error
+    for row in found.quarantined:
+        raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
+    if (longest := found.split.longest(system.view)) > system.positions:
+        raise DataError(f"a row of {longest} ids", file="records", remedy=f"at most {system.positions}")
+    return found.split
 
 
 def _task(system: System) -> Task:

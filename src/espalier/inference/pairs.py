@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from espalier.corpora.records import Pair
 from espalier.datasets.registry import encoding
+from espalier.datasets.vocabulary import UNK
 from espalier.decoding.bounds import MAX_BEAM
 from espalier.inference.registry import reads_trees
 from espalier.inference.requests import PairRequest
@@ -21,6 +22,7 @@ from espalier.inference.writer import (
     argument,
     attempt,
     batches,
+    note_unknown,
     parted,
     require_range,
 )
@@ -177,7 +179,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
             source=request.text, source_words=words, source_tree=nodes,
             target=request.text, target_words=words, target_tree=nodes,
         )  # fmt: skip
-        encoded([source], self.system, self.max_length)
+        note_unknown_words(source, encoded([source], self.system, self.max_length), self.system)
         return PairJob(request, source, templates)
 
     def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
@@ -216,6 +218,16 @@ def max_ids(system: System, length: int) -> int:
 def cuts(system: System) -> bool:
     """Whether texts are cut after the word pieces that the model was trained on at most."""
     return bool(system.settings.cut)
+
+
+def note_unknown_words(pair: Pair, data: PairData, system: System) -> None:
+    """Warn of the words of an encoded text with characters that the model does not know."""
+    if UNK not in data.columns["source"].flat:
+        return
+    words = (pair.source_words or pair.source).split()
+    pieces = system.vocabulary.encode_texts([system.vocabulary.text_of([word]) for word in words])
+    unknown = [word for word, ids in zip(words, pieces, strict=True) if UNK in ids]
+    note_unknown(unknown, system.name, pair.id)
 
 
 def encoded(sources: Sequence[Pair], system: System, length: int, *, warn: bool = False) -> PairData:

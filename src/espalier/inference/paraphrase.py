@@ -128,7 +128,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best texts for each text under each of its templates."""
         for part in self.guided(jobs):
-            trees = [tree for tree, _ in self.expander.best(part)] if self.expander else [tree for _, tree in part]
+            trees = [row[0][0] for row in self.expander.best(part)] if self.expander else [tree for _, tree in part]
             yield from self._written(part, trees)
 
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from espalier.corpora.records import Pair
 from espalier.decoding.bounds import MAX_BEAM
-from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, require_readable
+from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, note_unknown_words, require_readable
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
@@ -122,7 +122,7 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
             id=request.name, origin="given", language=system.language,
             source=request.text, source_words=found, target=request.text, target_words=found,
         )  # fmt: skip
-        encoded([made], system, length, warn=True)
+        note_unknown_words(made, encoded([made], system, length, warn=True), system)
         return made
 
     return attempt(rows, pair)

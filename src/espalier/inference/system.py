@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import torch
 
     from espalier.corpora.records import Record
+    from espalier.datasets.encoding import Split
     from espalier.inference.folder import Description
     from espalier.inference.requests import PairRequest, Post, TemplateRequest, VerseRequest
     from espalier.inference.results import Composition, Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
@@ -150,6 +151,19 @@ class System:
         from espalier.inference.likelihood import likelihoods
 
         return likelihoods(self, records)
+
+    def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split:
+        """Records as ids; `system.encode(records).batch(np.arange(len(records)), system.view)` is a batch of the model.
+
+        Args:
+            records: as in `likelihood`.
+
+        Raises:
+            DataError: a record lacks a field, or does not fit the encoding.
+        """
+        from espalier.inference.likelihood import encoded
+
+        return encoded(self, records)
 
     def answer(self, method: str, inputs: Sequence[Any], **options: Any) -> list[Any]:
         """The results of any service of `SERVICES`.

@@ -60,7 +60,7 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
     """Fills formats.
 
     Attributes:
-        n: texts for each format.
+        n: texts for each format; of a search the best ones, fewer where it finds fewer.
         seed: equal seeds write equal texts; each format and each of its texts draws its own chances.
         free: predict separators and marks too, instead of copying them.
         top_k: draw from the k most probable words.
@@ -88,8 +88,6 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
 
     def __post_init__(self) -> None:
         require_draws(self)
-        if self.beam and self.n > 1:
-            raise ArgumentError(f"{self.n} texts of one search", where="n", remedy="a search finds the best one alone")
         if self.free and (self.tone or self.book != "mandarin"):
             raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
         if self.book not in get_args(Book):
@@ -201,17 +199,22 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
-        draws = [(place, sample) for place in range(len(jobs)) for sample in range(self.n)]
+        samples = 1 if self.beam else self.n
+        draws = [(place, sample) for place in range(len(jobs)) for sample in range(samples)]
         for part in batches(draws, task.prefixes(decoder)):
             batch = data.batch(np.array([place for place, _ in part]), system.view).to(system.device)
             seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
             rows = task.generate(system.model, batch, decoder, seeds, self.books)
             for (place, sample), hypotheses in zip(part, rows, strict=True):
-                job, ids = jobs[place], hypotheses[0].tokens if hypotheses else []
-                text = text_of(ids, system.vocabulary, None if self.free else job.format)
-                request = job.request
-                tune_, tones = request.tune or "", job.format.tones
-                yield request, Poem(text, formats[place], job.format.rhyme, tune_, self.seed, sample, tones)
+                best = hypotheses[: self.n] if self.beam else hypotheses[:1]
+                for rank, ids in enumerate([row.tokens for row in best] or [[]]):
+                    yield jobs[place].request, self._poem(jobs[place], ids, sample + rank)
+
+    def _poem(self, job: VerseJob, ids: Sequence[int], sample: int) -> Poem:
+        text = text_of(ids, self.system.vocabulary, None if self.free else job.format)
+        return Poem(
+            text, str(job.format), job.format.rhyme, job.request.tune or "", self.seed, sample, job.format.tones
+        )
 
 
 def _literals(format_: Format) -> list[str]:

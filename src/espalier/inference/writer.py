@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -108,6 +109,17 @@ def batches(jobs: Sequence[T], prefixes: int) -> Iterator[Sequence[T]]:
         yield jobs[start : start + size]
 
 
+def note_unknown(words: Iterable[str], model: str, name: str) -> None:
+    """Warn of words that a model does not know, if there are any.
+
+    Args:
+        name: of the input.
+    """
+    if unknown := " ".join(dict.fromkeys(words)):
+        what = f"{name}: model {model} does not know {unknown}, and reads it as unknown"
+        warnings.warn(what, InferenceWarning, stacklevel=2)
+
+
 def require_range(name: str, value: float | None, minimum: float, maximum: float | None = None) -> None:
     """Raise an ArgumentError unless `minimum` <= value <= `maximum`; None is not checked."""
     if value is None:
@@ -119,13 +131,15 @@ def require_range(name: str, value: float | None, minimum: float, maximum: float
 
 
 def require_draws(options: Any) -> None:
-    """Raise an ArgumentError unless `n`, `top_k`, `temperature` and `beam`, 0 for drawing, can be."""
+    """Raise an ArgumentError unless `n`, `top_k`, `temperature` and `beam` can be; `beam` is 0 for draws."""
     require_range("n", options.n, 1, MAX_TEXTS)
     require_range("top_k", options.top_k, 1, MAX_TOP_K)
     require_range("beam", options.beam, 0, MAX_BEAM)
     if not 0 < options.temperature <= MAX_TEMPERATURE:
         remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
         raise ArgumentError(f"{options.temperature} is no temperature", where="temperature", remedy=remedy)
+    if options.beam:
+        require_beams(options.n, options.beam)
 
 
 def require_beams(n: int, beam: int) -> None:

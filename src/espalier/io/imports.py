@@ -1,4 +1,4 @@
-"""Imports of libraries without the optional packages that they load and that are not used here."""
+"""Imports of optional packages, and of libraries without the optional packages that they load needlessly."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+
+from espalier.io.errors import ConfigError
+
+
+@contextmanager
+def of_extra(extra: str) -> Iterator[None]:
+    """For imports of packages that are installed with an extra of this project.
+
+    Raises:
+        ConfigError: one is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        what = f"the package {(error.name or '?').partition('.')[0]} is not installed"
+        raise ConfigError(what, remedy=f"install espalier[{extra}]") from error
 
 
 @contextmanager

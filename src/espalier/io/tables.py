@@ -10,14 +10,16 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
 from espalier.io.hashing import file_sha256
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 #: The key of the schema that says where the digest is, and the digest's first bytes.
 DIGEST, MARK = "espalier.digest", b"sha256::"
@@ -27,6 +29,9 @@ _SEAL, _END, _BLOCK = len(MARK) + 32, 8, 1 << 20
 
 def write_table(path: Path, rows: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None) -> None:
     """Write `rows` atomically. `metadata` is stored in the schema and can be read without the rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     extra = {key.encode(): value.encode() for key, value in {**(metadata or {}), DIGEST: "before the footer"}.items()}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **extra})
@@ -66,6 +71,8 @@ def table_sha256(path: Path) -> str:
 
 
 def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = ()) -> pa.Table:
+    import pyarrow as pa
+
     try:
         table = _opened(path).read()
     except (pa.ArrowException, OSError) as error:
@@ -80,6 +87,9 @@ def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = (
 
 def _opened(path: Path) -> pq.ParquetFile:
     """The file, once its bytes are those that were written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     damaged = _damaged(path, "damaged: its bytes are not those that were written")
     try:
         digest, expected = _digests(path)

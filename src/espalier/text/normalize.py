@@ -6,6 +6,8 @@ import unicodedata
 from functools import cache
 from typing import Any, Literal
 
+from espalier.io.imports import of_extra
+
 #: ASCII punctuation and the characters that `ascii_punctuation` replaces by it.
 ASCII = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u00b4",  # single quotes, the apostrophe, the prime, the acute accent
@@ -49,6 +51,7 @@ def simplified(text: str, standard: Literal["t2s", "tw2s"] = "t2s") -> str:
 
 @cache
 def _converter(standard: str) -> Any:
-    from opencc import OpenCC
+    with of_extra("parse"):
+        from opencc import OpenCC
 
     return OpenCC(standard)

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
+from espalier.io.imports import of_extra
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused, Sentence
 
@@ -68,7 +69,8 @@ def _tokenizer() -> Any:
     jieba's own start reads a cache from the machine's temporary folder, whatever version or program has left it there,
     and tells of it on standard error; this one reads and writes nothing there, so processes cannot meet.
     """
-    import jieba
+    with of_extra("parse"):
+        import jieba
 
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())

@@ -6,6 +6,7 @@ To add a backend: `BACKENDS["mine"] = Backend("my.module:load")`. Its module is 
 from __future__ import annotations
 
 import pkgutil
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
+from espalier.io.imports import of_extra
 from espalier.io.registry import entry
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser
@@ -52,11 +54,13 @@ class Backend:
         """A loaded parser.
 
         Raises:
-            ConfigError: the model cannot be loaded, or there is no such option; `where` says for which backend.
+            ConfigError: its library is not installed, the model cannot be loaded, or there is no such option; `where`
+                says for which backend.
         """
-        load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
         try:
-            return load(model or "", **options) if self.needs_model else load(**options)
+            with of_extra("parse"):
+                load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
+                return load(model or "", **options) if self.needs_model else load(**options)
         except TypeError as error:
             if "argument" not in str(error):
                 raise
@@ -144,6 +148,19 @@ def load_parser(folder: Path) -> Parser:
     """
     value = read_json(folder / "parser.json", _Description)
     return open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
+
+
+def export_parser(folder: Path, out: Path) -> None:
+    """Copy a parser's folder, with the model that its `parser.json` names by a path; one off the shelf stays a name.
+
+    Raises:
+        ArtifactError: the folder is none of a parser.
+    """
+    value = read_json(folder / "parser.json", _Description)
+    shutil.copytree(folder, out, copy_function=shutil.copyfile)
+    if value["model"] is not None and (model := Path(value["model"])).exists():
+        (shutil.copytree if model.is_dir() else shutil.copyfile)(model, out / MODEL)
+        write_json(out / "parser.json", {**value, "model": None})
 
 
 def parser_signature(folder: Path) -> str:

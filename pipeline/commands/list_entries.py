@@ -1,0 +1,148 @@
+"""list: the models, runs, tunes, templates and sources that can be named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from espalier.inference.registry import SERVICES
+from espalier.io.errors import ConfigError
+from espalier.io.terminal import json_line, printable
+from espalier.verse.tunes import tunes
+from pipeline import layout
+from pipeline.params import Params, load_catalogue, load_params
+from pipeline.systems import default_for, find_model, reads_of
+
+#: A row: the content of a column by its name.
+Row = dict[str, Any]
+
+
+def list_entries(kind: str, *, json: bool) -> None:
+    """Print a table of the present profile: aligned on a terminal, else with tabs and without a header.
+
+    Args:
+        kind: a key of `KINDS`.
+        json: print one object for each row instead.
+
+    Raises:
+        ConfigError: there is no such kind, or templates are asked for and no model is trained.
+    """
+    if kind not in KINDS:
+        raise ConfigError.unknown("list", kind, KINDS, where="list")
+    rows = [*KINDS[kind](load_params())]
+    if json:
+        for row in rows:
+            print(json_line(row))
+    elif sys.stdout.isatty():
+        print(printable(_aligned(rows)))
+    else:
+        for row in rows:
+            print(printable("\t".join(_cells(row).values())))
+
+
+def _models(params: Params) -> Iterator[Row]:
+    """What each model can be asked to do; * marks what it does by default."""
+    for key, model in params.models.items():
+        corpus = params.datasets.every[model.dataset].corpus
+        language = params.corpora[corpus].language
+        reads = reads_of(model)
+        own = [name for name, service in SERVICES.items() if service.fits(*reads)]
+        yield {
+            "model": key,
+            "title": model.title,
+            "language": language,
+            "corpus": corpus,
+            "serves": [f"{name}*" if default_for(params, name, language) == key else name for name in own],
+            "trained": layout.model(key).is_dir(),
+        }
+
+
+def _runs(params: Params) -> Iterator[Row]:
+    for key, run in params.runs.items():
+        yield {
+            "run": key,
+            "title": run.title or params.models[run.model].title,
+            "paper": run.paper,
+            "model": run.model,
+            "dataset": run.dataset,
+            "split": run.split,
+            "scored": layout.details(run.paper, key).is_file(),
+        }
+
+
+def _tunes(params: Params) -> Iterator[Row]:
+    """The tunes of the catalogue; with --tone or a --book those of the Qinding cipu can be named too."""
+    for name, tune in tunes().items():
+        yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
+
+
+def _templates(params: Params) -> Iterator[Row]:
+    """Those of the default model of English paraphrases, the most frequent first.
+
+    Raises:
+        ConfigError: it is not trained, or there is none.
+    """
+    from espalier.io.files import read_json
+    from pipeline.systems import require_folder
+
+    key = find_model(params, "paraphrase", "en", None, "list templates")
+    require_folder(params, layout.model(key), f"model {key} is not trained", f"train@{key}")
+    file = layout.model(key) / "templates.json"
+    for row in read_json(file, list[Mapping[str, Any]]) if file.exists() else ():
+        yield {"template": row["template"], "count": row["count"]}
+
+
+def _sources(params: Params) -> Iterator[Row]:
+    catalogue = load_catalogue(params) if params.sources.published else {}
+    for key, source in params.sources.every.items():
+        known = catalogue.get(key)
+        sizes = () if known is None else [known.git] if known.git else known.files
+        yield {
+            "source": key,
+            "shelf": source.shelf,
+            "MB": round(sum(each.bytes for each in sizes if each) / 1e6, 1) if known else None,
+            "here": (layout.raw(source.shelf) / key).is_dir(),
+            "licence": known.licence if known else "",
+            "title": known.title if known else str(Path(getattr(source, "file", "")).name),
+        }
+
+
+#: What can be listed.
+KINDS: Final[dict[str, Callable[[Params], Iterator[Row]]]] = {
+    "models": _models,
+    "runs": _runs,
+    "tunes": _tunes,
+    "templates": _templates,
+    "sources": _sources,
+}
+
+
+def _cells(row: Row) -> dict[str, str]:
+    return {name: _cell(value) for name, value in row.items()}
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return " ".join(value)
+        case None:
+            return ""
+    return str(value)
+
+
+def _aligned(rows: list[Row]) -> str:
+    """A header and the rows in columns; Chinese characters are two columns wide."""
+    from rich.cells import cell_len
+
+    if not rows:
+        return "none"
+    lines = [{name: name for name in rows[0]}, *map(_cells, rows)]
+    widths = {name: max(cell_len(line[name]) for line in lines) for name in rows[0]}
+    return "\n".join(
+        "  ".join(cell + " " * (widths[name] - cell_len(cell)) for name, cell in line.items()).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,131 @@
+"""plan: what bringing a profile up to date takes, before anything starts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from espalier.corpora.catalogue import Source
+from espalier.io.files import read_json
+from espalier.io.terminal import json_line, printable
+from pipeline import layout
+from pipeline.commands.repro import out_of_date
+from pipeline.params import Params, load_catalogue, load_params, read_yaml
+from pipeline.rehearsal.estimate import HOUR
+
+GIGABYTE = 1e9
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A stage that would run.
+
+    Attributes:
+        hours: expected on this machine; None where neither a rehearsal nor an earlier run tells.
+        source: of the hours: "rehearsal", "earlier run" or "".
+        bytes: of its outputs; None where neither the catalogue nor dvc.lock tells.
+    """
+
+    stage: str
+    key: str
+    hours: float | None
+    source: str
+    bytes: int | None
+
+
+def plan(targets: list[str], *, json: bool) -> None:
+    """Print the stages of the present profile that are out of date, their hours and bytes, and the sources.
+
+    Args:
+        targets: names of stages; all of the profile if there are none.
+    """
+    params = load_params()
+    catalogue = load_catalogue(params) if params.sources.published else {}
+    names = [name.partition("@")[::2] for name in out_of_date(targets)]
+    rehearsed = _rehearsed()
+    sizes = _locked_sizes()
+    stages = [_planned(stage, key, params, rehearsed, catalogue, sizes) for stage, key in names]
+    wanted = {key: catalogue[key] for stage, key in names if stage == "download"}
+    free = shutil.disk_usage(Path()).free
+    if json:
+        sources = {key: {"licence": source.licence, "bytes": size_of(source)} for key, source in wanted.items()}
+        print(
+            json_line({"profile": params.profile, "stages": [*map(asdict, stages)], "sources": sources, "free": free})
+        )
+    else:
+        print(printable(page_of(params.profile, stages, wanted, free)))
+
+
+def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], free: int) -> str:
+    """A line for each kind of stage, the totals, then the sources with their licences."""
+    if not stages:
+        return f"{profile}: nothing to run"
+    lines = [f"{profile}: {len(stages)} stages to run", f"{'':14}{'stages':>8}{'hours':>9}{'GB':>9}"]
+    for name in dict.fromkeys(each.stage for each in stages):
+        lines.append(_line(name, [each for each in stages if each.stage == name]))
+    lines += [_line("all", stages), f"{free / GIGABYTE:,.1f} GB of disk are free."]
+    if long := [each for each in stages if each.hours is None and each.stage in ("train", "decode", "train_parser")]:
+        few = ", ".join(f"{each.stage}@{each.key}" for each in long[:3]) + (", ..." if len(long) > 3 else "")
+        lines.append(f"No hours are known of {len(long)} ({few}): espalier rehearse {profile} estimates them.")
+    lines.append("Hours are those of one stage after another; ? is unknown, + is the part that is known.")
+    if sources:
+        width = max(map(len, sources))
+        lines.append(f"{len(sources)} sources to download:")
+        for key, source in sources.items():
+            lines.append(f"  {key:{width}}  {size_of(source) / 1e6:8,.1f} MB  {source.licence}")
+    return "\n".join(lines)
+
+
+def size_of(source: Source) -> int:
+    """The bytes of a published source."""
+    return source.git.bytes if source.git else sum(file.bytes for file in source.files)
+
+
+def _line(name: str, stages: list[Planned]) -> str:
+    hours = _sum([each.hours for each in stages], 1)
+    return f"{name:14}{len(stages):8}{hours:>9}{_sum([each.bytes for each in stages], GIGABYTE):>9}"
+
+
+def _sum(values: Sequence[float | None], unit: float) -> str:
+    """What is known of a sum in units, with + if not all of it is."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return "?"
+    return f"{sum(known) / unit:,.2f}" + ("+" if len(known) < len(values) else "")
+
+
+def _planned(
+    stage: str,
+    key: str,
+    params: Params,
+    rehearsed: Mapping[str, float],
+    catalogue: Mapping[str, Source],
+    sizes: Mapping[str, int],
+) -> Planned:
+    name, file = f"{stage}@{key}", layout.measured(stage, key)
+    hours, source = None, ""
+    if file.is_file() and (seconds := read_json(file, dict[str, Any]).get("seconds")) is not None:
+        hours, source = float(seconds) / HOUR, "earlier run"
+    elif name in rehearsed:
+        hours, source = rehearsed[name], "rehearsal"
+    size = size_of(catalogue[key]) if stage == "download" else sizes.get(name)
+    return Planned(stage, key, hours, source, size)
+
+
+def _rehearsed() -> dict[str, float]:
+    """The hours of stages by the last rehearsal of this profile on this machine."""
+    file = layout.scratch("rehearsal.json")
+    return dict(read_json(file, dict[str, float])) if file.is_file() else {}
+
+
+def _locked_sizes() -> dict[str, int]:
+    """The bytes of the outputs of stages as they were when dvc.lock was written."""
+    if not (file := Path("dvc.lock")).is_file():
+        return {}
+    return {
+        name: sum(out.get("size", 0) for out in stage.get("outs", ()))
+        for name, stage in read_yaml(file).get("stages", {}).items()
+    }

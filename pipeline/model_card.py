@@ -1,0 +1,174 @@
+"""The card of an exported model: what it is, how it is loaded, its scores with intervals, its data and their terms.
+
+A card begins with the metadata that model hubs read, as YAML. Its scores are those of `details/<paper>/<run>.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pandas as pd
+import yaml
+
+from espalier.inference.registry import SERVICES
+from espalier.io.errors import ConfigError
+from espalier.io.files import read_json
+from espalier.report.printed import load_printed
+from espalier.tasks.registry import task
+from espalier.tasks.task import Outputs
+from pipeline import layout
+from pipeline.artifacts import read_details
+from pipeline.origins import Origins, origins_of
+from pipeline.params import Params, Run, read_yaml
+from pipeline.systems import expander_of, parser_of, reads_of
+
+#: An example of each service, by language.
+EXAMPLES: Final = {
+    ("generate", "zh"): 'generate(["5,5。7,5。"], seed=1)',
+    ("polish", "zh"): 'polish(["_雨___，____到。"], seed=1)',
+    ("generate", "en"): 'generate(["5,5."], seed=1)',
+    ("polish", "en"): 'polish(["the _ _ night."], seed=1)',
+    ("paraphrase", "en"): 'paraphrase(["Where do you live?"])',
+    ("expand", "en"): 'expand(["Where do you live?"])',
+    ("granularity", "en"): 'granularities(["Where do you live?"])',
+    ("reply", "zh"): 'reply(["你好！"])',
+}
+#: What a training says of itself, in its folder and in the details of its runs.
+LEARNED: Final = ("tokens", "best_step", "best_dev_loss")
+
+
+def card_of(key: str, params: Params) -> str:
+    """The card of a trained model of the present profile, as Markdown.
+
+    Raises:
+        ConfigError: no run scores the model, or a run of it has not been scored since the model was trained.
+    """
+    model = params.models[key]
+    training = read_json(layout.model(key) / "training.json")
+    corpus = params.datasets.every[model.dataset].corpus
+    language, parser, expander = params.corpora[corpus].language, parser_of(params, corpus), expander_of(params, key)
+    stages = [("train", key), ("train", expander), ("train_parser", parser)]
+    origins = origins_of(params, [(stage, name) for stage, name in stages if name])
+    facts = {
+        "architecture": f"`{model.arch}`",
+        "parameters": f"{next(iter(training.values()))['parameters']:,}",
+        "training": "; ".join(f"{seed}: {facts['steps']:,} steps" for seed, facts in training.items()),
+        "data": f"profile `{params.profile}`, corpus `{corpus}`, dataset `{model.dataset}`",
+        "parser": f"`{parser}`" if parser else "none",
+        "expander": f"`{expander}`" if expander else "none",
+    }
+    parts = [
+        _metadata(model.paper, language, origins),
+        f"# {model.title or key}\n",
+        "\n".join(f"- {name}: {value}" for name, value in facts.items()) + "\n",
+        _usage(key, language, params),
+        _scores(key, params, training),
+        _data(origins),
+        _citation(model.paper),
+    ]
+    return "\n".join(parts)
+
+
+def _metadata(paper: str, language: str, origins: Origins) -> str:
+    """What model hubs read."""
+    values = {
+        "library_name": "espalier",
+        "pipeline_tag": "text-generation",
+        "language": language,
+        "license": "other" if origins.published or origins.local else "apache-2.0",
+        "tags": [paper, "controlled-text-generation"],
+    }
+    return f"---\n{yaml.safe_dump(values, sort_keys=False)}---\n"
+
+
+def _usage(key: str, language: str, params: Params) -> str:
+    """How it is loaded, and a call of each of its services that has an example."""
+    own = [name for name, service in SERVICES.items() if service.fits(*reads_of(params.models[key]))]
+    calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
+    lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
+    return "\n".join(["## Use\n", "```python", *lines, "```\n"])
+
+
+def _scores(key: str, params: Params, training: Mapping[str, Any]) -> str:
+    """A table for each run of the model, with 95 % bootstrap intervals; the signatures below it."""
+    runs = {name: run for name, run in params.runs.items() if run.model == key}
+    if not runs:
+        remedy = "add a run of it to params.yaml, or give --no-card"
+        raise ConfigError("no run scores it, so that there are no metrics for a card", where=f"models.{key}",
+                          remedy=remedy)  # fmt: skip
+    parts = ["## Metrics\n", "Intervals are bootstrap intervals of 95 %.\n"]
+    for name, run in runs.items():
+        parts += _table(name, run, params, _details(name, run, params, training))
+    return "\n".join(parts)
+
+
+def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -> dict[str, Any]:
+    """The details of a run.
+
+    Raises:
+        ConfigError: there are none, or they are of another training of the model.
+    """
+    place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
+    file, remedy = layout.details(run.paper, name), f"dvc {place}repro score@{name}, or give --no-card"
+    if not file.is_file():
+        raise ConfigError("no metrics for a card", where=file, remedy=remedy)
+    details = read_details(run.paper, name)
+    scored: Mapping[str, Any] = details["settings"]["training"]
+    if any(scored.get(seed, {}).get(fact) != facts[fact] for seed, facts in training.items() for fact in LEARNED):
+        raise ConfigError("metrics of another training of the model", where=file, remedy=remedy)
+    return details
+
+
+def _table(name: str, run: Run, params: Params, details: Mapping[str, Any]) -> Iterator[str]:
+    """The headline metrics of a run that have a value."""
+    dataset = params.datasets.every[run.dataset]
+    view = reads_of(params.models[run.model])[1].view
+    outputs = Outputs(
+        pd.DataFrame(), params.corpora[dataset.corpus].language, facts={"writes": getattr(view, "writes", "text")}
+    )
+    metrics = [
+        metric for metric in task(run.task).headline(outputs).values() if details["scores"].get(metric) is not None
+    ]
+    counts = details["counts"]
+    yield f"**`{name}`** {run.title}: {counts['records']:,} records of split {run.split} of `{dataset.corpus}`\n"
+    yield "| metric | value | 95 % interval |"
+    yield "| --- | ---: | ---: |"
+    for metric in metrics:
+        interval = details["intervals"].get(metric)
+        around = "–" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
+        yield f"| `{metric}` | {details['scores'][metric]:.2f} | {around} |"
+    yield ""
+    yield "<details><summary>Signatures</summary>\n"
+    yield from (f"- `{metric}`: `{details['signatures'][metric]}`" for metric in metrics)
+    yield "\n</details>\n"
+
+
+def _data(origins: Origins) -> str:
+    """The data of the model, its parser and its expander, with their terms."""
+    lines = [
+        f"- {source.title}. Licence: {source.licence}. {source.citation}."
+        + (f" <{source.homepage}>" if source.homepage else "")
+        for source in origins.published.values()
+    ]
+    lines += [f"- Local file `{key}`, whose licence is not recorded." for key in origins.local]
+    lines += [f"- `{key}`: generated by a grammar of Espalier. Licence: Apache-2.0." for key in origins.generated]
+    terms = "The code of Espalier is under the Apache License 2.0."
+    if origins.published or origins.local:
+        terms += " The weights, and what they generate, may be bound by the terms of the data."
+    return "\n".join(
+        ["## Data and licence\n", terms, "It was trained on, with its parser and its expander:\n", *lines, ""]
+    )
+
+
+def _citation(paper: str) -> str:
+    """The paper, if its printed numbers are known, and Espalier."""
+    lines = ["## Citation\n"]
+    file = layout.ROOT / "report" / "printed" / f"{paper}.yaml"
+    if file.exists():
+        of = load_printed(file).paper
+        lines.append(f"- {of.authors}. {of.title}. {of.venue}. <{of.url}>")
+    own = read_yaml(layout.ROOT / "CITATION.cff")
+    authors = ", ".join(author["name"] for author in own["authors"])
+    lines.append(f"- {authors}. {own['title']}. Version {own['version']}.")
+    return "\n".join([*lines, ""])

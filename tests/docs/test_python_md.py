@@ -1,0 +1,108 @@
+"""docs/python.md: every example runs, on tiny models; and gives what the page shows, on the nursery's own."""
+
+from __future__ import annotations
+
+import doctest
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from espalier.datasets.pairs.encode import PairSettings
+from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.datasets.vocabulary import WordVocabulary
+from espalier.inference.folder import save_system
+from espalier.syntax.parsers.registry import BACKENDS, Backend, save_parser
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "inference"))
+from markdown_page import ROOT, Page
+from tiny_models import CHINESE, DIALOGUE, PAIRS, TEMPLATES, TEXT, TREE, build, pair_vocabulary
+
+PAGE = Page("docs/python.md")
+NURSERY = ("songnet", "guig_tg", "guig_se", "cdnpg_rs", "x2tree")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `models/` of the names that the page uses, none of them trained."""
+    monkeypatch.setitem(BACKENDS, "words", Backend("tiny_models:load_words", needs_model=False))
+    (tmp_path / "parsers/words").mkdir(parents=True)
+    parser, models = tmp_path / "parsers/words", tmp_path / "models"
+    save_parser(parser, "words", None, {})
+    sizes = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
+    build(models / "songnet", "songnet", sizes, VerseVocabulary((*CHINESE, "江", "月", "雨", "到"), "zh", 8, 16))
+    save_system(models / "songnet", {"units": 8, "length": 16, "max_tokens": 60})
+    pieces = pair_vocabulary(more_labels=["VBD"])
+    guided = {"encoders": [TEXT, {**TREE, "attention": "path"}]}
+    expands = {"writes": "tree", "encoders": [{**TREE, "reads": ["source_tree"]}, {**TREE, "reads": ["template"]}]}
+    settings = PairSettings(max_length=30).model_dump(mode="json")
+    for name, network in (("guig_tg", guided), ("guig_se", expands)):
+        build(models / name, "guig", {**PAIRS, "positions": 64, **network}, pieces)
+        save_system(
+            models / name, settings, parser=parser, expander=models / "guig_se" if name == "guig_tg" else None,
+            templates=[{"template": text, "count": 1} for text in TEMPLATES],
+        )  # fmt: skip
+    plain = {"encoder_layers": 2, "layers": 2, "width": 12, "heads": 2, "inner": 12, "positions": 64}
+    build(models / "cdnpg_rs", "cdnpg", {**plain, "granularity": "product"}, pair_vocabulary(trees=False))
+    unguided = PairSettings(max_length=40, trees=False, min_length=1).model_dump(mode="json")
+    save_system(models / "cdnpg_rs", unguided, parser=parser)
+    build(models / "x2tree", "x2tree", DIALOGUE, WordVocabulary((*CHINESE, "什", "么", "吃"), "zh"))
+    save_system(models / "x2tree", {"max_words": 10}, parser=parser)
+    return tmp_path
+
+
+def md5_of(folder: Path) -> str:
+    """The hash by which DVC names a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    rows = [{"md5": hashlib.md5(path.read_bytes()).hexdigest(), "relpath": path.relative_to(folder).as_posix()}
+            for path in files]  # fmt: skip
+    return f"{hashlib.md5(json.dumps(rows).encode()).hexdigest()}.dir"
+
+
+def is_built() -> bool:
+    """Whether the nursery's models are those that dvc.lock names."""
+    stages = yaml.safe_load((ROOT / "dvc.lock").read_text(encoding="utf-8"))["stages"]
+    locked = {out["path"]: out["md5"] for stage in stages.values() for out in stage.get("outs", ()) if "md5" in out}
+    places = [f"models/{name}" for name in NURSERY]
+    return all((ROOT / place).is_dir() and md5_of(ROOT / place) == locked.get(place) for place in places)
+
+
+def test_every_example_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tiny)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    examples = doctest.DocTestParser().get_examples(PAGE.only("pycon"))
+    assert len(examples) > 40
+    session = dict[str, Any]()
+    for example in examples:
+        where = f"{PAGE.name}, line {example.lineno + 1}"
+        exec(compile(example.source, where, "single"), session)
+        assert bool(capsys.readouterr().out) == bool(example.want), f"{where}: {example.source}"
+
+
+@pytest.mark.skipif(not is_built(), reason="the nursery of dvc.lock is not built in this tree")
+def test_every_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    count, wrong = PAGE.run_examples()
+    assert count > 40 and not wrong
+
+
+def test_every_name_and_file_of_the_page_exists() -> None:
+    assert not PAGE.dead_links()
+    assert all((ROOT / name).exists() for name in PAGE.files())
+
+
+def test_the_table_of_an_export_has_its_files(tiny: Path, tmp_path: Path) -> None:
+    from espalier.inference.export import export_system
+
+    export_system(tiny / "models/guig_tg", tmp_path / "out", "# Card\n")
+    cells = [
+        row["file"].replace("`", "").rstrip("/").replace("seed*", "seed1") for row in PAGE.table("file", "content")
+    ]
+    listed = {name.strip().rstrip("/") for cell in cells for name in cell.split(",")}
+    # Training alone writes training.json.
+    assert {path.name for path in (tmp_path / "out").iterdir()} == listed - {"training.json"}

@@ -1,0 +1,97 @@
+"""espalier list: what can be named, in columns, in lines with tabs, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.verse.tunes import tunes
+from pipeline.commands.list_entries import KINDS
+from pipeline.streams import QUIET
+
+Cli = Callable[..., Any]
+Refuse = Callable[..., str]
+
+
+def rows(answer: Any) -> list[dict[str, Any]]:
+    assert answer.status == 0, answer.err
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def test_models_say_what_they_serve_and_whether_they_are_trained(project: Path, cli: Cli) -> None:
+    shutil.rmtree(project / "models/songnet_no_s")
+    models = {row["model"]: row for row in rows(cli(project, "list", "models", "--json"))}
+    assert models["songnet"]["serves"] == ["generate*", "polish*"] and models["songnet"]["trained"] is True
+    assert models["songnet_no_s"]["serves"] == ["generate", "polish"] and models["songnet_no_s"]["trained"] is False
+    assert models["writer"]["language"] == "en" and models["expander"]["serves"] == ["expand*"]
+    runs = {row["run"]: row for row in rows(cli(project, "list", "runs", "--json"))}
+    assert runs["grown"] | {"model": "grower", "paper": "x2tree", "split": "test", "scored": True} == runs["grown"]
+
+
+def test_lines_have_tabs_and_no_header_and_a_terminal_gets_columns(
+    shared: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = cli(shared, "list", "tunes").out.splitlines()
+    assert [line.split("\t")[0] for line in plain] == [*tunes()]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    head, first, *_ = cli(shared, "list", "tunes").out.splitlines()
+    name, pattern, rhyme = plain[0].split("\t")
+    assert head.split() == ["tune", "format", "rhyme"] and first.split() == [name, pattern, rhyme]
+
+
+def test_templates_are_those_of_the_default_model_the_most_frequent_first(shared: Path, cli: Cli) -> None:
+    found = rows(cli(shared, "list", "templates", "--json"))
+    kept = json.loads((shared / "models/writer/templates.json").read_text(encoding="utf-8"))
+    assert found == kept and len(found) > 3
+
+
+def test_sources_have_their_licence_and_say_whether_they_are_here(shared: Path, cli: Cli) -> None:
+    [found] = rows(cli(shared, "list", "sources", "--profile", "small", "--json"))
+    assert (found["source"], found["licence"], found["here"]) == ("madeup", "none needed", False)
+    assert cli(shared, "list", "sources").out == ""
+
+
+def test_what_cannot_be_listed_is_named(project: Path, refused: Refuse) -> None:
+    assert refused(project, "list", "moons").endswith(f"allowed: {', '.join(sorted(KINDS))}")
+    shutil.rmtree(project / "models/writer")
+    assert "model writer is not trained; dvc repro train@writer" in refused(project, "list", "templates")
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (["export", "moon", "out"], "models"),
+        (["generate", "--format", "5。", "--model", "moon"], "models"),
+        (["score", "moon"], "runs"),
+        (["generate", "--tune", "无名"], "tunes"),
+        (["download", "moon"], "sources"),
+    ],
+)
+def test_an_unknown_name_names_the_list(shared: Path, refused: Refuse, command: list[str], kind: str) -> None:
+    assert refused(shared, *command).endswith(f"; see espalier list {kind}")
+
+
+def test_the_version_and_completions(shared: Path, cli: Cli, run: Callable[..., Any]) -> None:
+    assert cli(shared, "--version").out == "espalier 0.1.0\n"
+    asked = {"_ESPALIER_COMPLETE": "complete_bash", "COMP_WORDS": "espalier gr", "COMP_CWORD": "1"}
+    assert run(shared, sys.executable, "pipeline", **asked).out.split() == ["granularity"]
+
+
+def test_quiet_prints_results_and_errors_alone_and_json_has_the_line(
+    shared: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(QUIET, "")
+    (tmp_path / "formats.txt").write_text("5,5。\n\nx,5。\n龘_。\n", encoding="utf-8")
+    command = ["generate", "--file", str(tmp_path / "formats.txt"), "--json"]
+    loud, quiet = cli(shared, *command), cli(shared, *command, "--quiet")
+    assert [json.loads(line)["line"] for line in loud.out.splitlines()] == [1, 4]
+    assert loud.out == quiet.out and "does not know 龘" in loud.err
+    assert quiet.err.count("\n") == 1 and "formats.txt, row 3" in quiet.err
+    given = cli(shared, "generate", "--format", "5,5。", "--json")
+    assert "line" not in json.loads(given.out)
