@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.metrics.registry import own_or
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
@@ -173,7 +174,7 @@ def _segments(printed: Printed, runs: Mapping[str, Run]) -> dict[str, RunSegment
 
     named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse)}
     return {
-        key: RunSegments(read_segments(run_.paper, key), task(run_.task).metrics)
+        key: RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
         for key, run_ in runs.items()
         if key in named
     }

@@ -21,7 +21,17 @@ from espalier.syntax.constituency import read_tree, template, write_tree
 from espalier.syntax.levels import TreeError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
 from espalier.tasks.exemplars import exemplars
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import (
+    BaselineRow,
+    Inputs,
+    NGramRow,
+    Outputs,
+    Ready,
+    RunOptions,
+    Scoring,
+    Segments,
+    shown_settings,
+)
 from espalier.tasks.training_pairs import TrainingPairs
 from espalier.text.language import Language
 
@@ -75,7 +85,7 @@ class PairDecoder(Settings):
         return self
 
 
-class PairScoring(Settings):
+class PairScoring(Scoring):
     """How paraphrases are scored."""
 
     #: GuiG's families (`trees` only where the pairs have trees), and the protocols of C-DNPG, `released` and `paper`,
