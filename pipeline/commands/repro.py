@@ -15,7 +15,11 @@ from multiprocessing import get_context
 from typing import IO, Any
 
 from espalier.io.errors import ArtifactError
+from pipeline.artifacts import read_versions
+from pipeline.layout import PARAMS
+from pipeline.params import load_params
 from pipeline.progress import progress_bar, say
+from pipeline.versions_check import check_versions
 
 #: A training takes about as long as so many other stages.
 TRAINING_COST = 10
@@ -46,6 +50,8 @@ def repro(targets: list[str], jobs: int) -> None:
     """
     started = time.monotonic()
     graph = _out_of_date(targets)
+    if graph and PARAMS.exists():
+        check_versions(load_params(), read_versions())
     failed = []
     with progress_bar() as bar:
         task = bar.add_task("stages", total=len(graph), note="")
@@ -85,6 +91,8 @@ def _out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
     except DvcException as error:
+        if PARAMS.exists():
+            load_params()  # it says what is wrong in params.yaml in its own terms
         raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error
     return stale
 
