@@ -13,7 +13,7 @@ def members(protocol: type) -> list[str]:
 
 
 def fault(value: Any, protocol: type, name: str) -> str | None:
-    """What is wrong with one member: "has no step", "its step does not take (tokens, state)"; None if nothing is.
+    """What is wrong with one member: "has no step", "has no step that takes (tokens, state)"; None if nothing is.
 
     Args:
         value: an object, or a class, of which methods and class attributes are seen.
@@ -33,7 +33,7 @@ def fault(value: Any, protocol: type, name: str) -> str | None:
     try:
         inspect.signature(method).bind(*([None] if unbound else []), *given, **named)
     except TypeError:
-        return f"its {name} does not take ({', '.join(each.name for each in parameters)})"
+        return f"has no {name} that takes ({', '.join(each.name for each in parameters)})"
     except ValueError:  # a function without a signature, written in C
         return None
     return None

@@ -153,7 +153,8 @@ def check_settings(config: type, architecture: str) -> None:
     """
     found = first_fault(config, NetworkSettings)
     if found:
-        raise _lacking(architecture, f"its settings, {getattr(config, '__name__', config)}", found, "every model needs")
+        name = getattr(config, "__name__", config)
+        raise _lacking(architecture, f"its settings type, {name},", found, "every model needs")
 
 
 def check_class(model: type, architecture: str) -> None:
