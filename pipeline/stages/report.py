@@ -29,6 +29,7 @@ from pipeline.artifacts import (
 )
 from pipeline.baseline_rows import read_rows, rows_of_fewer
 from pipeline.params import Model, Params, Run, load_params
+from pipeline.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,10 @@ PLACE_COLUMNS = ("variant", "tones", "letters", "kept")
 
 
 def run(key: str) -> None:
-    """Make one paper's report in `reports/<paper>/` and `details/orderings/<paper>.json`, and print its tables."""
+    """Make one paper's report in `reports/<paper>/` and `details/orderings/<paper>.json`.
+
+    In a terminal it prints the tables, else one line.
+    """
     from rich.console import Console
 
     from espalier.report import (
@@ -83,7 +87,10 @@ def run(key: str) -> None:
             # With a byte order mark, without which some spreadsheets guess another encoding.
             (folder / name).write_text(text, encoding="utf-8-sig")
     write_json(layout.details("orderings", key), orderings_json(report))
-    render_console(report, Console())
+    if (console := Console()).is_terminal:
+        render_console(report, console)
+    else:
+        say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
 
 
 def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:

@@ -100,7 +100,7 @@ def stages_of(folder: Path, targets: list[str]) -> list[tuple[str, str]]:
         if not (folder / f".{command[0]}").exists():
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
     graph = Repo(str(folder)).index.graph
-    needs = {stage.addressing: {other.addressing for other in graph.successors(stage)} for stage in graph}
+    needs = {stage.name: {other.name for other in graph.successors(stage)} for stage in graph}
     wanted, queue = set[str](), list(targets)
     while queue:
         stage = queue.pop()
