@@ -72,10 +72,11 @@ def _import(name: str, where: str) -> None:
         sys.modules.pop(name, None)  # so that the next call imports and checks it again
         if isinstance(error, ConfigError):
             raise ConfigError(error.what, where=f"{where}: {name}: {error.where}", remedy=error.remedy) from error
+        missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or "?")
         raise ConfigError(
             f"cannot import {name} ({type(error).__name__}: {error}{_line(error)})",
             where=where,
-            remedy="name a module that Python can import from the project's root",
+            remedy="name a module that Python can import from the project's root" if missing else "correct the module",
         ) from error
 
 
