@@ -1,12 +1,22 @@
-# Two commands do everything: `make repro` runs the nursery pipeline, `make test` the tests. Both first make .venv.
+# `make first` writes the first verse, `make repro` runs the nursery pipeline, `make test` the tests. Each first makes .venv.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test faults look check lock profiles clean
+.PHONY: repro first api test faults look check lock profiles clean
 
 repro: .venv/ready
 	espalier repro
+
+# Only what the first verse needs, and the verse.
+first: .venv/ready
+	@espalier repro train@songnet
+	espalier generate --format '5,5。7,5。'
+
+# The reference of the library, from its docstrings, in build/api/.
+api: .venv/ready
+	pdoc --docformat google --no-show-source --output-directory build/api espalier
+	@echo build/api/index.html
 
 test: .venv/ready
 	OMP_NUM_THREADS=1 pytest -n 2 --dist worksteal --durations 10
@@ -32,10 +42,7 @@ check: .venv/ready
 
 # The environment: exact versions from constraints.txt, the project itself in place.
 .venv/ready: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,parse,pipeline]'
-	touch $@
+	@.ci/environment '$(PYTHON)' dev,parse,pipeline
 
 # Resolve the ranges of pyproject.toml anew; commit the result.
 lock:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from espalier.io.errors import ArtifactError
 from espalier.metrics.metric import Score, columns_by_family, details_json
 from espalier.metrics.metric import scores as scores_of
+from espalier.metrics.registry import own_or
 from espalier.tasks.registry import task
 from pipeline import layout
 from pipeline.artifacts import read_details, read_ids, read_segments
@@ -95,7 +96,7 @@ def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Sc
     scores: dict[str, Score] = {}
     for family, columns in columns_by_family(table.columns).items():
         rows = table.dropna(how="all", subset=columns)
-        metrics = [metric for metric in kind.metrics(family) if not metric.corpus_level]
+        metrics = [metric for metric in own_or(kind.metrics)(family) if not metric.corpus_level]
         statistics = rows[columns].to_numpy(dtype="float64")
         scores |= scores_of(metrics, statistics, seed=baseline.seed, groups=rows["cluster"].tolist())
     return scores

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -19,7 +17,8 @@ from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
-from pipeline.layout import NONE, PARAMS, ROOT
+from pipeline.layout import NONE, PARAMS
+from pipeline.plugins import import_plugins
 from pipeline.validation import validated
 
 
@@ -290,7 +289,7 @@ def load_params(path: Path = PARAMS) -> Params:
     from pipeline.params_check import check  # it needs the types above
 
     value = read_yaml(path)
-    _import_plugins(value.get("plugins"), f"{path}: plugins")
+    import_plugins(value.get("plugins"), f"{path}: plugins")
     params = _with_presets(validated(Params, value, str(path)))
     published = load_catalogue(params, path.parent) if params.sources.published else {}
     check(params, published)
@@ -325,23 +324,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError("not a mapping of keys to values", where=path, remedy="write KEY: VALUE lines")
     return value
-
-
-def _import_plugins(names: Any, where: str) -> None:
-    """Import modules from the project's root. What is no list of names is left to validation."""
-    if not isinstance(names, list) or not names:
-        return
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
-    for name in names:
-        try:
-            importlib.import_module(str(name))
-        except Exception as error:  # whatever a plugin raises is the user's to mend
-            raise ConfigError(
-                f"cannot import {name} ({type(error).__name__}: {error})",
-                where=where,
-                remedy="name a module that Python can import from the project's root",
-            ) from error
 
 
 def _with_presets(params: Params) -> Params:

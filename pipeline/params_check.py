@@ -36,6 +36,12 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
         _check_corpus(f"corpora.{key}", corpus, params)
     for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
         for key, dataset in datasets.items():
+            if way == "linearize" and "pieces_from" not in dataset.model_fields_set:  # dvc.yaml reads it
+                raise ConfigError(
+                    "Field required",
+                    where=f"datasets.{way}.{key}.pieces_from",
+                    remedy="add it: none, or SHELF/SOURCE of published pieces",
+                )
             _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
             _refers(f"datasets.{way}.{key}.pieces_from", dataset.pieces_from, _source_folders(params))
     _check_cycles(params)

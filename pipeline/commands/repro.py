@@ -6,19 +6,32 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
+from pathlib import Path
 from typing import IO, Any
 
 from espalier.io.errors import ArtifactError
-from pipeline.progress import progress_bar, say
+from pipeline import layout
+from pipeline.artifacts import read_versions
+from pipeline.committed import differences
+from pipeline.layout import PARAMS
+from pipeline.params import load_params
+from pipeline.progress import counted, progress_bar, say
+from pipeline.remaining import Stopwatch, spoken
+from pipeline.versions_check import check_versions
 
 #: A training takes about as long as so many other stages.
 TRAINING_COST = 10
+#: What a stage makes, in the line that ends a run.
+MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
+#: So many numbers that differ from the committed ones are printed.
+SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -44,19 +57,35 @@ def repro(targets: list[str], jobs: int) -> None:
     Raises:
         ArtifactError: a stage failed. Stages that were running are finished, no other is started.
     """
-    started = time.monotonic()
+    started, watch = time.monotonic(), Stopwatch(layout.measured("repro", "stages"))
     graph = out_of_date(targets)
-    failed = []
+    if graph and PARAMS.exists():
+        check_versions(load_params(), read_versions())
+    if not graph:
+        say("Data and pipelines are up to date.")
+        return
+    say(f"stages {len(graph)}, at once {jobs}; {spoken(watch.left(graph, jobs))}")
+    failed, left, running = [], dict(graph), list[str]()
     with progress_bar() as bar:
         task = bar.add_task("stages", total=len(graph), note="")
-        for number, outcome in enumerate(_outcomes(graph, jobs), 1):
-            say(f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s", *outcome.output.splitlines())
+
+        def show(stage: str) -> None:
+            running.append(stage)
+            bar.update(task, note=f"{', '.join(running)}; {spoken(watch.left(left, jobs))} left")
+
+        for number, outcome in enumerate(_outcomes(graph, jobs, show), 1):
+            running.remove(outcome.stage)
+            left.pop(outcome.stage)
+            watch.record(outcome.stage, outcome.seconds)
+            rest = f"; {spoken(watch.left(left, jobs))} left" if left else ""
+            say(f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s{rest}", *outcome.output.splitlines())
             bar.advance(task)
             if not outcome.ok:
                 failed.append(outcome.stage)
+    watch.save()
     if failed:
         raise ArtifactError("failed, as its output above says", where=", ".join(failed))
-    say(f"{len(graph)} stages in {time.monotonic() - started:.0f} s" if graph else "Data and pipelines are up to date.")
+    say(*_summary(list(graph), time.monotonic() - started))
 
 
 def out_of_date(targets: list[str]) -> dict[str, set[str]]:
@@ -85,12 +114,36 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
     except DvcException as error:
+        if PARAMS.exists():
+            load_params()  # it says what is wrong in params.yaml in its own terms
         raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error
     return stale
 
 
-def _outcomes(graph: dict[str, set[str]], jobs: int) -> Iterator[Outcome]:
-    """Run the stages; their outcomes as they end. After a failure, none is started."""
+def _summary(stages: list[str], seconds: float) -> Iterator[str]:
+    """What was made, whether the metrics are those that are committed, and where the reports are."""
+    counts = Counter(stage.partition("@")[0] for stage in stages)
+    made = counted([(name, counts[stage]) for stage, name in MADE.items() if counts[stage]])
+    yield f"stages {len(stages)}, in {seconds:.0f} s{': ' if made else ''}{made}"
+    changed = differences(Path())
+    if changed:
+        beyond = sum(not each.tolerable for each in changed)
+        yield from map(str, changed[:SHOWN])
+        more = f", of which {SHOWN} are shown" if len(changed) > SHOWN else ""
+        yield f"metrics that differ from the committed ones: {len(changed)}{more}; by more than the tolerance: {beyond}"
+    elif changed is not None:
+        yield "metrics that differ from the committed ones: none"
+    pages = [Path("reports/index.html"), *sorted(Path("reports").glob("*/index.html"))]
+    if found := next((page for page in pages if page.exists()), None):
+        yield f"reports: {found.resolve()}"
+
+
+def _outcomes(graph: dict[str, set[str]], jobs: int, started: Callable[[str], None]) -> Iterator[Outcome]:
+    """Run the stages; their outcomes as they end. After a failure, none is started.
+
+    Args:
+        started: called with each stage that starts.
+    """
     sorter, running, ready, failed = TopologicalSorter(graph), set[Future[Outcome]](), list[str](), False
     sorter.prepare()
     height = _heights(graph)
@@ -98,7 +151,9 @@ def _outcomes(graph: dict[str, set[str]], jobs: int) -> Iterator[Outcome]:
         while sorter.is_active() and not failed:
             ready = sorted([*ready, *sorter.get_ready()], key=height.__getitem__)
             while ready and len(running) < jobs:
-                running.add(pool.submit(_run, ready.pop()))
+                stage = ready.pop()
+                running.add(pool.submit(_run, stage))
+                started(stage)
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for outcome in (future.result() for future in done):
                 sorter.done(outcome.stage)
@@ -124,9 +179,12 @@ def _stay() -> None:
 
 def _run(stage: str) -> Outcome:
     """Let DVC bring one stage up to date, in a process of its own."""
+    import logging
+
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 
+    logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
     with tempfile.TemporaryFile() as file, _printed_to(file):
         try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.metrics.registry import own_or
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
@@ -28,6 +29,7 @@ from pipeline.artifacts import (
 )
 from pipeline.baseline_rows import read_rows, rows_of_fewer
 from pipeline.params import Model, Params, Run, load_params
+from pipeline.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +56,7 @@ PLACE_COLUMNS = ("variant", "tones", "letters", "kept")
 def run(key: str) -> None:
     """Make one paper's report in `reports/<paper>/`, with its summary and the numbers behind its claims.
 
-    The tables are printed too.
+    In a terminal it prints the tables, else one line.
     """
     from rich.console import Console
 
@@ -107,7 +109,10 @@ def run(key: str) -> None:
             (folder / name).write_text(text, encoding="utf-8-sig")
     write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
     write_json(layout.details("orderings", key), orderings_json(report))
-    render_console(report, Console())
+    if (console := Console()).is_terminal:
+        render_console(report, console)
+    else:
+        say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
 
 
 def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:
@@ -229,7 +234,7 @@ def _segments(printed: Printed, runs: Mapping[str, Run]) -> dict[str, RunSegment
 
     named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse)}
     return {
-        key: RunSegments(read_segments(run_.paper, key), task(run_.task).metrics)
+        key: RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
         for key, run_ in runs.items()
         if key in named
     }

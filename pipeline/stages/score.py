@@ -12,11 +12,22 @@ import pandas as pd
 from espalier.datasets.registry import encoding
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
+from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
+from espalier.metrics.registry import own_or, own_statistics
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
-from pipeline.artifacts import judge_of, lexicon_of, read_extras, read_texts, read_train, run_settings, write_metrics
+from pipeline.artifacts import (
+    SEGMENT_COLUMNS,
+    judge_of,
+    lexicon_of,
+    read_extras,
+    read_texts,
+    read_train,
+    run_settings,
+    write_metrics,
+)
 from pipeline.params import Params, Run, load_params
 
 
@@ -32,13 +43,15 @@ def write_scores(
     group: str, key: str, kind: Task, outputs: Outputs, scoring: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
     """Score outputs, and write their metrics, details and segments."""
-    scored = kind.scoring.model_validate(scoring)
-    blocks = kind.statistics(outputs, scored)
+    options = kind.scoring.model_validate(scoring)
+    own = own_statistics(outputs, options.own_metrics)
+    first, *others = kind.statistics(outputs, options)
+    blocks = [_with_own(first, own, outputs.table), *others]
+    metrics_of = own_or(kind.metrics)
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()
-        own = family_scores(block.families, kind.metrics, seed=outputs.seed, groups=groups)
-        scores |= confirmed(own, block.library)
+        scores |= confirmed(family_scores(block.families, metrics_of, seed=outputs.seed, groups=groups), block.library)
     write_table(layout.segments(group, key), _table(blocks))
     table = outputs.table
     counts = {
@@ -46,11 +59,13 @@ def write_scores(
         "texts": len(table),
         "empty": int((table["text"] == "").sum()),
         "unfit": int(outputs.facts["unfit"]),
-        **kind.counts(outputs, scored),
+        **kind.counts(outputs, options),
     }
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
     details = {**details_json(scores), **audits, "counts": counts, "settings": settings}
-    write_metrics(group, key, headline_json(scores, kind.headline(outputs)), details)
+    own_names = [metric.name for family in own for metric in metrics_of(family)]
+    headline = {**kind.headline(outputs), **{name: name for name in own_names}}
+    write_metrics(group, key, headline_json(scores, headline), details)
 
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
@@ -72,6 +87,19 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         train=cache(partial(read_train, run_.dataset, encoding(dataset.encoding))),
         extras=partial(read_extras, run_.dataset),
     )
+
+
+def _with_own(block: Segments, own: Mapping[str, Array], table: pd.DataFrame) -> Segments:
+    """A task's segments with the statistics of own metrics, which have a row for each text.
+
+    Where a segment is all samples of a record, as in dialogue, the rows of its samples are summed.
+    """
+    keys = list(SEGMENT_COLUMNS) if len(block.rows) == len(table) else ["id", "seed"]
+    for name, rows in own.items():
+        sums = pd.DataFrame(rows).groupby([table[key].to_numpy() for key in keys], sort=False).sum()
+        rows = sums.loc[pd.MultiIndex.from_frame(block.rows[keys])].to_numpy()
+        block = block._replace(families={**block.families, name: rows})
+    return block
 
 
 def _table(blocks: list[Segments]) -> pd.DataFrame:

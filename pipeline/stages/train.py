@@ -149,7 +149,7 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
     """Train a model with one seed."""
     import torch
 
-    from espalier.models.contract import check_model
+    from espalier.models.contract import check_model, check_outputs
     from espalier.models.registry import architecture
     from espalier.models.serialization import load_weights, map_weights, weights_of
     from espalier.training.loop import train
@@ -171,6 +171,7 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
         _same_vocabulary(model, form, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))
     splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
+    check_outputs(built, splits["dev"].collate(np.arange(min(2, len(splits["dev"].lengths))), None), model.arch)
     scratch = layout.scratch("train", key, _identity(key, model, seed))
     progress = train(
         built, splits["train"], splits["dev"], config,

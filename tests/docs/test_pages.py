@@ -47,8 +47,10 @@ def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str
         program = get_command(app).commands[words[1]]  # type: ignore[attr-defined]
         options = program.make_context(words[1], words[2:]).params
         params = profile(getattr(options.get("profile"), "value", None) or "nursery")
+        added = {key for entry in re.findall(r"^models:\n(.*?)(?=^\w|\Z)", Page(name).only("yaml"), re.S | re.M)
+                 for key in re.findall(r"^  (\w+):", entry, re.M)}  # fmt: skip
         for kind in ("model", "expander"):
-            assert options.get(kind) is None or options[kind] in params.models, kind
+            assert options.get(kind) is None or options[kind] in {*params.models, *added}, kind
         if "key" in options:
             _require_target(f"{words[1]}@{options['key']}", options["profile"] or "nursery")
 

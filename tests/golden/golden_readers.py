@@ -191,6 +191,11 @@ def lines(folder: Path) -> Any:
     return read("lines", {"mine": put(folder, {"a.txt": "the lamp glows\n\nso\ufffd\n", "b/c.txt": "灯 明\r\n"})})
 
 
+def poems(folder: Path) -> Any:
+    text = "# Lamp\nThe lamp, it's lit.\n\n\nmoss\n--\n\nA door?\n"
+    return read("poems", {"mine": put(folder, {"a.txt": text})}, rhyme="A")
+
+
 def twitter_url(folder: Path) -> Any:
     place = quora_pool(folder)
     held = ("who lit the lamp ?", "the lamp was lit by who ?")
@@ -240,6 +245,7 @@ COMPONENTS = {
     "readers.paraphrases": together,
     "readers.parasci": lambda folder: read("parasci", {"sci": paraphrases(folder)["sci"]}),
     "readers.penn": penn,
+    "readers.poems": poems,
     "readers.prose_zh": prose_zh,
     "readers.qcpg": lambda folder: read("qcpg", {"bank": paraphrases(folder)["bank"]}),
     "readers.quora": quora,

@@ -2,8 +2,8 @@
 
 The files `golden_*.py` beside this one each have a dict COMPONENTS of component -> function. The function gets an empty
 folder and returns nested lists and dicts of strings, numbers and booleans. Its floats are compared within TOLERANCE,
-all else by one digest; both stand in digests.yaml, with the integer under which they were recorded. To record after
-raising an integer (or for a new component): ESPALIER_GOLDEN=record pytest tests/golden -p no:xdist
+all else by one digest; both stand in digests.yaml, with the integer under which they were recorded. RECORDING is the
+command that records after an integer was raised, or for a new component.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ FOLDER = Path(__file__).parent
 RECORD = FOLDER / "digests.yaml"
 #: Relative; trained losses carry the rounding of many steps from one kind of CPU to the next.
 TOLERANCE = {"training": 1e-3}
+
+RECORDING = "ESPALIER_GOLDEN=record pytest tests/golden -p no:xdist"
 
 Component = Callable[[Path], Any]
 
@@ -94,19 +96,20 @@ def test_behaviour_is_what_its_version_says(component: str, tmp_path: Path) -> N
     if os.environ.get("ESPALIER_GOLDEN") == "record" and (known is None or known["version"] != entry["version"]):
         record(component, entry)
         return
-    assert known is not None, f"{component} has no golden value: record one"
+    assert known is not None, f"{component} has no golden value: record one with {RECORDING}"
     same = digest == known["digest"] and numbers == pytest.approx(
         known["numbers"], rel=TOLERANCE.get(component, 1e-5), abs=1e-6
     )
-    assert same, f"behaviour of {component} changed: raise its integer in versions.yaml and record the new digest"
+    assert same, f"behaviour of {component} changed: raise its integer in versions.yaml, then record with {RECORDING}"
     assert known["version"] == entry["version"], (
         f"versions.yaml has {component}: {entry['version']}, the golden value was recorded under {known['version']}: "
-        "record the new digest"
+        f"record the new value with {RECORDING}"
     )
 
 
 def test_every_component_of_versions_yaml_has_a_golden_value() -> None:
-    assert sorted(VERSIONS) == sorted(COMPONENTS) == sorted(recorded())
+    assert sorted(VERSIONS) == sorted(COMPONENTS), "give each new component of versions.yaml a function in golden_*.py"
+    assert sorted(COMPONENTS) == sorted(recorded()), f"record the missing values with {RECORDING}"
     assert all(isinstance(version, int) and version >= 1 for version in VERSIONS.values())
 
 

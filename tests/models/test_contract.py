@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 
 from espalier.datasets.pairs.data import PairData
@@ -14,7 +16,7 @@ from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.errors import ConfigError
-from espalier.models.contract import check_model
+from espalier.models.contract import Loss, check_class, check_model, check_outputs
 from espalier.models.registry import ARCHITECTURES
 
 SETTINGS = ("width", "positions", "view", "model_dump")
@@ -56,6 +58,65 @@ def test_what_is_missing_is_named_in_one_line(kind: str, members: tuple[str, ...
 def test_a_module_that_defines_nothing_is_refused() -> None:
     with pytest.raises(ConfigError, match="architecture toy: its model, Linear, has no config, which every chain"):
         check_model(nn.Linear(1, 1), "toy")
+
+
+def test_a_class_is_refused_for_a_method_that_is_missing_or_takes_other_arguments() -> None:
+    body: dict[str, Any] = {name: lambda self, *_: None for name in CHAIN[2:]}
+    check_class(type("Toy", (nn.Module,), body), "toy")  # config and vocabulary are known of a built model alone
+    for changed, told in (
+        ({"start": None}, "has no method start"),
+        ({"step": lambda self: 0}, "has no step that takes"),
+    ):
+        with pytest.raises(ConfigError, match=f"architecture toy: its model, Toy, {told}"):
+            check_class(type("Toy", (nn.Module,), {**body, **changed}), "toy")
+
+
+class Constant(nn.Module):
+    """Two rows of three places; each word of four is as probable as any."""
+
+    def loss(self, batch: Any) -> Any:
+        return Loss(self.token_losses(batch).sum(), torch.tensor(6))
+
+    def token_losses(self, batch: Any) -> Any:
+        return torch.full((2, 3), math.log(4))
+
+    def start(self, batch: Any) -> Any:
+        return SimpleNamespace(select=None)
+
+    def step(self, tokens: Any, state: Any) -> Any:
+        return torch.full((2, 4), -math.log(4)), state
+
+
+@pytest.mark.parametrize(
+    ("method", "returned", "told"),
+    [
+        ("loss", torch.ones(2), r"loss returns Tensor of shape \(2,\), where the contract says Loss"),
+        ("loss", Loss(torch.ones(2), torch.tensor(6)), "loss returns Loss, where"),
+        ("loss", Loss(torch.tensor(1.0), torch.tensor(6)), r"token_losses sum to 8\.3178 and loss to 1\.0000, where"),
+        ("token_losses", torch.ones(6), r"token_losses returns Tensor of shape \(6,\), where"),
+        ("start", 3, "start returns int without select, where"),
+        ("step", torch.zeros(2, 4), r"step returns Tensor of shape \(2, 4\), where"),
+        ("step", (torch.zeros(2, 4), None), "step returns scores whose exponentials do not sum to 1, where"),
+    ],
+)
+def test_what_a_model_returns_against_the_contract_is_named(
+    monkeypatch: pytest.MonkeyPatch, method: str, returned: Any, told: str
+) -> None:
+    model, batch = Constant(), [0, 1]
+    check_outputs(model, batch, "toy")
+    if method == "token_losses":
+        monkeypatch.setattr(Constant, "loss", lambda *_: Loss(torch.tensor(6.0), torch.tensor(6)))
+    monkeypatch.setattr(Constant, method, lambda *_: returned)
+    with pytest.raises(ConfigError, match=rf"^architecture toy: its model, Constant: {told}.*contract\.py$"):
+        check_outputs(model, batch, "toy")
+
+
+def test_the_check_of_outputs_draws_nothing_and_leaves_the_mode_as_it_was() -> None:
+    model = Constant()
+    before = torch.get_rng_state()
+    model.loss = lambda batch: Loss(torch.full((2, 3), math.log(4)).sum() + 0 * torch.rand(()), torch.tensor(6))  # type: ignore[method-assign]
+    check_outputs(model.train(), [0, 1], "toy")
+    assert model.training and torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

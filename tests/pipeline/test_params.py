@@ -85,7 +85,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("models/songnet/training/extra", 1, r"models\.songnet\.training: extra: .*allowed: batch_tokens, betas"),
     ("runs/songnet_free/extra", 1, r"runs\.songnet_free\.extra: .*allowed: annotation, dataset, decoder"),
     ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: top_p: .*allowed: beam, book, length_power"),
-    ("runs/songnet_free/scoring/ruels", "sonnet", r"runs\.songnet_free\.scoring: ruels: .*allowed: rhyme_rule, rules$"),
+    (
+        "runs/songnet_free/scoring/ruels",
+        "sonnet",
+        r"runs\.songnet_free\.scoring: ruels: .*allowed: own_metrics, rhyme_rule, rules$",
+    ),
     ("presets/guig/scoring", {"alphas": [1.2]}, r"\.scoring: alphas\.0: .*less than or equal to 1"),
     ("presets/guig/scoring", {"alphas": [0.8, 0.8]}, r"\.scoring: alphas: .*a value stands twice"),
     (

@@ -163,8 +163,9 @@ COMMANDS = {("pipeline/cli.py", "paraphrase"), ("pipeline/commands/paraphrase.py
 COMPONENTS = ("espalier.datasets", "espalier.tasks", "espalier.models", "espalier.corpora.readers")
 SHARED = {
     "espalier.corpora.readers", "espalier.datasets.batch", "espalier.datasets.batching", "espalier.datasets.encoding",
-    "espalier.datasets.registry", "espalier.models.contract", "espalier.models.ngram", "espalier.models.registry",
-    "espalier.models.serialization", "espalier.tasks.registry", "espalier.tasks.task",
+    "espalier.datasets.registry", "espalier.datasets.structure.structures", "espalier.models.contract",
+    "espalier.models.ngram", "espalier.models.registry", "espalier.models.serialization", "espalier.tasks.registry",
+    "espalier.tasks.task",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json
 from pipeline.commands.repro import _heights, repro
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +72,10 @@ def test_outputs_and_lock_are_those_of_dvc_repro(
     assert text(ours, "last") == text(theirs, "last") == "seed\nfirst\nleft\nseed\nfirst\nright\nlast\n"
     assert run(ours, "dvc", "status").out.strip() == "Data and pipelines are up to date."
     said = capfd.readouterr().err
-    assert "[5/5] " in said and "told by alone" in said and said.splitlines()[-1].startswith("5 stages in ")
+    assert "[5/5] " in said and "told by alone" in said
+    first, *_, last = said.splitlines()
+    assert first == "stages 5, at once 3; under 1 min" and last.startswith("stages 5, in ")
+    assert "git add" not in said and "Updating lock file" not in said
 
 
 def test_stages_that_do_not_depend_on_each_other_run_at_once(tmp_path: Path, run: Run, enter: Any) -> None:
@@ -108,6 +112,7 @@ def test_a_second_run_has_nothing_to_do_and_an_edit_reruns_what_depends_on_it(
     capfd.readouterr()
     repro([], jobs=2)
     assert capfd.readouterr().err == "Data and pipelines are up to date.\n"
+    assert read_json(folder / "measured/repro/stages.json").keys() == STAGES.keys()
     (folder / "other_seed.txt").write_text("another\n")
     repro([], jobs=2)
     said = capfd.readouterr().err

@@ -22,7 +22,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Scoring, Segments
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class LetterDecoder(Settings):
     max_letters: int = Field(8, ge=1)
 
 
-class LetterScoring(Settings):
+class LetterScoring(Scoring):
     """Nothing can be set."""
 
 

@@ -1,16 +1,21 @@
 """What training, decoding and scoring require of a model, and nothing more.
 
 A model is a `torch.nn.Module`, built from its settings and a vocabulary. It satisfies `ChainModel` or `TreeModel`;
-`check_model` verifies that it has every member.
+`check_model` verifies that it has every member, and `check_outputs` what they return. This module imports no torch.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeVar
-
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from espalier.io.errors import ConfigError
+from espalier.io.protocols import fault, first_fault, members
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+#: Where an error sends its reader.
+REMEDY = "see espalier/models/contract.py"
 
 Self_ = TypeVar("Self_", bound="State")
 
@@ -140,6 +145,31 @@ class TreeModel(Model, Protocol):
         ...
 
 
+def check_settings(config: type, architecture: str) -> None:
+    """Verify that the type of an architecture's settings is a pydantic model with the members of `NetworkSettings`.
+
+    Raises:
+        ConfigError: it is not, or a member is missing.
+    """
+    found = first_fault(config, NetworkSettings)
+    if found:
+        name = getattr(config, "__name__", config)
+        raise _lacking(architecture, f"its settings type, {name},", found, "every model needs")
+
+
+def check_class(model: type, architecture: str) -> None:
+    """Verify what can be seen of a model's class before one is built: its methods.
+
+    Raises:
+        ConfigError: one is missing, or takes other arguments.
+    """
+    protocol, form = _form(model)
+    for name in members(protocol):
+        declared = callable(getattr(protocol, name, None))
+        if declared and (found := _fault(model, protocol, name)):
+            raise _lacking(architecture, f"its model, {model.__name__},", found, f"every {form} model needs")
+
+
 def check_model(model: nn.Module, architecture: str) -> None:
     """Verify that a model has every member of `ChainModel`, or, if it has any member of `TreeModel` alone, of that.
 
@@ -147,27 +177,83 @@ def check_model(model: nn.Module, architecture: str) -> None:
         architecture: its key in `ARCHITECTURES`.
 
     Raises:
-        ConfigError: a member is missing.
+        ConfigError: a member is missing, or takes other arguments.
     """
-    chain, tree = _members(ChainModel), _members(TreeModel)
-    form = "tree" if any(_has(model, name) for name in tree if name not in chain) else "chain"
-    names = {name: _has(model, name) for name in (tree if form == "tree" else chain)}
-    names |= {f"config.{name}": _has(model.config, name) for name in _members(NetworkSettings) if names["config"]}
-    for name, present in names.items():
-        if not present:
-            raise ConfigError(
-                f"its model, {type(model).__name__}, has no {name}, which every {form} model needs",
-                where=f"architecture {architecture}",
-                remedy="see espalier/models/contract.py",
-            )
+    protocol, form = _form(model)
+    found = next((text for name in members(protocol) if (text := _fault(model, protocol, name))), None)
+    if found is None:
+        missing = (name for name in members(NetworkSettings) if not hasattr(model.config, name))
+        found = next((f"has no config.{name}" for name in missing), None)
+    if found:
+        raise _lacking(architecture, f"its model, {type(model).__name__},", found, f"every {form} model needs")
 
 
-def _members(protocol: type) -> list[str]:
-    """The attributes and methods that a protocol and its bases declare."""
-    declared = [vars(base).get("__annotations__", {}) | vars(base) for base in reversed(protocol.__mro__)]
-    return [name for members in declared for name in members if not name.startswith("_")]
+def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
+    """Verify on one batch that a model's methods return what the contract says. Torch's generator stays as it is.
+
+    Raises:
+        ConfigError: `loss` returns no `Loss` of two scalars; of a chain model, `token_losses` is not of the targets'
+            shape or does not add up to `loss`, `start` returns a state without `select`, or the log-probabilities of
+            `step` are not those of the vocabulary.
+    """
+    import torch
+
+    training = model.training
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        found = _wrong_output(model.eval(), batch)
+    model.train(training)
+    if found:
+        what, expected = found
+        raise ConfigError(
+            f"its model, {type(model).__name__}: {what}, where the contract says {expected}",
+            where=f"architecture {architecture}",
+            remedy=REMEDY,
+        )
 
 
-def _has(value: Any, name: str) -> bool:
+def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
+    """What a model returns and should not, and what it should."""
+    import torch
+
+    loss = model.loss(batch)
+    if not (isinstance(loss, Loss) and all(torch.is_tensor(part) and part.ndim == 0 for part in loss)):
+        return f"loss returns {_shown(loss)}", "Loss(total, targets), two scalars"
+    if _form(model)[1] == "tree":
+        return None
+    losses = model.token_losses(batch)
+    if not torch.is_tensor(losses) or losses.ndim != 2 or len(losses) != len(batch):
+        return f"token_losses returns {_shown(losses)}", f"(batch, time) nats, of {len(batch)} rows"
+    if not torch.isclose(losses.sum().double(), loss.total.double(), rtol=1e-2):
+        return f"token_losses sum to {losses.sum():.4f} and loss to {loss.total:.4f}", "one sum"
+    state = model.start(batch)
+    if not hasattr(state, "select"):
+        return f"start returns {_shown(state)} without select", "a state with select(index)"
+    found = model.step(torch.ones(len(batch), dtype=torch.int64, device=losses.device), state)
+    if not (isinstance(found, tuple) and len(found) == 2 and torch.is_tensor(found[0]) and found[0].ndim == 2):
+        return f"step returns {_shown(found)}", "(log-probabilities, state), the first of shape (batch, vocabulary)"
+    if (found[0].double().exp().sum(1) - 1).abs().max() > 0.01:
+        return "step returns scores whose exponentials do not sum to 1", "log-probabilities"
+    return None
+
+
+def _shown(value: Any) -> str:
+    """A value's type, and of a tensor its shape."""
+    shape = getattr(value, "shape", None)
+    return type(value).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")
+
+
+def _form(model: Any) -> tuple[type, str]:
+    """The protocol that a model, or its class, follows: that of trees if it has any member of it alone."""
+    alone = set(members(TreeModel)) - set(members(ChainModel))
+    return (TreeModel, "tree") if any(hasattr(model, name) for name in alone) else (ChainModel, "chain")
+
+
+def _fault(model: Any, protocol: type, name: str) -> str | None:
     # Every module has a `forward`; torch's own raises NotImplementedError.
-    return hasattr(value, name) and getattr(type(value), name, None) is not nn.Module.forward
+    if getattr(getattr(model, name, None), "__name__", "") == "_forward_unimplemented":
+        return "has no forward"
+    return fault(model, protocol, name)
+
+
+def _lacking(architecture: str, whose: str, what: str, why: str) -> ConfigError:
+    return ConfigError(f"{whose} {what}, which {why}", where=f"architecture {architecture}", remedy=REMEDY)

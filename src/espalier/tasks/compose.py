@@ -21,7 +21,17 @@ from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import (
+    BaselineRow,
+    Inputs,
+    NGramRow,
+    Outputs,
+    Ready,
+    RunOptions,
+    Scoring,
+    Segments,
+    shown_settings,
+)
 from espalier.text.language import Language, join_tokens, tokens_of
 
 if TYPE_CHECKING:
@@ -56,7 +66,7 @@ class ComposeDecoder(Settings):
         return 0 if self.frame else self.slack
 
 
-class ComposeScoring(Settings):
+class ComposeScoring(Scoring):
     """How texts are scored."""
 
     #: The places of a padded text, for the perplexity that counts padding; 0 leaves it out.

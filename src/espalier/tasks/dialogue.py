@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import DialogueView
-from espalier.datasets.encoding import Settings
 from espalier.io.errors import ConfigError
 from espalier.tasks.dialogue_search import DialogueDecoder, Reply, check_arity, length_of, replies
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import (
+    BaselineRow,
+    Inputs,
+    NGramRow,
+    Outputs,
+    Ready,
+    RunOptions,
+    Scoring,
+    Segments,
+    shown_settings,
+)
 from espalier.tasks.training_replies import reply_columns, training_replies
 from espalier.text.language import Language
 
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
     from espalier.metrics.metric import Metric
 
 
-class DialogueScoring(Settings):
+class DialogueScoring(Scoring):
     """How replies are scored: there are no settings."""
 
 

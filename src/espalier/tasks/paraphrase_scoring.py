@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
-from espalier.datasets.encoding import Settings
 from espalier.io.errors import DataError
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.paraphrase import GUIDED, Scored
-from espalier.tasks.task import Outputs, Segments
+from espalier.tasks.task import Outputs, Scoring, Segments
 from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
     from espalier.metrics.paraphrase import Sides
 
 
-class PairScoring(Settings):
+class PairScoring(Scoring):
     """How paraphrases are scored."""
 
     #: GuiG's families (`trees` only where the pairs have trees), and the protocols of C-DNPG, `released` and `paper`,

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
+
+from pydantic import Field, field_validator
 
 from espalier.datasets.encoding import Settings
 from espalier.io.errors import ArtifactError
+from espalier.metrics.registry import METRICS
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -19,6 +22,22 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.metrics.metric import Metric
+
+
+class Scoring(Settings):
+    """A base for the settings of scoring."""
+
+    #: Metrics of the user's own (`espalier.metrics.registry`) besides the task's, and the version of each. Raise a
+    #: version when the metric's code changes: the runs that name it are then scored again.
+    own_metrics: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+
+    @field_validator("own_metrics")
+    @classmethod
+    def _registered(cls, versions: dict[str, int]) -> dict[str, int]:
+        for name in versions:
+            if name not in METRICS:
+                raise ValueError(f"unknown metric '{name}'; METRICS has {', '.join(sorted(METRICS)) or 'none'}")
+        return versions
 
 
 @dataclass(frozen=True)
@@ -224,7 +243,7 @@ class Task(Protocol):
         ...
 
     @property
-    def scoring(self) -> type[Settings]:
+    def scoring(self) -> type[Scoring]:
         """The type of a run's scoring settings."""
         ...
 

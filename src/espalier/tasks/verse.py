@@ -23,7 +23,17 @@ from espalier.tasks.baseline_rows import chance_seed
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.sequence_search import decode, prefixes
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
+from espalier.tasks.task import (
+    BaselineRow,
+    Inputs,
+    NGramRow,
+    Outputs,
+    Ready,
+    RunOptions,
+    Scoring,
+    Segments,
+    shown_settings,
+)
 from espalier.text.language import Language, is_mark, join_tokens
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
@@ -78,7 +88,7 @@ class VerseDecoder(Settings):
         return self.slack if self.mode == "free" else 0
 
 
-class VerseScoring(Settings):
+class VerseScoring(Scoring):
     """How verse is scored."""
 
     #: The rules that the format is scored by (SongNet, section 4.3).

@@ -103,6 +103,7 @@ READERS: dict[str, Reader] = {
     "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),
     # Local files.
     "lines": Reader(Sentence, "espalier.corpora.readers.lines:read"),
+    "poems": Reader(Verse, "espalier.corpora.readers.poems:read"),
     "tsv": Reader(Pair, "espalier.corpora.readers.tsv:read"),
     # The nursery's grammars.
     "dialogue_zh": Reader(

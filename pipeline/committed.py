@@ -1,0 +1,82 @@
+"""The metrics of this working tree beside those of the last commit."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+#: On another kind of processor a training rounds otherwise, and a score of its model may differ by this fraction of the
+#: committed value, or by this much if that is more (docs/faults.md).
+RELATIVE, ABSOLUTE = 0.05, 0.5
+
+#: Where the metrics are.
+FOLDER: Final = "metrics"
+
+
+class Difference(NamedTuple):
+    """A number that differs from the committed one; None if one of them is missing."""
+
+    file: str
+    key: str
+    value: float | None
+    committed: float | None
+
+    @property
+    def tolerable(self) -> bool:
+        """Whether another machine explains it."""
+        if self.value is None or self.committed is None:
+            return False
+        return abs(self.value - self.committed) <= max(ABSOLUTE, RELATIVE * abs(self.committed))
+
+    def __str__(self) -> str:
+        """ "metrics/guig/guig_tg.json: bleu 30.1, committed 30.4 (-0.3), within the tolerance"."""
+        own, theirs = ("none" if each is None else f"{each:g}" for each in (self.value, self.committed))
+        change = "" if self.value is None or self.committed is None else f" ({self.value - self.committed:+.4g})"
+        verdict = "within the tolerance" if self.tolerable else "more than the tolerance"
+        return f"{self.file}: {self.key} {own}, committed {theirs}{change}, {verdict} of another machine"
+
+
+def differences(folder: Path) -> list[Difference] | None:
+    """The numbers of committed metric files that differ; None where git or a commit is missing.
+
+    Files that the last commit does not have are left out.
+
+    Args:
+        folder: of a profile.
+    """
+    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", FOLDER)
+    if listed is None:
+        return None
+    return [each for name in listed.splitlines() if name.endswith(".json") for each in _of_file(folder, name)]
+
+
+def _of_file(folder: Path, name: str) -> Iterator[Difference]:
+    committed, path = _numbers(_git(folder, "show", f"HEAD:./{name}")), folder / name
+    own = _numbers(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for key in dict.fromkeys([*committed, *own]):
+        value, other = own.get(key), committed.get(key)
+        if value is None or other is None or not math.isclose(value, other, rel_tol=1e-12):
+            yield Difference(name, key, value, other)
+
+
+def _numbers(text: str | None) -> Mapping[str, float]:
+    """The numbers of a metric file by key; none of what is no such file."""
+    try:
+        value: Any = json.loads(text or "{}")
+    except json.JSONDecodeError:
+        return {}
+    items = value.items() if isinstance(value, dict) else ()
+    return {key: float(number) for key, number in items if isinstance(number, int | float)}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints; None if it fails or is not installed."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None

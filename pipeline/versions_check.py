@@ -1,0 +1,41 @@
+"""Whether versions.yaml has the version of each component that params.yaml uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from espalier.io.errors import ConfigError
+from pipeline.params import Params
+
+
+def check_versions(params: Params, versions: Mapping[str, Any]) -> None:
+    """Say which line of versions.yaml is missing. DVC would say so as each stage begins.
+
+    Raises:
+        ConfigError: a component, such as one of a plugin, has no version.
+    """
+    for group, name, user in _used(params):
+        if name not in (versions.get(group) or {}):
+            line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
+            raise ConfigError(
+                f"no version of {name}, which {user} uses",
+                where=f"{params.versions}: {group}",
+                remedy=f"add the line {line}, and raise the number when the component's code changes",
+            )
+
+
+def _used(params: Params) -> Iterator[tuple[str, str, str]]:
+    """The group and the name of each component, and an entry that uses it."""
+    for key, corpus in params.corpora.items():
+        yield "readers", corpus.reader, f"corpora.{key}"
+    for key, parser in params.parsers.items():
+        yield "parsers", parser.backend, f"parsers.{key}"
+    for key, dataset in params.datasets.every.items():
+        yield "encodings", dataset.encoding, f"datasets: {key}"
+    for key, model in params.models.items():
+        yield "models", model.arch, f"models.{key}"
+    for key, run in params.runs.items():
+        yield from ((group, run.task, f"runs.{key}") for group in ("decoding", "metrics"))
+    for key, baseline in params.baselines.items():
+        yield from ((group, baseline.task, f"baselines.{key}") for group in ("baselines", "decoding", "metrics"))

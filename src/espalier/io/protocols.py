@@ -1,0 +1,44 @@
+"""Whether an object, or a class, has what a protocol declares."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+
+def members(protocol: type) -> list[str]:
+    """The attributes and methods that a protocol and its bases declare."""
+    declared = [vars(base).get("__annotations__", {}) | vars(base) for base in reversed(protocol.__mro__)]
+    return [name for each in declared for name in each if not name.startswith("_")]
+
+
+def fault(value: Any, protocol: type, name: str) -> str | None:
+    """What is wrong with one member: "has no step", "has no step that takes (tokens, state)"; None if nothing is.
+
+    Args:
+        value: an object, or a class, of which methods and class attributes are seen.
+    """
+    if not hasattr(value, name) and name not in getattr(value, "model_fields", {}):
+        return f"has no {name}"
+    declared = inspect.getattr_static(protocol, name, None)
+    if not inspect.isfunction(declared):
+        return None  # an attribute, or a property
+    method = getattr(value, name)
+    if not callable(method):
+        return f"has no method {name}"
+    unbound = isinstance(value, type) and inspect.isfunction(inspect.getattr_static(value, name))
+    parameters = list(inspect.signature(declared).parameters.values())[1:]
+    given = [None for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    named = {each.name: None for each in parameters if each.kind is each.KEYWORD_ONLY}
+    try:
+        inspect.signature(method).bind(*([None] if unbound else []), *given, **named)
+    except TypeError:
+        return f"has no {name} that takes ({', '.join(each.name for each in parameters)})"
+    except ValueError:  # a function without a signature, written in C
+        return None
+    return None
+
+
+def first_fault(value: Any, protocol: type) -> str | None:
+    """The first member that is missing or cannot be called as the protocol says; None if there is none."""
+    return next((found for name in members(protocol) if (found := fault(value, protocol, name))), None)

@@ -1,0 +1,67 @@
+"""Metrics of the user's own, for runs of any task. A run names them under `scoring: {own_metrics: {NAME: VERSION}}`.
+
+To add one, in a module that params.yaml lists under `plugins`: `METRICS["mine"] = Family(statistics, (Metric(...),))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric
+
+#: Before the names of these families, so that none is a task's.
+PREFIX: Final = "own:"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of metrics.
+
+    Attributes:
+        statistics: takes the outputs of a run (`espalier.tasks.task.Outputs`); returns (texts, k) floats, a row for
+            each row of `outputs.table`.
+        metrics: what is computed from sums of these rows.
+    """
+
+    statistics: Callable[[Any], Array]
+    metrics: tuple[Metric, ...]
+
+
+METRICS: Final[dict[str, Family]] = {}
+
+
+def own_statistics(outputs: Any, versions: Mapping[str, int]) -> dict[str, Array]:
+    """The statistics of the families that a run names.
+
+    Raises:
+        ConfigError: a family is not registered, or gives another number of rows or something else than finite numbers.
+    """
+    found = {}
+    for name in versions:
+        rows = np.asarray(entry("metric", METRICS, name, where="scoring.own_metrics").statistics(outputs))
+        texts = len(outputs.table)
+        if rows.ndim != 2 or len(rows) != texts or rows.dtype.kind not in "bif" or not np.isfinite(rows).all():
+            raise ConfigError(
+                f"its statistics are {rows.dtype} of shape {rows.shape}, for {texts} texts",
+                where=f"METRICS['{name}']",
+                remedy="return (texts, k) finite numbers; see espalier/metrics/registry.py",
+            )
+        found[PREFIX + name] = rows.astype(float)
+    return found
+
+
+def own_or(metrics: Callable[[str], tuple[Metric, ...]]) -> Callable[[str], tuple[Metric, ...]]:
+    """The metrics of a family: of an own one those registered, of any other those of `metrics`."""
+
+    def of(family: str) -> tuple[Metric, ...]:
+        own = family.startswith(PREFIX)
+        return entry("metric", METRICS, family.removeprefix(PREFIX)).metrics if own else metrics(family)
+
+    return of

@@ -1,0 +1,219 @@
+"""docs/extend.md, from top to bottom, on a small nursery: its files are written, its stages run in this process."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from espalier.io.files import read_json
+from espalier.io.tables import read_table
+from pipeline import layout, plugins
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+from markdown_page import Page, key_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = Page("docs/extend.md")
+#: What the page's files hold, in small; and the models, so that all train in seconds.
+PAIRS, POEMS, TESTED = 60, 40, {"dev": 6, "test": 12}
+TINY_PARSER = {"epochs": 1, "width": 16, "heads": 2, "key": 8, "inner": 16, "character": 8, "hidden": 16}
+TINY = {"network": {"layers": 1, "width": 32, "heads": 4, "inner": 16}, "training": {"steps": 4, "evaluate_every": 4}}
+Cli = Callable[..., Any]
+
+
+def merge(tree: dict[str, Any], more: dict[str, Any]) -> None:
+    """What stands below a key goes below the same key."""
+    for key, value in more.items():
+        if isinstance(value, dict) and isinstance(tree.get(key), dict):
+            merge(tree[key], value)
+        else:
+            tree[key] = tree[key] + value if isinstance(tree.get(key), list) else value
+
+
+def add(file: Path, more: dict[str, Any]) -> None:
+    tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+    merge(tree, more)
+    file.write_text(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def blocks() -> Iterator[tuple[str, list[str]]]:
+    """The fenced blocks of the page in their order, each with its language."""
+    for language, body in re.findall(r"```(yaml|python|sh)\n(.*?)```", PAGE.text, re.S):
+        yield language, body.splitlines()
+
+
+def forget() -> None:
+    """As in a new process: the page's modules are not imported, and nothing of theirs is registered."""
+    for name in [name for name in sys.modules if name == "mine" or name.startswith("mine.")]:
+        del sys.modules[name]
+    for key, own in (("ARCHITECTURES", "verse_lstm"), ("METRICS", "words")):
+        plugins.REGISTRIES[key][0].pop(own, None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A project with the nursery's parser and presets, and a user's two files."""
+    from espalier.nursery.paraphrase_en import grow as grow_pairs
+    from espalier.nursery.verse_en import grow as grow_verse
+
+    nursery = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    for key in ("models", "runs", "baselines", "annotations"):
+        nursery[key] = {}
+    nursery |= {"reports": [], "datasets": {"linearize": {}, "canonicalize": {}}}
+    nursery["corpora"] = {"paraphrase_en": nursery["corpora"]["paraphrase_en"]}
+    nursery["corpora"]["paraphrase_en"]["options"]["count"] = PAIRS
+    nursery["corpora"]["paraphrase_en"]["split"] |= TESTED
+    nursery["parsers"] = {"constituency_en": nursery["parsers"]["constituency_en"]}
+    nursery["parsers"]["constituency_en"]["training"] |= TINY_PARSER
+    for name in ("guig", "songnet"):
+        merge(nursery["presets"][name], TINY)
+    nursery["presets"]["guig"]["network"] |= {"head_width": 8}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(nursery, sort_keys=False), encoding="utf-8")
+    for name in ("versions.yaml", "sources.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "mydata").mkdir()
+    pairs = [f"{row.source}\t{row.target}\t{row.group}" for row in grow_pairs(count=PAIRS, seed=7)]
+    (tmp_path / "mydata/pairs.tsv").write_text("\n".join(pairs), encoding="utf-8")
+    poems = ["\n".join(row.target.split("\n")[:4]) for row in grow_verse(count=POEMS, seed=7)]
+    (tmp_path / "mydata/poems.txt").write_text("\n\n".join(poems), encoding="utf-8")
+    monkeypatch.setattr(layout, "ROOT", tmp_path)
+    monkeypatch.setattr(plugins, "ROOT", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    forget()
+
+
+def stages_of(folder: Path, targets: list[str]) -> list[tuple[str, str]]:
+    """The stages that these need, in an order in which they can run, by dvc.yaml."""
+    from dvc.repo import Repo
+
+    for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
+        if not (folder / f".{command[0]}").exists():
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    graph = Repo(str(folder)).index.graph
+    needs = {stage.name: {other.name for other in graph.successors(stage)} for stage in graph}
+    wanted, queue = set[str](), list(targets)
+    while queue:
+        stage = queue.pop()
+        wanted.add(stage)
+        queue += needs[stage] - wanted
+    order = [stage for stage in TopologicalSorter(needs).static_order() if stage in wanted]
+    return [(name, key) for name, _, key in (stage.partition("@") for stage in order)]
+
+
+def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -> None:
+    done = set[tuple[str, str]]()
+
+    def repro(targets: list[str], again: bool) -> None:
+        for stage, key in stages_of(folder, targets):
+            if (stage, key) not in done or (again and stage == "score"):
+                answer = cli(folder, stage, key)
+                assert answer.status == 0, f"{stage} {key}\n{answer.err}"
+                done.add((stage, key))
+
+    for language, lines in blocks():
+        if language == "sh":
+            for line in lines:
+                command, *words = line.split("  #")[0].split()
+                if words[0] == "repro":
+                    repro(words[1:], again=len(words) > 2)
+                elif command == "espalier":
+                    written = cli(folder, *(word.strip('"') for word in words))
+                    assert written.status == 0, written.err
+                    assert sum(line.startswith("  ") for line in written.out.splitlines()) == 4
+            continue
+        file, body = folder / lines[0].removeprefix("# "), "\n".join(lines)
+        if language == "python":
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(body.partition("\n")[2] + "\n", encoding="utf-8")
+        else:
+            more = yaml.safe_load(body)
+            for corpus in more.get("corpora", {}).values():
+                corpus["split"] |= TESTED
+            for name in more.get("presets", {}).keys() & {"lstm"}:
+                more["presets"][name]["training"] |= TINY["training"]
+            add(file, more)
+
+    # The same number of words as counted by hand, for two tasks.
+    for run in ("mypairs", "mylstm"):
+        texts = read_table(folder / f"outputs/mine/{run}.parquet")["text"]
+        mean = sum(len(text.split()) for text in texts) / len(texts)
+        assert read_json(folder / f"metrics/mine/{run}.json")["words_a_text"] == pytest.approx(mean, rel=1e-4)
+        details = read_json(folder / f"details/mine/{run}.json")
+        assert details["intervals"]["words_a_text"] and details["signatures"]["words_a_text"].startswith("words|split")
+    assert {path.stem for path in (folder / "metrics/mine").glob("*.json")} == {
+        "mypairs", "mysongnet", "mylstm", "mylstm_blind",
+    }  # fmt: skip
+    assert read_json(folder / "models/mylstm_blind/model.json")["config"]["symbols"] is False
+    module = (folder / "mine/verse_lstm.py").read_text(encoding="utf-8")
+    assert len(module.splitlines()) <= 70 and len([line for line in module.splitlines() if line.strip()]) < 60
+
+    for row in PAGE.table("mistake", "line"):
+        assert said_of(row["mistake"], folder, cli) == key_of(row["line"]), row["mistake"]
+
+
+#: In which file what is replaced by what, and the stage that then fails.
+MISTAKES = {
+    "no `positions` in the settings": ("verse_lstm", "positions: int = 256", "places: int = 256", "train mylstm"),
+    "no `forward`": ("verse_lstm", "def forward", "def forwards", "train mylstm"),
+    "`step` takes other arguments": ("verse_lstm", "step(self, tokens, state)", "step(self, state)", "train mylstm"),
+    "no `self.vocabulary`": ("verse_lstm", "self.vocabulary = config, vocabulary", "words = config, 0", "train mylstm"),
+    "`loss` returns a tensor": ("verse_lstm", ", batch.real.sum())", ", 1).total", "train mylstm"),
+    "`step` returns scores": ("verse_lstm", "F.log_softmax(self.readout(hidden[:, 0]), dim=-1)",
+                              "self.readout(hidden[:, 0])", "train mylstm"),
+    "the name of a built-in entry": ("verse_lstm", '["verse_lstm"]', '["songnet"]', "train mylstm"),
+    "a module that fails": ("verse_lstm", "VerseLSTM)\n", "LSTM)\n", "train mylstm"),
+    "a metric with too few rows": ("words", '["text"]]', '["text"][:1]]', "score mylstm"),
+}  # fmt: skip
+
+
+def said_of(mistake: str, folder: Path, cli: Cli) -> str:
+    """The line of a stage after this mistake, which is then undone."""
+    if "versions.yaml" in mistake:
+        from espalier.io.errors import ConfigError
+        from pipeline.params import load_params
+        from pipeline.versions_check import check_versions
+
+        with pytest.raises(ConfigError) as caught:
+            check_versions(load_params(folder / "params.yaml"), yaml.safe_load((ROOT / "versions.yaml").read_text()))
+        return str(caught.value)
+    module, before, after, stage = MISTAKES[mistake]
+    file = folder / f"mine/{module}.py"
+    text = file.read_text(encoding="utf-8")
+    assert text.count(before) == 1, mistake
+    file.write_text(text.replace(before, after), encoding="utf-8")
+    shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)  # a file of one second and size would pass for it
+    forget()
+    try:
+        answer = cli(folder, *stage.split())
+    finally:
+        file.write_text(text, encoding="utf-8")
+        shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
+        forget()
+    assert answer.status == 1 and answer.err.count("\n") == 1, answer.err
+    return str(answer.err).removeprefix("espalier: ").strip()
+
+
+def test_the_table_counts_the_lines_that_each_part_writes() -> None:
+    sections = re.split(r"^## (.+)\n", PAGE.text, flags=re.M)
+    bodies = dict(zip(sections[1::2], sections[2::2], strict=True))
+    for row in PAGE.table("part", "you write"):
+        anchor = re.search(r"#([\w-]+)", row["part"])
+        assert anchor is not None
+        [body] = [body for title, body in bodies.items() if title.lower().replace(" ", "-") == anchor[1]]
+        written = re.findall(r"```(?:yaml|python)\n# .*?\n(.*?)```", body, re.S)
+        assert row["lines"] == str(sum(len(each.splitlines()) for each in written)), row["part"]
+
+
+def test_the_page_is_in_step_with_the_project() -> None:
+    assert not PAGE.dead_links()
+    assert all((ROOT / file).exists() for file in PAGE.files())
