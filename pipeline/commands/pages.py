@@ -13,9 +13,8 @@ from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.progress import say
 
-#: The templates, each with its page. The pages of `WHOLE` are made as a whole, of the others a part is.
+#: The templates, each with its page. Of a page with the lines `BEGIN` and `END` the part between them is written.
 PAGES = {"readme.md": "README.md", "cdnpg.md": "docs/cdnpg.md", "results.md": "docs/results.md"}
-WHOLE = ("results.md",)
 #: Beside the profiles, what benchmarks measured of published texts has details.
 MEASURED = "benchmarks"
 
@@ -38,6 +37,7 @@ def pages(check: bool) -> None:
 def rendered() -> dict[str, str]:
     """The text of each page by its path below the root."""
     from espalier.report import load_printed, render_page, with_numbers
+    from espalier.report.pages import BEGIN
 
     folder = layout.ROOT / "report" / "printed"
     printed = {path.stem: load_printed(path) for path in sorted(folder.glob("*.yaml"))}
@@ -47,8 +47,8 @@ def rendered() -> dict[str, str]:
         template = layout.ROOT / "report" / "pages" / name
         source, where = template.read_text(encoding="utf-8"), f"report/pages/{name}"
         text = render_page(source, where, details=_details, params=_params, printed=printed, tried=tried)
-        path = layout.ROOT / page
-        texts[page] = text if name in WHOLE else with_numbers(path.read_text(encoding="utf-8"), text, page)
+        known = _read(layout.ROOT / page)
+        texts[page] = with_numbers(known, text, page) if BEGIN in known else text
     return texts
 
 
