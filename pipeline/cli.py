@@ -16,9 +16,10 @@ import typer
 
 from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.inference.writer import MAX_TEXTS, InferenceWarning
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.errors import ConfigError
 from espalier.io.terminal import printable, printable_line
 from pipeline import layout, streams
+from pipeline.failures import failure
 from pipeline.streams import QUIET
 
 app = typer.Typer(
@@ -44,8 +45,6 @@ class Language(StrEnum):
     en = "en"
 
 
-#: What typer raises for a mistaken command line; whether it is click's class or a copy depends on typer's version.
-UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 #: The most processes of a sharded stage, and the most stages at once.
 MAX_WORKERS, MAX_JOBS = 1024, 64
 #: The stages of dvc.yaml, each with what its key names; a module of this package has the same name and a `run(key)`.
@@ -644,32 +643,6 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
     print(f"espalier: {kind}: {printable(message)}", file=sys.stderr)
 
 
-def _no_memory(error: Exception) -> bool:
-    """Whether Python or torch, which raises a RuntimeError, ran out of memory."""
-    return isinstance(error, MemoryError) or any(
-        said in str(error) for said in ("out of memory", "not enough memory", "can't allocate memory")
-    )
-
-
-def _failure(error: BaseException) -> str | None:
-    """What a user is told of an error; None for one that is no user's."""
-    match error:
-        case EspalierError():
-            return streams.told(error)
-        case UsageError():
-            what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-            return f"{what}; see {' '.join(filter(None, ('espalier', _command(), '--help')))}"
-        case KeyboardInterrupt():
-            return "interrupted"
-        case OSError(filename=None, strerror=str(what)) if _command() not in STAGES:  # it prints, and writes no file
-            return f"standard output: {what}"
-        case OSError() if error.filename or error.strerror:
-            return f"{error.filename or 'file system'}: {error.strerror}; nothing half-written was kept"
-        case MemoryError() | RuntimeError() if _no_memory(error):
-            return "not enough memory; a smaller beam, batch or model takes less"
-    return None
-
-
 def main() -> NoReturn:
     """Run the command line. A user's mistake is one line and exit status 1; a reader that goes away is no mistake.
 
@@ -680,19 +653,19 @@ def main() -> NoReturn:
     gc.set_threshold(100_000)  # imports make many objects and little garbage: a sixth of the start-up
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
-    failure = None
+    said, is_stage = None, _command() in STAGES
     try:
         streams.open_streams()
         _run(sys.argv[1:] or ["--help"])
     except BrokenPipeError as error:
         # `espalier generate ... | head` is done; a stage is not.
-        done = _command() not in STAGES and streams.reader_is_gone()
-        failure = None if done else _failure(error)
+        done = not is_stage and streams.reader_is_gone()
+        said = None if done else failure(error, _command(), writes_files=is_stage)
     except (Exception, KeyboardInterrupt) as error:
-        failure = _failure(error)
-        if failure is None:
+        said = failure(error, _command(), writes_files=is_stage)
+        if said is None:
             raise
     unwritten = streams.flush()
     if unwritten is not None and not isinstance(unwritten, BrokenPipeError):
-        failure = f"standard output: {unwritten.strerror}"
-    sys.exit(0 if failure is None else f"espalier: {printable_line(failure)}")
+        said = f"standard output: {unwritten.strerror}"
+    sys.exit(0 if said is None else f"espalier: {printable_line(said)}")

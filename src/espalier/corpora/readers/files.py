@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,19 @@ def lines_of(file: Path, *, replace: bool = False) -> list[str]:
     """
     text = bytes_of(file).decode("utf-8-sig", errors="replace") if replace else text_of(file)
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def lines_of_test(folders: Mapping[str, Path], reader: str, file: str) -> Iterator[tuple[str, str, str]]:
+    """Id, name of the source and text of each line of a file that is a test split, for a reader of one source.
+
+    Ids are `<source>-test-<line>`, from 0, as a split of the kind `published` reads them.
+
+    Raises:
+        ConfigError, ArtifactError, DataError: as `single_source` and `lines_of`.
+    """
+    origin, folder = single_source(folders, reader)
+    for number, line in enumerate(lines_of(folder / file)):
+        yield f"{origin}-test-{number:06d}", origin, line
 
 
 def aligned(source: Path, target: Path) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.files import lines_of, single_source
+from espalier.corpora.readers.files import lines_of_test
 from espalier.corpora.readers.paranmt import parsed_pair
 from espalier.corpora.records import Pair, Quarantined
 
@@ -18,8 +18,7 @@ FILE = "test_syn_src.txt"
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
     """Every line as a pair with its trees, which have no words.
 
-    Ids are `<source>-test-<line>`, from 0, for a split of the kind `published`. Lines are quarantined as
-    `parsed_pair` says.
+    Ids are those of `lines_of_test`. Lines are quarantined as `parsed_pair` says.
 
     Args:
         folders: one source's name and folder.
@@ -28,6 +27,5 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ConfigError: not exactly one source.
         ArtifactError, DataError: the file is missing or is not UTF-8.
     """
-    origin, folder = single_source(folders, "guig_released")
-    for number, line in enumerate(lines_of(folder / FILE)):
-        yield parsed_pair(f"{origin}-test-{number:06d}", origin, line)
+    for id_, origin, line in lines_of_test(folders, "guig_released", FILE):
+        yield parsed_pair(id_, origin, line)

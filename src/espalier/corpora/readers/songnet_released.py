@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.files import lines_of, single_source
+from espalier.corpora.readers.files import lines_of_test
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import DataError
@@ -24,7 +24,7 @@ FILE = "out1.txt"
 def read(folders: Mapping[str, Path]) -> Iterator[Verse | Quarantined]:
     """The poem of every line; every unit may rhyme, as in the released code: `rhyme` is all "A".
 
-    Ids are `<source>-test-<line>`, from 0, for a split of the kind `published`.
+    Ids are those of `lines_of_test`.
 
     Args:
         folders: one source's name and folder.
@@ -33,9 +33,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Verse | Quarantined]:
         ConfigError: not exactly one source.
         ArtifactError, DataError: the file is missing or is not UTF-8.
     """
-    origin, folder = single_source(folders, "songnet_released")
-    for number, line in enumerate(lines_of(folder / FILE)):
-        id_ = f"{origin}-test-{number:06d}"
+    for id_, origin, line in lines_of_test(folders, "songnet_released", FILE):
         author, _, rest = line.partition("\t")[0].partition("<s1>")
         tune, _, poem = rest.partition("<s2>")
         units = _units(poem)

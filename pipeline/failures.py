@@ -1,0 +1,42 @@
+"""What a user is told of an error: one line."""
+
+from __future__ import annotations
+
+import typer
+
+from espalier.io.errors import EspalierError
+from pipeline.streams import told
+
+#: What typer raises for a mistaken command line; whether it is click's class or a copy depends on typer's version.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def failure(error: BaseException, command: str, *, writes_files: bool) -> str | None:
+    """The line for an error; None for one that is no user's.
+
+    Args:
+        command: that was given; "" if it is none.
+        writes_files: whether the command is a stage, which prints nothing that another program reads.
+    """
+    match error:
+        case EspalierError():
+            return told(error)
+        case UsageError():
+            what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+            return f"{what}; see {' '.join(filter(None, ('espalier', command, '--help')))}"
+        case KeyboardInterrupt():
+            return "interrupted"
+        case OSError(filename=None, strerror=str(what)) if not writes_files:
+            return f"standard output: {what}"
+        case OSError() if error.filename or error.strerror:
+            return f"{error.filename or 'file system'}: {error.strerror}; nothing half-written was kept"
+        case MemoryError() | RuntimeError() if _no_memory(error):
+            return "not enough memory; a smaller beam, batch or model takes less"
+    return None
+
+
+def _no_memory(error: Exception) -> bool:
+    """Whether Python or torch, which raises a RuntimeError, ran out of memory."""
+    return isinstance(error, MemoryError) or any(
+        said in str(error) for said in ("out of memory", "not enough memory", "can't allocate memory")
+    )
