@@ -64,8 +64,11 @@ def test_a_run_without_an_item_has_none_there(pairs: Printed) -> None:
 
 
 def test_words_of_chinese_texts_are_joined_and_a_tree_keeps_them(pairs: Printed) -> None:
-    items = items_of(pairs, [_run("one", [("a", 1, 0, "好 啊")], language="zh", source="今天 吗", heads="0 1")])
+    tree = "(IP (NP (NN 好)))"
+    run = _run("one", [("a", 1, 0, "好 啊")], language="zh", source="今天 吗", heads="0 1", source_tree=tree)
+    items = items_of(pairs, [run])
     output = items.outputs[0][0]
+    assert items.trees == {"source": (tree,)}
     assert items.given == {"source": ("今天吗",)} and output is not None
     assert (output.texts, output.heads) == (("好啊",), "好/0 啊/1")
 

@@ -202,10 +202,10 @@ def test_markdown_lists_the_claims_in_a_table_of_its_own(
     text = render_markdown(build(_both(write, pairs_text), pair_runs, comparisons=compared))
     rows = text[text.index("**Orderings.**") :].splitlines()[4:]
     assert rows[:2] == [
-        "| Guiding serves the meaning. guided : plain (nursery) | BLEU | **30.50 : 20.50** | *22.00 : 20.00* "
+        "| Guiding serves the meaning. guided : plain (nursery) | BLEU |  | *22.00 : 20.00* "
         "| 2.00 (1.00–4.00) | < 0.001 | 0.020 | holds "
         "| 3 seeds, 40 texts in 32 clusters; printed effect of BLEU excluded |",
-        "|  | TED f | **6.50 : 7.50** | *6.00 : 8.00* | 2.00 (0.00–3.00) | 0.010 |  |  |  |",
+        "|  | TED f |  | *6.00 : 8.00* | 2.00 (0.00–3.00) | 0.010 |  |  |  |",
     ]
 
 

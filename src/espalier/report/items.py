@@ -99,21 +99,22 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
     for run, known_metrics in zip(runs, metrics, strict=True):
         table = run.outputs[run.outputs["seed"] == run.outputs["seed"].min()].sort_values("sample", kind="stable")
         first = table.drop_duplicates("id").set_index("id")
-        for names, found in ((GIVEN, given), (GIVEN_TREES, trees)):
-            for name, label in names.items():
-                found.setdefault(label, {}).update(_texts(first, name, run.language))
+        for name, label in GIVEN.items():
+            given.setdefault(label, {}).update(_texts(first, name, run.language))
+        for name, label in GIVEN_TREES.items():
+            trees.setdefault(label, {}).update(_texts(first, name))
         by_run.append(_outputs(run, table, first, [known_metrics.get(name) for name in scores]))
     ids = list(dict.fromkeys(id_ for outputs in by_run for id_ in outputs))
     kept = _within(ids, [*given.values(), *trees.values()], by_run, characters)
     return Items(
-        tuple(kept),
-        *({label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in found.items() if any(texts.values())}
-          for found in (given, trees)),
-        tuple((run.key, title) for run, title in zip(runs, _titles(runs), strict=True)),
-        tuple(tuple(outputs.get(id_) for id_ in kept) for outputs in by_run),
-        tuple(scores.values()),
-        len(ids),
-    )  # fmt: skip
+        ids=tuple(kept),
+        given={label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in given.items() if texts},
+        trees={label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in trees.items() if texts},
+        runs=tuple((run.key, title) for run, title in zip(runs, _titles(runs), strict=True)),
+        outputs=tuple(tuple(outputs.get(id_) for id_ in kept) for outputs in by_run),
+        scores=tuple(scores.values()),
+        total=len(ids),
+    )
 
 
 def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
@@ -181,7 +182,7 @@ def _texts(rows: pd.DataFrame, name: str, language: Language = "en") -> dict[str
     """A column by id, without its empty texts."""
     if name not in rows:
         return {}
-    return {id_: _joined(text, language) for id_, text in rows[name].astype(str).items() if text}
+    return {str(id_): _joined(text, language) for id_, text in rows[name].astype(str).items() if text}
 
 
 def _joined(text: str, language: Language) -> str:

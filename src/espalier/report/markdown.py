@@ -66,8 +66,9 @@ def _measure(measure: Measure, profile: str) -> list[str]:
     )
     gain, around = number(measure.gain.value, digits), margin(measure.gain, digits)
     better_by = f"{gain} ({around})" if around else gain
-    mark = "*" if profile == NURSERY else ""
-    return [measure.column.heading, f"**{printed}**", f"{mark}{ours}{mark}", better_by, probability(measure.p)]
+    # As in the tables, nothing printed stands beside a number of the nursery.
+    pair = ["", f"*{ours}*"] if profile == NURSERY else [f"**{printed}**", ours]
+    return [measure.column.heading, *pair, better_by, probability(measure.p)]
 
 
 def _hyperparameters(table: Hyperparameters) -> str:

@@ -67,6 +67,8 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         return [Segments(rows, families, audits=_audits(trees, found, families, outputs.seed))]
     sides = Sides(*(table[name].tolist() for name in ("source", "reference", "text")))
     parses = outputs.parses()["target_tree"].tolist() if parsed else None
+    if parses is not None:
+        rows = rows.assign(tree=parses)
     families = paraphrase_statistics(
         *sides,
         trees if parsed else None,

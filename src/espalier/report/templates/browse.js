@@ -73,7 +73,8 @@
   const written = (run, index) => {
     const texts = run.texts[index];
     if (!texts) return [DASH];
-    const lines = texts.map((number) => element("span", text(number) || DASH, "text"));
+    const nothing = run.trees.output?.[index] ? "a tree" : DASH;
+    const lines = texts.map((number) => element("span", text(number) || nothing, "text"));
     const parts = lines.length > 1 ? [element("ol", lines.map((line) => element("li", [line])))] : lines;
     const scores = items.scores
       .map(({ name, digits }, at) => [name, run.scores[at][index], digits])
