@@ -110,11 +110,12 @@ def table_of(
 ) -> Table:
     """A printed table with our lines under each row, in the order of `by_profile`."""
     columns = tuple(printed.columns[name] for name in table.columns)
-    entries: Sequence[Entry] = {
+    every: dict[str, Sequence[Entry]] = {
         "runs": runs,
         "corpora": corpora,
         "trainings": relative(trainings, table.unit or ""),
-    }[table.about]
+    }
+    entries = every[table.about]
     absent = "not measured" if table.about == "trainings" else "not run"
     lines: list[Line] = []
     shown: list[Entry] = []
