@@ -98,12 +98,10 @@ def _sources(params: Params) -> Iterator[Row]:
     catalogue = load_catalogue(params) if params.sources.published else {}
     for key, source in params.sources.every.items():
         known = catalogue.get(key)
-        sizes = [] if known is None else [known.git] if known.git else [*known.files]
-        size = sum(each.bytes for each in sizes)
         yield {
             "source": key,
             "shelf": source.shelf,
-            "MB": round(size / 1e6, 1) if known else None,
+            "MB": round(known.size / 1e6, 1) if known else None,
             "here": (layout.raw(source.shelf) / key).is_dir(),
             "licence": known.licence if known else "",
             "title": known.title if known else str(Path(getattr(source, "file", "")).name),

@@ -51,7 +51,7 @@ def plan(targets: list[str], *, json: bool) -> None:
     wanted = {key: catalogue[key] for stage, key in names if stage == "download"}
     free = shutil.disk_usage(Path()).free
     if json:
-        sources = {key: {"licence": source.licence, "bytes": size_of(source)} for key, source in wanted.items()}
+        sources = {key: {"licence": source.licence, "bytes": source.size} for key, source in wanted.items()}
         print(
             json_line({"profile": params.profile, "stages": [*map(asdict, stages)], "sources": sources, "free": free})
         )
@@ -75,13 +75,8 @@ def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], 
         width = max(map(len, sources))
         lines.append(f"{len(sources)} sources to download:")
         for key, source in sources.items():
-            lines.append(f"  {key:{width}}  {size_of(source) / 1e6:8,.1f} MB  {source.licence}")
+            lines.append(f"  {key:{width}}  {source.size / 1e6:8,.1f} MB  {source.licence}")
     return "\n".join(lines)
-
-
-def size_of(source: Source) -> int:
-    """The bytes of a published source."""
-    return source.git.bytes if source.git else sum(file.bytes for file in source.files)
 
 
 def _line(name: str, stages: list[Planned]) -> str:
@@ -111,7 +106,7 @@ def _planned(
         hours, source = float(seconds) / HOUR, "earlier run"
     elif name in rehearsed:
         hours, source = rehearsed[name], "rehearsal"
-    size = size_of(catalogue[key]) if stage == "download" else sizes.get(name)
+    size = catalogue[key].size if stage == "download" else sizes.get(name)
     return Planned(stage, key, hours, source, size)
 
 

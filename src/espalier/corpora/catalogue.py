@@ -79,6 +79,11 @@ class Source(BaseModel):
     files: tuple[SourceFile, ...] = ()
     git: GitFiles | None = None
 
+    @property
+    def size(self) -> int:
+        """The bytes of all its files."""
+        return self.git.bytes if self.git else sum(file.bytes for file in self.files)
+
     @model_validator(mode="after")
     def _consistent(self) -> Source:
         if bool(self.files) == bool(self.git):
