@@ -18,13 +18,8 @@ from typing import IO, Any
 
 from espalier.io.errors import ArtifactError
 from pipeline import layout
-from pipeline.artifacts import read_versions
 from pipeline.committed import differences
-from pipeline.layout import PARAMS
-from pipeline.params import load_params
 from pipeline.progress import counted, progress_bar, say
-from pipeline.remaining import Stopwatch, spoken
-from pipeline.versions_check import check_versions
 
 #: A training takes about as long as so many other stages.
 TRAINING_COST = 10
@@ -57,13 +52,15 @@ def repro(targets: list[str], jobs: int) -> None:
     Raises:
         ArtifactError: a stage failed. Stages that were running are finished, no other is started.
     """
-    started, watch = time.monotonic(), Stopwatch(layout.measured("repro", "stages"))
+    started = time.monotonic()
     graph = _out_of_date(targets)
-    if graph and PARAMS.exists():
-        check_versions(load_params(), read_versions())
     if not graph:
         say("Data and pipelines are up to date.")
         return
+    from pipeline.remaining import Stopwatch, spoken  # what a run without work need not import
+
+    _check_params()
+    watch = Stopwatch(layout.measured("repro", "stages"))
     say(f"stages {len(graph)}, at once {jobs}; {spoken(watch.left(graph, jobs))}")
     failed, left, running = [], dict(graph), list[str]()
     with progress_bar() as bar:
@@ -86,6 +83,16 @@ def repro(targets: list[str], jobs: int) -> None:
     if failed:
         raise ArtifactError("failed, as its output above says", where=", ".join(failed))
     say(*_summary(list(graph), time.monotonic() - started))
+
+
+def _check_params() -> None:
+    """Say what is wrong in params.yaml, or which version is missing, before any stage does."""
+    from pipeline.artifacts import read_versions
+    from pipeline.params import load_params
+    from pipeline.versions_check import check_versions
+
+    if layout.PARAMS.exists():
+        check_versions(load_params(), read_versions())
 
 
 def _out_of_date(targets: list[str]) -> dict[str, set[str]]:
@@ -114,8 +121,7 @@ def _out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
     except DvcException as error:
-        if PARAMS.exists():
-            load_params()  # it says what is wrong in params.yaml in its own terms
+        _check_params()  # it says what is wrong in params.yaml in its own terms
         raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error
     return stale
 
