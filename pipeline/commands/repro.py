@@ -158,7 +158,10 @@ def _outcomes(graph: dict[str, set[str]], jobs: int, started: Callable[[str], No
             ready = sorted([*ready, *sorter.get_ready()], key=height.__getitem__)
             while ready and len(running) < jobs:
                 stage = ready.pop()
+                # A process that starts inherits the mask: Ctrl-C waits until `_stay` has run there.
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 running.add(pool.submit(_run, stage))
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 started(stage)
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for outcome in (future.result() for future in done):
@@ -178,9 +181,26 @@ def _heights(graph: dict[str, set[str]]) -> dict[str, int]:
     return height
 
 
+class _Interrupt:
+    """How a process that runs stages takes Ctrl-C: idle, it starts no further stage; before a command, it stops.
+
+    The command of a stage gets Ctrl-C too, and DVC ignores it meanwhile, so that it reports how the command ended.
+    """
+
+    seen, in_stage = False, False
+
+    @classmethod
+    def take(cls, *_: object) -> None:
+        """The handler."""
+        cls.seen = True
+        if cls.in_stage:
+            raise KeyboardInterrupt
+
+
 def _stay() -> None:
-    """Ctrl-C reaches the command of a stage; the process around it reports how that ended."""
-    signal.signal(signal.SIGINT, lambda *_: None)
+    """Ctrl-C ends no process that runs stages; `_run` reports it."""
+    signal.signal(signal.SIGINT, _Interrupt.take)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _run(stage: str) -> Outcome:
@@ -194,10 +214,17 @@ def _run(stage: str) -> Outcome:
     started = time.monotonic()
     with tempfile.TemporaryFile() as file, _printed_to(file):
         try:
+            _Interrupt.in_stage = True
+            if _Interrupt.seen:
+                raise KeyboardInterrupt
             Repo(_wait_for_lock=True).reproduce([stage], single_item=True)
             ok, reason = True, ""
         except DvcException as error:
             ok, reason = False, f"{error.__cause__ or error}\n"
+        except KeyboardInterrupt:
+            ok, reason = False, "interrupted\n"
+        finally:
+            _Interrupt.in_stage = False
         file.seek(0)
         output = file.read().decode(errors="replace") + reason
     return Outcome(stage, ok, time.monotonic() - started, output)
