@@ -18,13 +18,8 @@ from typing import IO, Any
 
 from espalier.io.errors import ArtifactError
 from pipeline import layout
-from pipeline.artifacts import read_versions
 from pipeline.committed import differences
-from pipeline.layout import PARAMS
-from pipeline.params import load_params
 from pipeline.progress import counted, progress_bar, say
-from pipeline.remaining import Stopwatch, spoken
-from pipeline.versions_check import check_versions
 
 #: A training takes about as long as so many other stages.
 TRAINING_COST = 10
@@ -57,13 +52,15 @@ def repro(targets: list[str], jobs: int) -> None:
     Raises:
         ArtifactError: a stage failed. Stages that were running are finished, no other is started.
     """
-    started, watch = time.monotonic(), Stopwatch(layout.measured("repro", "stages"))
+    started = time.monotonic()
     graph = out_of_date(targets)
-    if graph and PARAMS.exists():
-        check_versions(load_params(), read_versions())
     if not graph:
         say("Data and pipelines are up to date.")
         return
+    from pipeline.remaining import Stopwatch, spoken  # what a run without work need not import
+
+    _check_params()
+    watch = Stopwatch(layout.measured("repro", "stages"))
     say(f"stages {len(graph)}, at once {jobs}; {spoken(watch.left(graph, jobs))}")
     failed, left, running = [], dict(graph), list[str]()
     with progress_bar() as bar:
@@ -86,6 +83,16 @@ def repro(targets: list[str], jobs: int) -> None:
     if failed:
         raise ArtifactError("failed, as its output above says", where=", ".join(failed))
     say(*_summary(list(graph), time.monotonic() - started))
+
+
+def _check_params() -> None:
+    """Say what is wrong in params.yaml, or which version is missing, before any stage does."""
+    from pipeline.artifacts import read_versions
+    from pipeline.params import load_params
+    from pipeline.versions_check import check_versions
+
+    if layout.PARAMS.exists():
+        check_versions(load_params(), read_versions())
 
 
 def out_of_date(targets: list[str]) -> dict[str, set[str]]:
@@ -114,8 +121,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
     except DvcException as error:
-        if PARAMS.exists():
-            load_params()  # it says what is wrong in params.yaml in its own terms
+        _check_params()  # it says what is wrong in params.yaml in its own terms
         raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error
     return stale
 
@@ -152,7 +158,10 @@ def _outcomes(graph: dict[str, set[str]], jobs: int, started: Callable[[str], No
             ready = sorted([*ready, *sorter.get_ready()], key=height.__getitem__)
             while ready and len(running) < jobs:
                 stage = ready.pop()
+                # A process that starts inherits the mask: Ctrl-C waits until `_stay` has run there.
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 running.add(pool.submit(_run, stage))
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 started(stage)
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for outcome in (future.result() for future in done):
@@ -172,9 +181,26 @@ def _heights(graph: dict[str, set[str]]) -> dict[str, int]:
     return height
 
 
+class _Interrupt:
+    """How a process that runs stages takes Ctrl-C: idle, it starts no further stage; before a command, it stops.
+
+    The command of a stage gets Ctrl-C too, and DVC ignores it meanwhile, so that it reports how the command ended.
+    """
+
+    seen, in_stage = False, False
+
+    @classmethod
+    def take(cls, *_: object) -> None:
+        """The handler."""
+        cls.seen = True
+        if cls.in_stage:
+            raise KeyboardInterrupt
+
+
 def _stay() -> None:
-    """Ctrl-C reaches the command of a stage; the process around it reports how that ended."""
-    signal.signal(signal.SIGINT, lambda *_: None)
+    """Ctrl-C ends no process that runs stages; `_run` reports it."""
+    signal.signal(signal.SIGINT, _Interrupt.take)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _run(stage: str) -> Outcome:
@@ -188,10 +214,17 @@ def _run(stage: str) -> Outcome:
     started = time.monotonic()
     with tempfile.TemporaryFile() as file, _printed_to(file):
         try:
+            _Interrupt.in_stage = True
+            if _Interrupt.seen:
+                raise KeyboardInterrupt
             Repo(_wait_for_lock=True).reproduce([stage], single_item=True)
             ok, reason = True, ""
         except DvcException as error:
             ok, reason = False, f"{error.__cause__ or error}\n"
+        except KeyboardInterrupt:
+            ok, reason = False, "interrupted\n"
+        finally:
+            _Interrupt.in_stage = False
         file.seek(0)
         output = file.read().decode(errors="replace") + reason
     return Outcome(stage, ok, time.monotonic() - started, output)

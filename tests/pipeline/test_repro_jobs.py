@@ -19,6 +19,9 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json
 from pipeline.commands.repro import _heights, repro
 
+sys.path.insert(0, str(Path(__file__).parent))
+from small_params import empty, write
+
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., Any]
 
@@ -145,7 +148,7 @@ def test_what_dvc_cannot_read_is_one_line(tmp_path: Path, run: Run, enter: Any) 
 
 def test_ctrl_c_ends_it_in_a_line_and_a_later_run_goes_on(tmp_path: Path, run: Run) -> None:
     folder = pipeline(tmp_path / "project", run, left="test -e again.txt || sleep 60; echo left > left.txt")
-    (folder / "params.yaml").write_text("{}\n")
+    write(folder, empty())
     shutil.copy(ROOT / "sources.yaml", folder)
     command = [sys.executable, str(ROOT / "pipeline"), "repro", "-j", "2"]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
