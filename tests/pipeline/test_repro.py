@@ -285,7 +285,7 @@ def test_a_profile_that_has_run_nothing_warns_of_nothing(shared: Path, run: Run,
     assert max(map(len, answer.out.splitlines()), default=0) <= 120
 
 
-@pytest.mark.parametrize("paper", ["songnet", "guig", "x2tree"])
+@pytest.mark.parametrize("paper", ["songnet", "guig", "x2tree", "sat"])
 def test_the_metrics_of_a_paper_fit_a_terminal_of_120_columns(
     pytestconfig: pytest.Config, run: Run, tmp_path: Path, paper: str
 ) -> None:

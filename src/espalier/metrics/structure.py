@@ -31,12 +31,10 @@ from espalier.metrics.perplexity import Likelihood, perplexity_statistics
 HEADLINE: Final = {
     "ppl": "perplexity",
     "ppl_tok": "perplexity_tokens",
-    "bleu1": "text_bleu_1",
     "bleu2": "text_bleu_2",
     "pc2": "pc_bleu_2",
     "pos2": "pos_bleu_2",
     "len0": "length_within_0",
-    "seen": "in_training",
     "own": "own_weight",
 }
 
