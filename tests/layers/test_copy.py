@@ -104,9 +104,9 @@ def gate_of(scores: list[list[float]]) -> CopyGate:
 
 def test_one_score_is_the_probability_of_writing_and_several_are_a_softmax() -> None:
     features = torch.tensor([[[math.log(3.0)], [0.0]]])
-    one = gate_of([[1.0]])(features, torch.tensor([[False]])).exp()
+    one = gate_of([[1.0]]).log_probabilities(features, torch.tensor([[False]])).exp()
     assert torch.allclose(one, torch.tensor([[[0.75, 0.25], [0.5, 0.5]]]))
-    several = gate_of([[0.0], [1.0], [0.0]])(features, torch.tensor([[False, False]])).exp()
+    several = gate_of([[0.0], [1.0], [0.0]]).log_probabilities(features, torch.tensor([[False, False]])).exp()
     assert torch.allclose(several, torch.tensor([[[0.2, 0.6, 0.2], [1 / 3, 1 / 3, 1 / 3]]]))
 
 
@@ -115,6 +115,6 @@ def test_nothing_is_copied_from_an_empty_row(scores: list[list[float]]) -> None:
     rows = max(1, len(scores) - 1)
     empty = torch.zeros(2, rows, dtype=torch.bool)
     empty[1, 0] = True
-    found = gate_of(scores)(torch.ones(2, 3, 1), empty).exp()
+    found = gate_of(scores).log_probabilities(torch.ones(2, 3, 1), empty).exp()
     assert torch.allclose(found.sum(-1), torch.ones(2, 3)) and (found[0] > 0).all()
     assert (found[1, :, 1] == 0).all() and (found[1, :, 0] > 0).all()

@@ -26,7 +26,7 @@ class CopyGate(nn.Linear):
     def __init__(self, width: int, scores: int = 1) -> None:
         super().__init__(width, scores)
 
-    def forward(self, features: Tensor, empty: Tensor) -> Tensor:  # type: ignore[override]
+    def log_probabilities(self, features: Tensor, empty: Tensor) -> Tensor:
         """The (sources, n, 1 + rows) log-probabilities in 32 bits, the vocabulary's first; -inf for an empty row.
 
         Args:

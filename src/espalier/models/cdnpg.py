@@ -245,7 +245,7 @@ class Pointer(nn.Module):
         """
         weights, contexts = self.attention(hidden, memory)
         empty = (memory.ids == PAD).all(1, keepdim=True)
-        return weights, self.gate(torch.cat([hidden, contexts, embedded], dim=-1), empty)
+        return weights, self.gate.log_probabilities(torch.cat([hidden, contexts, embedded], dim=-1), empty)
 
 
 def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tensor]) -> dict[int, Tensor]:

@@ -182,7 +182,8 @@ class DNPG(nn.Module):
             level, of writing at the phrase level, and of copying.
         """
         weights, context = self.pointer(top, memory)
-        gates = self.gate(torch.cat([context, top, x], dim=-1), (memory.ids == PAD).all(1, keepdim=True))
+        empty = (memory.ids == PAD).all(1, keepdim=True)
+        gates = self.gate.log_probabilities(torch.cat([context, top, x], dim=-1), empty)
         return weights, torch.cat([levels[..., SENTENCE, None], levels[..., PHRASE, None] + gates], dim=-1)
 
     def _losses(self, batch: PairBatch, written: _Written) -> tuple[Tensor, Tensor]:

@@ -172,8 +172,8 @@ class PairSeq2Seq(nn.Module):
     def _gates(self, top: Tensor, context: Tensor, x: Tensor, memory: AttentionMemory) -> Tensor:
         """(sources, n, 2) log p_gen and log(1 - p_gen); p_gen is 1 where the source has no pieces."""
         assert self.gate is not None
-        gates: Tensor = self.gate(torch.cat([context, top, x], dim=-1), (memory.ids == PAD).all(1, keepdim=True))
-        return gates
+        empty = (memory.ids == PAD).all(1, keepdim=True)
+        return self.gate.log_probabilities(torch.cat([context, top, x], dim=-1), empty)
 
     def _copying_losses(self, decoded: _Decoded, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""

@@ -180,8 +180,7 @@ class SCPN(nn.Module):
         if self.gate is None:
             return features.new_zeros(*features.shape[:-1], 1, dtype=torch.float32)
         empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)
-        gates: Tensor = self.gate(torch.cat([features, x], dim=-1), empty)
-        return gates
+        return self.gate.log_probabilities(torch.cat([features, x], dim=-1), empty)
 
     def _logits(self, features: Tensor) -> Tensor:
         """(..., pieces or bracketed ids) in 32 bits."""

@@ -110,12 +110,12 @@ def table_of(
 ) -> Table:
     """A printed table with our lines under each row, in the order of `by_profile`."""
     columns = tuple(printed.columns[name] for name in table.columns)
-    every: dict[str, Sequence[Entry]] = {
+    about: dict[str, Sequence[Entry]] = {
         "runs": runs,
         "corpora": corpora,
         "trainings": relative(trainings, table.unit or ""),
     }
-    entries = every[table.about]
+    entries = about[table.about]
     absent = "not measured" if table.about == "trainings" else "not run"
     lines: list[Line] = []
     shown: list[Entry] = []
