@@ -179,6 +179,7 @@ def test_every_optional_reference_has_its_file_of_nothing() -> None:
             "data/ready/none",
             "parsers/none",
             "models/none",
+            "reports/summaries/none",
         ):
             assert (each / path).is_file()
         for path in ("outputs/none.parquet", "annotations/none.parquet"):
