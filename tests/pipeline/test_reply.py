@@ -187,7 +187,8 @@ def test_lines_are_posts_in_order_and_equal_ones_get_equal_replies(talk: Path, c
     (tmp_path / "posts.txt").write_text(lines, encoding="utf-8-sig")
     found = objects(cli(talk, "reply", "--file", "posts.txt", "--json", where=tmp_path))
     assert [each["post"] for each in found] == [POST, "下雨了，没有伞。", POST]
-    assert found[0] == found[2] != found[1]
+    assert [each["line"] for each in found] == [1, 3, 4]
+    assert found[0] | {"line": 4} == found[2] != found[1] | {"line": 4}
     for more in ((), ("--file", "-")):
         with standard_input(lines):
             assert objects(cli(talk, "reply", "--json", *more)) == found
