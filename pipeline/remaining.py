@@ -25,11 +25,11 @@ class Stopwatch:
         self.now: dict[str, float] = {}
 
     def expected(self, stage: str) -> float:
-        """The seconds of a stage: its own of an earlier run, else the mean of its kind, else a constant."""
+        """The seconds of a stage in earlier runs: its own, else the mean of its kind, else a constant."""
         if stage in self.earlier:
             return self.earlier[stage]
         kind = stage.partition("@")[0]
-        alike = [seconds for name, seconds in {**self.earlier, **self.now}.items() if name.partition("@")[0] == kind]
+        alike = [seconds for name, seconds in self.earlier.items() if name.partition("@")[0] == kind]
         return mean(alike) if alike else TRAINING_SECONDS if kind.startswith("train") else SECONDS
 
     def record(self, stage: str, seconds: float) -> None:
@@ -48,14 +48,14 @@ class Stopwatch:
             jobs: how many run at once.
         """
         seconds = {stage: self.expected(stage) for stage in needs}
-        known = [stage for stage in self.now if stage in self.earlier and self.earlier[stage] > 0]
-        pace = sum(self.now[each] for each in known) / sum(self.earlier[each] for each in known) if known else 1.0
+        before = sum(map(self.expected, self.now))
+        pace = sum(self.now.values()) / before if before else 1.0
         ends: dict[str, float] = {}
 
         def end(stage: str) -> float:
             if stage not in ends:
-                before = max((end(each) for each in needs[stage] if each in needs), default=0.0)
-                ends[stage] = before + seconds[stage]
+                start = max((end(each) for each in needs[stage] if each in needs), default=0.0)
+                ends[stage] = start + seconds[stage]
             return ends[stage]
 
         longest = max(map(end, needs), default=0.0)

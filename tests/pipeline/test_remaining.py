@@ -34,6 +34,12 @@ def test_a_slow_machine_makes_what_is_left_longer(tmp_path: Path) -> None:
     assert watch.left({"b": set()}, jobs=1) == pytest.approx(60)
 
 
+def test_on_a_first_run_the_pace_is_that_of_the_constants(tmp_path: Path) -> None:
+    watch = Stopwatch(tmp_path / "none.json")
+    watch.record("parse@a", 4 * SECONDS)
+    assert watch.left({"train@a": set()}, jobs=1) == pytest.approx(4 * TRAINING_SECONDS)
+
+
 def test_what_is_saved_is_known_the_next_time_and_a_damaged_file_is_no_error(tmp_path: Path) -> None:
     file = tmp_path / "measured/stages.json"
     watch = Stopwatch(file)
