@@ -11,6 +11,8 @@ import yaml
 
 Tree = dict[str, Any]
 
+#: The paper of each task.
+PAPERS = {"verse": "songnet", "paraphrase": "guig", "dialogue": "x2tree", "compose": "sat"}
 #: What small trees share: models that train in a second, and the searches of their runs.
 PRESETS: Tree = {
     "songnet": {
@@ -37,6 +39,15 @@ PRESETS: Tree = {
         },
         "decoder": {"beam": 3, "local": 3, "max_words": 12},
         "scoring": {},
+    },
+    "sat": {
+        "network": {"layers": 1, "encoder_layers": 1, "width": 16, "heads": 2, "inner": 16, "positions": 64},
+        "training": {
+            "steps": 20, "batch_tokens": 512, "schedule": "linear", "rate": 0.01, "warmup": 5, "evaluate_every": 8,
+            "precision": "fp32",
+        },
+        "decoder": {"top_k": 4},
+        "scoring": {"padded": 30},
     },
     "plain": {"network": {}, "training": {"steps": 1}},
 }  # fmt: skip
@@ -91,7 +102,7 @@ def model(arch: str, on: str, network: Tree | None = None, **changes: Any) -> Tr
 
 def run(task: str, of: str, on: str, decoder: Tree | None = None, **changes: Any) -> Tree:
     """A run of one sample under no guidance."""
-    paper = {"verse": "songnet", "paraphrase": "guig", "dialogue": "x2tree"}[task]
+    paper = PAPERS[task]
     entry = {"paper": paper, "task": task, "preset": paper, "model": of, "dataset": on, "split": "test"}
     slots = dict.fromkeys(("guidance", "annotation", "lm", "lexicon"), "none")
     return {**entry, **slots, "decoder": decoder or {}, "scoring": {}, "samples": 1, "seed": 1, **changes}
@@ -99,7 +110,7 @@ def run(task: str, of: str, on: str, decoder: Tree | None = None, **changes: Any
 
 def baseline(task: str, on: str, **changes: Any) -> Tree:
     """The rows without a trained model, over the test split of a dataset."""
-    paper = {"verse": "songnet", "paraphrase": "guig", "dialogue": "x2tree"}[task]
+    paper = PAPERS[task]
     entry = {"paper": paper, "task": task, "preset": paper, "dataset": on, "split": "test"}
     slots = {
         "train": "none",

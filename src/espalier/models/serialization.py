@@ -108,13 +108,17 @@ def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
     return digests
 
 
-def map_weights(model: nn.Module, vocabulary: Vocabulary, folder: Path) -> dict[str, int]:
+def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, int]:
     """Load the weights of a trained model's lowest seed into `model`, which has another vocabulary.
 
     Rows of the tensors that the model names in `vocabulary_rows`, and in `symbol_rows` if it has tables of symbols
     beside those of tokens, are copied by the meanings of their ids: words by themselves, symbols by their names. Rows
     of ids that the trained model has not stay as they are, which is as they were initialised. All other tensors are
     copied.
+
+    Args:
+        vocabulary: of `model`, with `meanings`, and with `symbol_meanings` if the model has `symbol_rows`.
+        folder: of the trained model.
 
     Returns:
         The number of ids whose rows were copied, as "copied", and of the others, as "new".

@@ -57,6 +57,9 @@ FAMILIES = {
     "conllu converted": Family("conllu", {"x-ud-dev.conllu": CONLLU},
                                {"language": "zh", "v1": ["mine"], "simplified": True}),
     "lines": Family("lines", {"a.txt": "the lamp\n灯亮。\n".encode()}),
+    "lyrics, songs": Family("lyrics", {"songs.json": text([{"lyric": ["燈下 的人", "[00:01]橋邊", "作詞：某"]}] * 2)}),
+    "lyrics, chains": Family("lyrics", {"lyrics_zh.txt": "燈下 人\n橋 邊\n橋 邊\n聽 著\n".encode()}),
+    "lyrics, a file each": Family("lyrics", {f"{n}/a.txt": "歌\n燈下人\n（合）橋邊\n".encode() for n in range(2)}),
     "mrpc": Family("mrpc", {"msr_paraphrase_train.txt": MRPC, "msr_paraphrase_test.txt": MRPC}),
     "paranmt": Family("paranmt", {"a.txt": PARANMT}),
     "paraphrases": Family("paraphrases", {"msr_paraphrase_train.txt": MRPC, "msr_paraphrase_test.txt": MRPC},
@@ -64,6 +67,8 @@ FAMILIES = {
     "parasci": Family("parasci", {f"{part}/{part}.{side}": b"a lamp\nthe door\n"
                                   for part in ("train", "val", "test") for side in ("src", "tgt")}),
     "penn": Family("penn", {"treebank/combined/wsj_0001.mrg": TREES}),
+    "ptb": Family("ptb", {f"ptb.{part}.txt": b" a <unk> fell N \n\n do n't go \n"
+                          for part in ("train", "valid", "test")}),
     "qcpg": Family("qcpg", {"validation.csv.gz": CSV, "test.csv.gz": CSV}, pack=gzip.compress),
     "qcpg packed": Family("qcpg", {"validation.csv.gz": gzip.compress(CSV, mtime=0),
                                    "test.csv.gz": gzip.compress(CSV, mtime=0)}),
@@ -154,6 +159,22 @@ def test_a_damaged_part_of_quora_gives_rows_that_can_be_written_or_one_line(tmp_
         put(folder, {file: damaged(files[file], rng)})
         outcome("quora", folders, {})
         put(folder, {file: files[file]})
+
+
+@pytest.mark.parametrize("part", ["penn", "ptb"])
+def test_a_damaged_part_of_ptb_s_treebank_gives_rows_that_can_be_written_or_one_line(tmp_path: Path, part: str) -> None:
+    files = {
+        "penn": {"treebank/combined/wsj_0001.mrg": TREES},
+        "ptb": {f"ptb.{name}.txt": b" the lamp \n glows N \n" for name in ("train", "valid", "test")},
+    }
+    folders = {name: put(tmp_path / name, own) for name, own in files.items()}
+    assert isinstance(outcome("ptb_tagged", folders, {}), list)
+    rng = random.Random(part)
+    for _ in range(100):
+        file = rng.choice(sorted(files[part]))
+        put(folders[part], {file: damaged(files[part][file], rng)})
+        outcome("ptb_tagged", folders, {})
+        put(folders[part], {file: files[part][file]})
 
 
 def reasons(reader: str, folder: Path, files: Files, **options: Any) -> dict[str, str]:
