@@ -152,7 +152,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("corpora/lines/also_1", "lines", r"corpora\.lines\.also_1: .*pattern"),
     ("corpora/lines/also_2", "corpora/moon", r"corpora\.lines: unknown reference 'moon'; allowed: lines, said, talk"),
     # presets
-    ("models/songnet/preset", "moon", r"models\.songnet\.preset: unknown preset 'moon'; allowed: guig, plain, sat, songnet"),
+    (
+        "models/songnet/preset",
+        "moon",
+        r"models\.songnet\.preset: unknown preset 'moon'; allowed: guig, plain, sat, songnet",
+    ),
     ("presets/songnet/preset", "guig", r"presets\.songnet: a preset names no preset; it names guig"),
     ("presets/songnet/preset", "songnet", r"presets\.songnet: a preset names no preset; it names songnet"),
     ("runs/songnet_free/preset", "plain", r"runs\.songnet_free\.preset: preset plain has no decoder and no scoring"),
