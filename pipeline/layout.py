@@ -104,7 +104,7 @@ def provenance(name: str) -> Path:
 
 
 def measured(stage: str, key: str) -> Path:
-    """How long a training or a decoding took, on which hardware; no artifact, for it differs each time."""
+    """How long a training, a decoding or a parsing took, on which hardware; no artifact, for it differs each time."""
     return Path("measured") / stage / f"{key}.json"
 
 

@@ -98,7 +98,7 @@ def _parsing(key: str, params: Params, folder: Path) -> Estimate | None:
     corpus = params.corpora[key]
     if corpus.parser == NONE:
         return None
-    rate = read_json(folder / layout.details("parsing", key))["speed"]["sentences_per_second"]
+    rate = read_json(folder / layout.measured("parse", key))["sentences_per_second"]
     rows = read_json(folder / counts_file(key))["rows"]
     hours = rows * len(RECORDS[corpus.records].sides) / rate / HOUR if rate else None
     return Estimate(("parse", key), rate, "sentences/s", hours)

@@ -86,5 +86,5 @@ def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params
 
 
 def _without_speed(parsing: Mapping[str, Any]) -> dict[str, Any]:
-    """Details of parsing. Training reads the folder in which they stand, and must not run again for another speed."""
+    """Details of parsing, without the speed that files of earlier versions have: it would make trainings run again."""
     return {name: value for name, value in parsing.items() if name != "speed"}

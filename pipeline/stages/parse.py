@@ -21,6 +21,7 @@ from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import parser_signature
 from pipeline import layout
 from pipeline.artifacts import write_metrics
+from pipeline.measured import Clock
 from pipeline.params import Corpus, Params, load_params
 from pipeline.progress import counted, say
 from pipeline.shards import parse_all
@@ -50,9 +51,11 @@ def run(key: str) -> None:
         trained = params.parsers[corpus.parser].treebank != layout.NONE
         scores = read_json(parser / "scores.json", dict[str, float]) if trained else {}
         scratch = layout.scratch("parse", key, digest(signature))
+        clock = Clock()
         records, unparsed, speed = with_trees(records, parser, scratch)
+        clock.write("parse", key, speed)
         quarantined += unparsed
-        details = {"parser": signature, "parser_scores": scores, "speed": speed}
+        details = {"parser": signature, "parser_scores": scores}
     with atomic_folder(layout.parsed(key)) as folder:
         write_table(folder / "records.parquet", table_of(records, kind))
         write_table(folder / "quarantine.parquet", table_of(quarantined, Quarantined))

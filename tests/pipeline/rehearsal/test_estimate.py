@@ -35,7 +35,7 @@ def test_hours_of_a_training_a_decoding_and_a_parsing(tmp_path: Path) -> None:
     decoding = {"records": 2, "seconds": 4.0, "peak_memory": 7, "peak_gpu_memory": None}
     for run in ("guig_tg", "x2tree_more", "songnet_free"):
         write_json(tmp_path / layout.measured("decode", run), decoding)
-    write_json(tmp_path / layout.details("parsing", "guig"), {"speed": {"sentences_per_second": 10.0}})
+    write_json(tmp_path / layout.measured("parse", "guig"), {"sentences_per_second": 10.0})
     write_json(tmp_path / counts_file("guig"), {"rows": 36_000})
     made = [("train", "guig_tg"), ("parse", "guig"), ("score", "guig_tg"), ("parse", "songci")]
     made += [("decode", run) for run in ("guig_tg", "x2tree_more", "songnet_free")]
