@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pytest
@@ -63,8 +64,13 @@ def test_a_method_that_takes_other_arguments_is_named_with_those_it_must_take(me
     assert fault(kind(), Reads, "read") == fault(kind, Reads, "read") == told
 
 
-def test_fields_of_a_pydantic_class_count() -> None:
+def test_fields_of_a_class_count_without_a_default_and_those_of_its_bases() -> None:
     class Settings(BaseModel):
         size: int
 
-    assert fault(Settings, Reads, "size") is None and fault(Settings, Reads, "name") == "has no name"
+    @dataclass
+    class Row:
+        size: int
+
+    for kind in (Settings, Row, type("Own", (Row,), {})):
+        assert fault(kind, Reads, "size") is None and fault(kind, Reads, "name") == "has no name"

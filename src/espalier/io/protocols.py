@@ -18,12 +18,14 @@ def fault(value: Any, protocol: type, name: str) -> str | None:
     Args:
         value: an object, or a class, of which methods and class attributes are seen.
     """
-    if not hasattr(value, name) and name not in getattr(value, "model_fields", {}):
+    # A class's fields without a default, of dataclasses and of pydantic models, are annotations alone.
+    fields = (vars(base).get("__annotations__", {}) for base in value.__mro__) if isinstance(value, type) else ()
+    if not hasattr(value, name) and not any(name in each for each in fields):
         return f"has no {name}"
     declared = inspect.getattr_static(protocol, name, None)
     if not inspect.isfunction(declared):
         return None  # an attribute, or a property
-    method = getattr(value, name)
+    method = getattr(value, name, None)
     if not callable(method):
         return f"has no method {name}"
     unbound = isinstance(value, type) and inspect.isfunction(inspect.getattr_static(value, name))
