@@ -371,6 +371,7 @@ def compose(
     top_k: TopKOption = 32,
     temperature: TemperatureOption = 1.0,
     beam: BeamOption = 0,
+    quiet: QuietOption = False,
 ) -> None:
     """Write texts that have the word boundaries and parts of speech of a template.
 

@@ -32,6 +32,8 @@ EXAMPLES: Final = {
     ("paraphrase", "en"): 'paraphrase(["Where do you live?"])',
     ("expand", "en"): 'expand(["Where do you live?"])',
     ("granularity", "en"): 'granularities(["Where do you live?"])',
+    ("compose", "zh"): 'compose(["我喜欢炸薯条"])',
+    ("compose", "en"): 'compose(["a dog was running in a room"])',
     ("reply", "zh"): 'reply(["你好！"])',
 }
 #: What a training says of itself, in its folder and in the details of its runs.

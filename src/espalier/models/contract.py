@@ -231,8 +231,8 @@ def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
     found = model.step(torch.ones(len(batch), dtype=torch.int64, device=losses.device), state)
     if not (isinstance(found, tuple) and len(found) == 2 and torch.is_tensor(found[0]) and found[0].ndim == 2):
         return f"step returns {_shown(found)}", "(log-probabilities, state), the first of shape (batch, vocabulary)"
-    if (found[0].double().exp().sum(1) - 1).abs().max() > 0.01:
-        return "step returns scores whose exponentials do not sum to 1", "log-probabilities"
+    if not (found[0].double().exp().sum(1) < 1.01).all():  # less where ids have no meaning (GuiG's trees)
+        return "step returns scores whose exponentials sum to more than 1", "log-probabilities"
     return None
 
 
