@@ -223,8 +223,6 @@ def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
     losses = model.token_losses(batch)
     if not torch.is_tensor(losses) or losses.ndim != 2 or len(losses) != len(batch):
         return f"token_losses returns {_shown(losses)}", f"(batch, time) nats, of {len(batch)} rows"
-    if not torch.isclose(losses.sum().double(), loss.total.double(), rtol=1e-2):
-        return f"token_losses sum to {losses.sum():.4f} and loss to {loss.total:.4f}", "one sum"
     state = model.start(batch)
     if not hasattr(state, "select"):
         return f"start returns {_shown(state)} without select", "a state with select(index)"
