@@ -193,7 +193,7 @@ def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
 
     Raises:
         ConfigError: `loss` returns no `Loss` of two scalars; of a chain model, `token_losses` is not of the targets'
-            shape or does not add up to `loss`, `start` returns a state without `select`, or the log-probabilities of
+            shape, `start` returns a state without `select`, or the log-probabilities of
             `step` are not those of the vocabulary.
     """
     import torch
@@ -229,8 +229,8 @@ def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
     found = model.step(torch.ones(len(batch), dtype=torch.int64, device=losses.device), state)
     if not (isinstance(found, tuple) and len(found) == 2 and torch.is_tensor(found[0]) and found[0].ndim == 2):
         return f"step returns {_shown(found)}", "(log-probabilities, state), the first of shape (batch, vocabulary)"
-    if (found[0].double().exp().sum(1) - 1).abs().max() > 0.01:
-        return "step returns scores whose exponentials do not sum to 1", "log-probabilities"
+    if found[0].max() > 0.001:
+        return "step returns scores above 0", "log-probabilities"
     return None
 
 
