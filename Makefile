@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro first api test faults look check lock profiles clean
+.PHONY: repro first api test faults look picture check lock profiles clean
 
 repro: .venv/ready
 	espalier repro
@@ -28,6 +28,10 @@ faults: .venv/ready
 # The report's pages in headless Chromium: the machine's own, or the one that Playwright downloads.
 look: .venv/look
 	pytest -W ignore tests/look/pages.py
+
+# README's picture, from the nursery's report of GuiG.
+picture: .venv/look
+	python tests/look/picture.py
 
 .venv/look: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[look]'
