@@ -100,7 +100,7 @@ def _planned(
     catalogue: Mapping[str, Source],
     sizes: Mapping[str, int],
 ) -> Planned:
-    name, file = f"{stage}@{key}", layout.measured(stage, key)
+    name, file = f"{stage}@{key}" if key else stage, layout.measured(stage, key)
     hours, source = None, ""
     if file.is_file() and (seconds := read_json(file, dict[str, Any]).get("seconds")) is not None:
         hours, source = float(seconds) / HOUR, "earlier run"

@@ -148,7 +148,7 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
     edit(project / "params.yaml", "runs.songnet_free.decoder", {"top_k": 1})
     answer = run(project, "dvc", "repro")
     assert set(ran(answer.out)) == {
-        "decode@songnet_free", "annotate@again", "score@songnet_free", *REPORTS,
+        "decode@songnet_free", "annotate@again", "score@songnet_free", *REPORTS, "site",
     }, answer.err  # fmt: skip
     changed = run(project, "dvc", "metrics", "diff", "--json")
     assert list(json.loads(changed.out)) == ["metrics/songnet/songnet_free.json"]
@@ -208,7 +208,7 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("versions.corpora.download", 9, set()),
     ("versions.readers.verse_zh", 9, {"parse@tiny"}),
     ("versions.readers.brown", 9, set()),
-    ("versions.report", 9, {"report@songnet", "report@guig"}),
+    ("versions.report", 9, {"report@songnet", "report@guig", "site"}),
 ]
 
 
@@ -250,7 +250,7 @@ def test_a_profile_is_a_project_of_its_own_with_the_same_stages(project: Path, r
     small = project / "profiles/small"
     answer = run(project, "dvc", "--cd", "profiles/small", "repro", ESPALIER_MIRROR=str(project / "mirror"))
     assert answer.status == 0, answer.err
-    assert ran(answer.out) == ["download@madeup", "parse@ci", "filter@ci", "linearize@ci"]
+    assert ran(answer.out) == ["download@madeup", "parse@ci", "filter@ci", "linearize@ci", "site"]
     assert (small / "data/raw/ci/madeup/ci.song.0.json").exists()
     rows = json_of(small / "metrics/corpora/ci.json")
     assert {name: rows[name] for name in ("read", "train", "dev", "test", "quarantined")} == {

@@ -33,7 +33,7 @@ _COLOURS = {
 INK, SOFT, LINE, LEAF, *HUES = _COLOURS
 #: The light page's values of the variables.
 LIGHT: Final = {
-    "ink": "#1e2220", "soft": "#676e6a", "line": "#dadfd8", "leaf": "#25664a", "hue-a": "#b03a2e",
+    "ink": "#1e2220", "soft": "#5c635f", "line": "#dadfd8", "leaf": "#25664a", "hue-a": "#b03a2e",
     "hue-b": "#1f6b8c", "hue-c": "#7d6300", "hue-d": "#6a4ba3", "hue-f": "#a53d76",
 }  # fmt: skip
 
