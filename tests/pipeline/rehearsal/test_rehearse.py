@@ -36,12 +36,16 @@ def verse(unbuilt: Path, pytestconfig: pytest.Config) -> Path:
     return unbuilt
 
 
+def files_of(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
 def test_a_profile_without_its_sources_is_rehearsed_on_synthetic_rows(verse: Path, run: Run, tmp_path: Path) -> None:
-    before = {path for path in verse.rglob("*") if "__pycache__" not in path.parts}
-    kept = tmp_path / "kept"
+    before, kept = files_of(verse), tmp_path / "kept"
     answer = run(verse, "python", "pipeline", "rehearse", "small", "--offline", "--folder", str(kept))
     assert answer.status == 0, answer.err
-    assert {path for path in verse.rglob("*") if "__pycache__" not in path.parts} == before
+    hours = verse / "profiles/small/.scratch/rehearsal.json"  # what `espalier plan` reads
+    assert files_of(verse) == {*before, hours.parent, hours}
     assert "download songci: " in answer.err and "(synthetic, for it is out of reach)" in answer.err
     assert "[8/8] report songnet: " in answer.err
     assert "Out of reach, so synthetic rows in their formats: songci." in answer.out
