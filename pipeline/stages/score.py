@@ -14,7 +14,7 @@ from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
-from espalier.metrics.registry import own_or, own_statistics
+from espalier.metrics.registry import own_or, own_statistics, require_own_names
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
@@ -48,6 +48,7 @@ def write_scores(
     first, *others = kind.statistics(outputs, options)
     blocks = [_with_own(first, own, outputs.table), *others]
     metrics_of = own_or(kind.metrics)
+    require_own_names([family for block in blocks for family in block.families], metrics_of)
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()

@@ -12,7 +12,7 @@ import pytest
 
 from espalier.io.errors import ConfigError
 from espalier.metrics.metric import Metric, ratio, signature_of
-from espalier.metrics.registry import METRICS, Family, own_or, own_statistics
+from espalier.metrics.registry import METRICS, Family, own_or, own_statistics, require_own_names
 
 OUTPUTS: Any = SimpleNamespace(table=pd.DataFrame({"text": ["a b", "c", ""]}))
 LENGTH = (Metric("length", ratio(0, 1), signature_of("length")),)
@@ -51,3 +51,10 @@ def test_what_is_no_statistics_is_refused(words: None, rows: Any, told: str) -> 
 def test_a_name_that_is_not_registered_is_refused() -> None:
     with pytest.raises(ConfigError, match="unknown metric 'nowhere'"):
         own_statistics(OUTPUTS, {"nowhere": 1})
+
+
+def test_an_own_metric_cannot_take_the_name_of_one_of_the_task_s(words: None) -> None:
+    metrics_of = own_or(lambda family: (Metric(family, ratio(0, 1), ""),))
+    require_own_names(["words", "own:words"], metrics_of)
+    with pytest.raises(ConfigError, match=r"scoring\.own_metrics: an own metric has the name length, which one of the"):
+        require_own_names(["length", "own:words"], metrics_of)

@@ -5,7 +5,7 @@ To add one, in a module that params.yaml lists under `plugins`: `METRICS["mine"]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -65,3 +65,16 @@ def own_or(metrics: Callable[[str], tuple[Metric, ...]]) -> Callable[[str], tupl
         return entry("metric", METRICS, family.removeprefix(PREFIX)).metrics if own else metrics(family)
 
     return of
+
+
+def require_own_names(families: Iterable[str], metrics_of: Callable[[str], tuple[Metric, ...]]) -> None:
+    """Raise a ConfigError if a metric of an own family has the name of a metric of the task."""
+    named: dict[bool, set[str]] = {True: set(), False: set()}
+    for family in families:
+        named[family.startswith(PREFIX)] |= {metric.name for metric in metrics_of(family)}
+    if taken := sorted(named[True] & named[False]):
+        raise ConfigError(
+            f"an own metric has the name {taken[0]}, which one of the task has",
+            where="scoring.own_metrics",
+            remedy="choose another name",
+        )
