@@ -15,7 +15,7 @@ CARD = "README.md"
 
 
 def export_system(folder: Path, out: Path, card: str = "") -> None:
-    """Copy a trained model, its parser and its expander into a new folder, and prove that all of it loads.
+    """Copy a trained model, its parser and its expander into a new folder, and prove that the models load.
 
     `out/` holds the files of `folder`. Below it lie `parsers/<name>/` and `models/<name>/`, the expander.
 
@@ -25,13 +25,15 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
         card: written to `README.md`; "" writes none.
 
     Raises:
-        ArtifactError: `out` is not empty, a part is missing or damaged, or `out` cannot be written.
+        ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
     """
     from espalier.models.serialization import load_model, weights_of
 
     weights_of(folder)  # trained at all
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ArtifactError("is not an empty folder", where=out, remedy="name a new one")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise ArtifactError("lies in the model's own folder", where=out, remedy="name another")
     with atomic_folder(out) as part:
         _copy(folder, part, part)
         for shape in sorted(part.rglob("model.json")):
@@ -44,9 +46,10 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
 def _copy(folder: Path, to: Path, top: Path) -> None:
     """Copy a model's folder, and what it names to places below `top`."""
     described = read_system(folder)
-    shutil.copytree(
-        folder, to, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(SYSTEM), dirs_exist_ok=True
-    )
+    to.mkdir(parents=True, exist_ok=True)
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and file.name != SYSTEM:
+            shutil.copyfile(file, to / file.name)
     parser = expander = None
     if described.parser is not None:
         parser = top / "parsers" / described.parser.name

@@ -76,6 +76,8 @@ def _task(system: System) -> Task:
 def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: System) -> Record:
     """A record, under its own name; a mapping needs the fields that have no default."""
     if isinstance(value, Record):
+        if not isinstance(value, kind):
+            raise DataError(f"a {type(value).__name__}", file=name, remedy=f"the model reads a {kind.__name__}")
         return replace(value, id=name)
     given: dict[str, Any] = {"origin": "given", "language": system.language, **value, "id": name}
     known = {field.name: field.default is MISSING for field in fields(kind)}
@@ -83,13 +85,15 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
         raise DataError(f"no {', '.join(lacking)}", file=name, remedy="give it as text")
     if unknown := sorted({*given} - {*known}):
         raise DataError(f"unknown field {', '.join(unknown)}", file=name, remedy=f"known: {', '.join(known)}")
+    if wrong := [field for field, text in given.items() if not isinstance(text, str)]:
+        raise DataError(f"{wrong[0]} is no text", file=name, remedy="give it as text")
     return kind(**given)
 
 
 def _parsed(records: Sequence[Record], system: System) -> list[Record]:
     """The records with the grammar of sides that have words as a column, and none in it."""
     rows = list(records)
-    if system.reads_plain_text:
+    if system.reads_plain_text or not rows:
         return rows
     for side in type(rows[0]).sides:
         lacking = [place for place, row in enumerate(rows) if getattr(row, f"{side}_words", None) == ""]
