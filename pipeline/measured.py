@@ -1,7 +1,7 @@
-"""What was measured of a training or a decoding: seconds, memory, hardware.
+"""What was measured of a parsing, a training or a decoding: seconds, memory, hardware.
 
-It differs from machine to machine and from day to day. So it stands in `measured/<stage>/<key>.json`, which only
-reports read and DVC does not track: a clean clone that runs again gets the same artifacts and details.
+It differs from machine to machine and from day to day. So it stands in `measured/<stage>/<key>.json`, which DVC does
+not track: a clean clone that runs again gets the same artifacts and details. Reports, plans and estimates read it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """report: a paper's runs beside its printed numbers, as pages, as Markdown, as CSV and in the terminal.
 
-Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their `presets`. All
-else comes from the files of those entries, so that files of other runs change no byte.
+Of params.yaml it uses `profile`, `reports`, and the paper's entries of `runs`, `baselines` and `models` with their
+`presets`. All else comes from the printed numbers of the papers and from the files of those entries, so that files of
+other runs change no byte. Training times come from `measured/`, which DVC does not track: after `espalier adopt`,
+`dvc repro -f -s report@<paper>` shows them.
 """
 
 from __future__ import annotations
@@ -146,7 +148,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
 
 def _texts(runs: Mapping[str, Run], results: Sequence[RunResult]) -> list[RunTexts]:
     """What the runs wrote, with the statistics of their segments."""
-    from espalier.report import RunSegments, RunTexts
+    from espalier.report import RunTexts
 
     made = {result.key: result for result in results}
     return [
@@ -155,7 +157,7 @@ def _texts(runs: Mapping[str, Run], results: Sequence[RunResult]) -> list[RunTex
             made[key].title,
             made[key].language,
             read_texts(run_.paper, key),
-            RunSegments(read_segments(run_.paper, key), task(run_.task).metrics),
+            _statistics(key, run_),
         )
         for key, run_ in runs.items()
     ]
@@ -230,14 +232,15 @@ def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
 
 def _segments(printed: Printed, runs: Mapping[str, Run]) -> dict[str, RunSegments]:
     """The statistics of the runs that an ordering names."""
+    named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse)}
+    return {key: _statistics(key, run_) for key, run_ in runs.items() if key in named}
+
+
+def _statistics(key: str, run_: Run) -> RunSegments:
+    """The statistics of a run's segments, own metrics among them."""
     from espalier.report import RunSegments
 
-    named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse)}
-    return {
-        key: RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
-        for key, run_ in runs.items()
-        if key in named
-    }
+    return RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
 
 
 def _trainings(params: Params, paper: str) -> list[TrainingResult]:
