@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 #: On another kind of processor a training rounds otherwise, and a score of its model may differ by this fraction of the
-#: committed value, or by this much if that is more (docs/faults.md).
-RELATIVE, ABSOLUTE = 0.05, 0.5
+#: committed value, or by this much if that is more: the second of a value of at most 1 (docs/faults.md).
+RELATIVE, ABSOLUTE, SMALL = 0.05, 0.5, 0.05
+#: Counts, which do not depend on the processor.
+COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
 #: Where the metrics are.
 FOLDER: Final = "metrics"
@@ -28,9 +30,10 @@ class Difference(NamedTuple):
     @property
     def tolerable(self) -> bool:
         """Whether another machine explains it."""
-        if self.value is None or self.committed is None:
+        if self.value is None or self.committed is None or self.file.startswith(COUNTED):
             return False
-        return abs(self.value - self.committed) <= max(ABSOLUTE, RELATIVE * abs(self.committed))
+        size = abs(self.committed)
+        return abs(self.value - self.committed) <= max(ABSOLUTE if size > 1 else SMALL, RELATIVE * size)
 
     def __str__(self) -> str:
         """ "metrics/guig/guig_tg.json: bleu 30.1, committed 30.4 (-0.3), within the tolerance"."""

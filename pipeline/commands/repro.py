@@ -31,10 +31,15 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended, the seconds that it took, and what it and DVC printed."""
+    """How a stage ended, the seconds that it took, and what it and DVC printed.
+
+    Attributes:
+        ran: its command was run, which prints at least a line. What DVC takes from its cache prints nothing.
+    """
 
     stage: str
     ok: bool
+    ran: bool
     seconds: float
     output: str
 
@@ -73,7 +78,8 @@ def repro(targets: list[str], jobs: int) -> None:
         for number, outcome in enumerate(_outcomes(graph, jobs, show), 1):
             running.remove(outcome.stage)
             left.pop(outcome.stage)
-            watch.record(outcome.stage, outcome.seconds)
+            if outcome.ok and outcome.ran:
+                watch.record(outcome.stage, outcome.seconds)
             rest = f"; {spoken(watch.left(left, jobs))} left" if left else ""
             say(f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s{rest}", *outcome.output.splitlines())
             bar.advance(task)
@@ -227,7 +233,7 @@ def _run(stage: str) -> Outcome:
             _Interrupt.in_stage = False
         file.seek(0)
         output = file.read().decode(errors="replace") + reason
-    return Outcome(stage, ok, time.monotonic() - started, output)
+    return Outcome(stage, ok, bool(output.strip()), time.monotonic() - started, output)
 
 
 @contextmanager
