@@ -68,6 +68,8 @@ OTHERS = {
     "adopt", "chat", "compose", "export", "generate", "granularity", "judge", "list", "pages", "paraphrase", "plan",
     "polish", "rehearse", "reply", "repro", "site", "verify",
 }  # fmt: skip
+#: Those of them that write files and print nothing for another program.
+WRITERS = ("adopt", "export", "pages", "rehearse", "repro", "site")
 #: Stages that parse in shards, on this machine's cores or on a cluster.
 SHARDED = ("parse", "annotate")
 
@@ -383,7 +385,10 @@ def compose(
 
     given = [] if template is None else [TemplateRequest(template, prompt, tuple(topic or ()))]
     if not given and (prompt or topic):
-        raise ConfigError("no template", where="--prompt" if prompt else "--topic", remedy="give --template as well")
+        where = "--prompt" if prompt else "--topic"
+        if file is not None:
+            raise ConfigError("a file has its own", where=where, remedy="write it after a tab in each line")
+        raise ConfigError("no template", where=where, remedy="give --template as well")
     requests = requests_of(file, given)  # paths in this folder
     drawing = None if out is None else out.resolve()
     _enter(profile.value if profile else "nursery")
@@ -661,9 +666,9 @@ def main() -> NoReturn:
     except BrokenPipeError as error:
         # `espalier generate ... | head` is done; a stage is not.
         done = not is_stage and streams.reader_is_gone()
-        said = None if done else failure(error, _command(), writes_files=is_stage)
+        said = None if done else failure(error, _command(), writes_files=is_stage or _command() in WRITERS)
     except (Exception, KeyboardInterrupt) as error:
-        said = failure(error, _command(), writes_files=is_stage)
+        said = failure(error, _command(), writes_files=is_stage or _command() in WRITERS)
         if said is None:
             raise
     unwritten = streams.flush()

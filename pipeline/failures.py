@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from concurrent.futures import BrokenExecutor
+
 import typer
 
 from espalier.io.errors import EspalierError
@@ -16,7 +19,7 @@ def failure(error: BaseException, command: str, *, writes_files: bool) -> str | 
 
     Args:
         command: that was given; "" if it is none.
-        writes_files: whether the command is a stage, which prints nothing that another program reads.
+        writes_files: whether the command writes files, and prints nothing that another program reads.
     """
     match error:
         case EspalierError():
@@ -26,6 +29,12 @@ def failure(error: BaseException, command: str, *, writes_files: bool) -> str | 
             return f"{what}; see {' '.join(filter(None, ('espalier', command, '--help')))}"
         case KeyboardInterrupt():
             return "interrupted"
+        case BrokenExecutor():
+            return "a process was killed, perhaps for lack of memory; run again with fewer processes at once (-j)"
+        case shutil.Error():
+            reasons = error.args[0]
+            what = reasons[0][2] if isinstance(reasons, list) and reasons else reasons
+            return f"cannot copy: {what}; nothing half-written was kept"
         case OSError(filename=None, strerror=str(what)) if not writes_files:
             return f"standard output: {what}"
         case OSError() if error.filename or error.strerror:

@@ -93,6 +93,6 @@ def svg_of(figure: Figure, name: str, label: str) -> str:
 
 def standalone(svg: str) -> str:
     """A drawing as an SVG file of its own: the light page's colours in the place of its variables, on a ground."""
-    svg = re.sub(r"var\(--([\w-]+)\)", lambda match: LIGHT[match.group(1)], svg)
+    svg = re.sub(r"var\(--([\w-]+)\)", lambda match: LIGHT.get(match.group(1), match.group()), svg)
     ground = '<rect width="100%" height="100%" fill="#fcfcfa"/>'
     return '<?xml version="1.0" encoding="utf-8"?>\n' + svg.replace(">", f">{ground}", 1)
