@@ -28,7 +28,7 @@ from espalier.decoding.sampling import _draw
 from espalier.layers.linear import constant_weights
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.tasks.verse import VerseDecoder, verse_constraint
+from espalier.tasks.verse_search import VerseDecoder, verse_constraint
 from espalier.verse.books import Book, Tone, ToneBook
 from espalier.verse.format import parse_format
 from espalier.verse.sounds import Sounds

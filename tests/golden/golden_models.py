@@ -24,7 +24,7 @@ from espalier.models.songnet_config import SongNetConfig
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import BaselineRow, Ready
-from espalier.tasks.verse import VerseDecoder, text_of
+from espalier.tasks.verse_search import VerseDecoder, text_of
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import train
 from espalier.verse.format import format_of, parse_format

@@ -16,7 +16,8 @@ from espalier.datasets.vocabulary import EOS, PAD, WordVocabulary
 from espalier.models.dialogue_config import RNNSeq2SeqConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
-from espalier.tasks.verse import VerseDecoder, VerseTask
+from espalier.tasks.verse import VerseTask
+from espalier.tasks.verse_search import VerseDecoder
 
 SMALL = {"width": 6, "word": 4, "readout": 5, "scale": 0.8, "positions": 40}
 ALL = np.arange(4)

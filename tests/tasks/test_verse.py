@@ -31,7 +31,9 @@ from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs, Ready, RunOptions
-from espalier.tasks.verse import VerseDecoder, VerseScoring, VerseTask, clusters_of, text_of, verse_constraint
+from espalier.tasks.verse import VerseTask
+from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse_search import VerseDecoder, clusters_of, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import group_name, rhyme_group

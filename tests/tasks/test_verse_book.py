@@ -16,7 +16,9 @@ from espalier.metrics.metric import family_scores
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
-from espalier.tasks.verse import VerseDecoder, VerseScoring, VerseTask
+from espalier.tasks.verse import VerseTask
+from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse_search import VerseDecoder
 from tests.verse.couyun import write_couyun
 
 TASK = VerseTask()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
 
 from espalier.datasets.structure.data import StructureData
 from espalier.datasets.structure.encode import topic_ids
@@ -17,17 +14,10 @@ from espalier.datasets.structure.vocabulary import UNKNOWN
 from espalier.datasets.vocabulary import UNK
 from espalier.inference.requests import TemplateRequest
 from espalier.inference.results import Composition
+from espalier.inference.sampling import SamplingWriter
 from espalier.inference.texts import require_text
-from espalier.inference.writer import (
-    InferenceWarning,
-    Writer,
-    attempt,
-    batches,
-    parted,
-    require_draws,
-)
+from espalier.inference.writer import attempt, note_unknown, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
-from espalier.io.hashing import seed_from
 from espalier.syntax.parse import Parse
 from espalier.tasks.compose import ComposeDecoder, ComposeTask
 from espalier.text.language import has_words, join_tokens, tokens_of
@@ -35,7 +25,6 @@ from espalier.text.language import has_words, join_tokens, tokens_of
 if TYPE_CHECKING:
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
-    from espalier.inference.system import System
 
 
 @dataclass(frozen=True)
@@ -57,35 +46,16 @@ class ComposeJob:
 
 
 @dataclass(frozen=True)
-class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
+class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     """Writes texts under templates.
 
     Attributes:
-        n: texts for each template; of a search the best ones.
-        seed: equal seeds write equal texts; each template and each of its texts draws its own chances.
         frame: make each text exactly as long as its template.
-        top_k: draw from the k most probable tokens.
-        temperature: of the draws; above 1 rarer tokens are drawn more often.
-        beam: search with so many beams instead of drawing; 0 draws.
     """
 
-    system: System
-    n: int = 1
-    seed: int = 1
     frame: bool = False
-    top_k: int = 32
-    temperature: float = 1.0
-    beam: int = 0
 
     inputs: ClassVar[str] = "templates"
-
-    def __post_init__(self) -> None:
-        require_draws(self)
-
-    @property
-    def names(self) -> dict[str, str | None]:
-        """The model."""
-        return {"model": self.system.name}
 
     @property
     def decoder(self) -> ComposeDecoder:
@@ -93,10 +63,7 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
         return ComposeDecoder(
             prompt="continue",
             frame=self.frame,
-            method="beam" if self.beam else "top_k",
-            top_k=self.top_k,
-            temperature=self.temperature,
-            beam=self.beam or 1,
+            **self.method,
         )
 
     def request(self, value: str | TemplateRequest, name: str) -> TemplateRequest:
@@ -182,18 +149,13 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
 
     def write(self, jobs: Sequence[ComposeJob]) -> Iterator[tuple[TemplateRequest, Composition]]:
         """`n` texts for each template; fewer where a search finds fewer."""
-        system, decoder, task = self.system, self.decoder, ComposeTask()
-        self._warn_of_unknown(jobs)
-        data = _data(jobs, system.vocabulary)
-        draws = [(place, sample) for place in range(len(jobs)) for sample in range(1 if self.beam else self.n)]
-        for part in batches(draws, task.prefixes(decoder)):
-            batch = data.batch(np.array([place for place, _ in part]), system.view).to(system.device)
-            seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
-            rows = task.generate(system.model, batch, decoder, seeds)
+        system = self.system
+        note_unknown(self._unknown(jobs), system.name)
+        for part in self.hypotheses(jobs, _data(jobs, system.vocabulary), ComposeTask()):
             written = [
-                (jobs[place], sample + rank, self._text(jobs[place], hypothesis))
-                for (place, sample), hypotheses in zip(part, rows, strict=True)
-                for rank, hypothesis in enumerate(hypotheses[: self.n])
+                (job, sample + rank, self._text(job, hypothesis))
+                for job, sample, hypotheses in part
+                for rank, hypothesis in enumerate(hypotheses)
             ]
             structures = self._tagged([text for _, _, text in written])
             for (job, sample, text), found in zip(written, structures, strict=True):
@@ -219,12 +181,10 @@ class ComposeWriter(Writer[TemplateRequest, ComposeJob, Composition]):
             for row, parse in zip(tokens, parses, strict=True)
         ]
 
-    def _warn_of_unknown(self, jobs: Sequence[ComposeJob]) -> None:
+    def _unknown(self, jobs: Sequence[ComposeJob]) -> list[str]:
+        """The tokens of prompts and topics that the model does not know."""
         given = (token for job in jobs for part in (job.template.tokens[: job.prompt], *job.topics) for token in part)
-        unknown = sorted({token for token in given if self.system.vocabulary.id_of(token) == UNK})
-        if unknown:
-            what = f"model {self.system.name} does not know {' '.join(unknown)}; read as unknown"
-            warnings.warn(what, InferenceWarning, stacklevel=3)
+        return sorted({token for token in given if self.system.vocabulary.id_of(token) == UNK})
 
 
 def _data(jobs: Sequence[ComposeJob], vocabulary: StructureVocabulary) -> StructureData:

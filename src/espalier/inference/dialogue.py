@@ -25,6 +25,7 @@ from espalier.inference.writer import (
     batches,
     note_unknown,
     parted,
+    require_beams,
     require_range,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
@@ -72,7 +73,6 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     inputs: ClassVar[str] = "posts"
 
     def __post_init__(self) -> None:
-        require_range("n", self.n, 1)
         require_range("beam", self.beam, 1, MAX_BEAM)
         require_range("local", self.local, 1, MAX_BEAM)
         require_range("min_words", self.min_words, 1)
@@ -89,14 +89,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         if self.min_words > self.max_words:
             what = f"model {name} writes {self.max_words} words at most"
             raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
-        if self.n > self.decoder.beam:
-            what, remedy = f"{self.n} replies of {self.decoder.beam} beams", f"a beam of {self.n}, or more"
-            raise ArgumentError(what, where="n", remedy=remedy)
-
-    @property
-    def names(self) -> dict[str, str | None]:
-        """The model."""
-        return {"model": self.system.name}
+        require_beams(self.n, self.decoder.beam, "replies")
 
     @property
     def trees(self) -> bool:

@@ -81,11 +81,6 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
             require_range("templates", self.templates, 1)
 
     @property
-    def names(self) -> dict[str, str | None]:
-        """The model."""
-        return {"model": self.system.name}
-
-    @property
     def max_length(self) -> int:
         """The word pieces of a text, and the nodes of a tree, that can be read at most."""
         return max_length(self.system)

@@ -62,11 +62,6 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
     def __post_init__(self) -> None:
         require_range("beam", self.beam, 1, MAX_BEAM)
 
-    @property
-    def names(self) -> dict[str, str | None]:
-        """The model."""
-        return {"model": self.system.name}
-
     def request(self, value: str | PairRequest, name: str) -> PairRequest:
         """A string is a text."""
         return value if isinstance(value, PairRequest) else PairRequest(value, name=name)

@@ -15,18 +15,11 @@ from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
-from espalier.inference.writer import (
-    ArgumentError,
-    InferenceWarning,
-    Writer,
-    argument,
-    attempt,
-    batches,
-    require_draws,
-)
+from espalier.inference.sampling import SamplingWriter
+from espalier.inference.writer import ArgumentError, InferenceWarning, argument, attempt, note_unknown
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.io.hashing import seed_from
-from espalier.tasks.verse import VerseDecoder, VerseTask, text_of, verse_constraint
+from espalier.tasks.verse import VerseTask
+from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
 from espalier.verse.books import REMEDY, Book, Books
 from espalier.verse.format import Format, parse_format
@@ -38,7 +31,6 @@ from espalier.verse.variants import TuneBook, Variant
 
 if TYPE_CHECKING:
     from espalier.datasets.verse.vocabulary import VerseVocabulary
-    from espalier.inference.system import System
 
 
 @dataclass(frozen=True)
@@ -56,29 +48,18 @@ class VerseJob:
 
 
 @dataclass(frozen=True)
-class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
+class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
     """Fills formats.
 
     Attributes:
-        n: texts for each format; of a search the best ones, fewer where it finds fewer.
-        seed: equal seeds write equal texts; each format and each of its texts draws its own chances.
         free: predict separators and marks too, instead of copying them.
-        top_k: draw from the k most probable words.
-        temperature: of the draws; above 1 rarer words are drawn more often.
-        beam: search with so many beams instead of drawing; 0 draws.
         book: whose rhymes: mandarin, cilin or pingshui.
         tone: words have the tones of their places, by Pingshui yun or, with the book mandarin, by Mandarin.
         books: where other books than Mandarin are read from (`espalier.verse.books.read_books`).
         tunes: the variants of tunes; needed where a tune is given with a variant, tones or another book.
     """
 
-    system: System
-    n: int = 1
-    seed: int = 1
     free: bool = False
-    top_k: int = 32
-    temperature: float = 1.0
-    beam: int = 0
     book: Book = "mandarin"
     tone: bool = False
     books: Books | None = None
@@ -87,18 +68,13 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
     inputs: ClassVar[str] = "formats"
 
     def __post_init__(self) -> None:
-        require_draws(self)
+        super().__post_init__()
         if self.free and (self.tone or self.book != "mandarin"):
             raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
         if self.book not in get_args(Book):
             raise ArgumentError.unknown("book", self.book, get_args(Book), where="book")
         with argument("tone" if self.system.language != "zh" and self.tone else "book"):
             self.sounds  # noqa: B018  # raises where the book is not given
-
-    @property
-    def names(self) -> dict[str, str | None]:
-        """The model."""
-        return {"model": self.system.name}
 
     @property
     def decoder(self) -> VerseDecoder:
@@ -109,10 +85,7 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
             rhyme=not self.free,
             book=self.book,
             tone=self.tone,
-            method="beam" if self.beam else "top_k",
-            top_k=self.top_k,
-            temperature=self.temperature,
-            beam=self.beam or 1,
+            **self.method,
         )
 
     @property
@@ -187,28 +160,20 @@ class VerseWriter(Writer[VerseRequest, VerseJob, Poem]):
 
     def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:
         """`n` texts for each format."""
-        system, decoder, task = self.system, self.decoder, VerseTask()
+        system = self.system
         unknown = {slot for job in jobs for slot in _literals(job.format) if system.vocabulary.id_of(slot) == UNK}
         heard = dict(pair for job in jobs for pair in _heard(job, system.vocabulary))
         readings = [f"{word} as {heard[word]}, which rhymes with it" for word in sorted(heard)]
         if others := sorted(unknown - heard.keys()):
             readings.append(f"{' '.join(others)} as unknown" if heard else "as unknown")
-        if unknown:
-            what = f"model {system.name} does not know {' '.join(sorted(unknown))}; kept as written, read "
-            warnings.warn(what + " and ".join(readings), InferenceWarning, stacklevel=2)
+        note_unknown(sorted(unknown), system.name, read=f"; kept as written, read {' and '.join(readings)}")
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
-        samples = 1 if self.beam else self.n
-        draws = [(place, sample) for place in range(len(jobs)) for sample in range(samples)]
-        for part in batches(draws, task.prefixes(decoder)):
-            batch = data.batch(np.array([place for place, _ in part]), system.view).to(system.device)
-            seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
-            rows = task.generate(system.model, batch, decoder, seeds, self.books)
-            for (place, sample), hypotheses in zip(part, rows, strict=True):
-                best = hypotheses[: self.n] if self.beam else hypotheses[:1]
-                for rank, ids in enumerate([row.tokens for row in best] or [[]]):
-                    yield jobs[place].request, self._poem(jobs[place], ids, sample + rank)
+        for part in self.hypotheses(jobs, data, VerseTask(), books=self.books):
+            for job, sample, hypotheses in part:
+                for rank, ids in enumerate([hypothesis.tokens for hypothesis in hypotheses] or [[]]):
+                    yield job.request, self._poem(job, ids, sample + rank)
 
     def _poem(self, job: VerseJob, ids: Sequence[int], sample: int) -> Poem:
         text = text_of(ids, self.system.vocabulary, None if self.free else job.format)

@@ -6,10 +6,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError, EspalierError
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,15 +37,17 @@ class Writer(ABC, Generic[Request, Job, Result]):
     """Answers requests by one system under fixed options.
 
     Attributes:
+        system: the model that writes.
         inputs: the name of the list of inputs, for errors: "formats".
     """
 
+    system: System
     inputs: ClassVar[str]
 
     @property
-    @abstractmethod
     def names(self) -> dict[str, str | None]:
         """The models that write: {"model": "guig_tg", "expander": "guig_se"}."""
+        return {"model": self.system.name}
 
     @abstractmethod
     def request(self, value: Any, name: str) -> Request:
@@ -109,15 +113,17 @@ def batches(jobs: Sequence[T], prefixes: int) -> Iterator[Sequence[T]]:
         yield jobs[start : start + size]
 
 
-def note_unknown(words: Iterable[str], model: str, name: str) -> None:
+def note_unknown(words: Iterable[str], model: str, name: str = "", *, read: str = "; read as unknown") -> None:
     """Warn of words that a model does not know, if there are any.
 
     Args:
-        name: of the input.
+        name: of the input; "" for all inputs.
+        read: how the model reads them.
     """
     if unknown := " ".join(dict.fromkeys(words)):
-        what = f"{name}: model {model} does not know {unknown}, and reads it as unknown"
-        warnings.warn(what, InferenceWarning, stacklevel=2)
+        what = f"model {model} does not know {unknown}"
+        said = f"{name}: {what}, and reads it as unknown" if name else f"{what}{read}"
+        warnings.warn(said, InferenceWarning, stacklevel=2)
 
 
 def require_range(name: str, value: float | None, minimum: float, maximum: float | None = None) -> None:
@@ -130,23 +136,15 @@ def require_range(name: str, value: float | None, minimum: float, maximum: float
         raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
 
 
-def require_draws(options: Any) -> None:
-    """Raise an ArgumentError unless `n`, `top_k`, `temperature` and `beam` can be; `beam` is 0 for draws."""
-    require_range("n", options.n, 1, MAX_TEXTS)
-    require_range("top_k", options.top_k, 1, MAX_TOP_K)
-    require_range("beam", options.beam, 0, MAX_BEAM)
-    if not 0 < options.temperature <= MAX_TEMPERATURE:
-        remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
-        raise ArgumentError(f"{options.temperature} is no temperature", where="temperature", remedy=remedy)
-    if options.beam:
-        require_beams(options.n, options.beam)
+def require_beams(n: int, beam: int, texts: str = "texts") -> None:
+    """Raise an ArgumentError unless a search with so many beams can find `n` texts.
 
-
-def require_beams(n: int, beam: int) -> None:
-    """Raise an ArgumentError unless a search with so many beams can find `n` texts."""
+    Args:
+        texts: what they are, for the message.
+    """
     require_range("n", n, 1)
     if n > beam:
-        raise ArgumentError(f"{n} texts of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
+        raise ArgumentError(f"{n} {texts} of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
 
 
 @contextmanager

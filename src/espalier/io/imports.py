@@ -12,8 +12,8 @@ from espalier.io.errors import ConfigError
 
 
 @contextmanager
-def of_extra(extra: str) -> Iterator[None]:
-    """For imports of packages that are installed with an extra of this project.
+def of_extra(extra: str | None) -> Iterator[None]:
+    """For imports of packages that are installed with an extra of this project; None for packages of others.
 
     Raises:
         ConfigError: one is not installed.
@@ -22,7 +22,7 @@ def of_extra(extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         what = f"the package {(error.name or '?').partition('.')[0]} is not installed"
-        raise ConfigError(what, remedy=f"install espalier[{extra}]") from error
+        raise ConfigError(what, remedy=f"install espalier[{extra}]" if extra else "install it") from error
 
 
 @contextmanager

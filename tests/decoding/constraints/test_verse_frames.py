@@ -17,7 +17,8 @@ from espalier.datasets.vocabulary import SEP
 from espalier.io.errors import ConfigError
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.tasks.verse import VerseDecoder, VerseTask, text_of, verse_constraint
+from espalier.tasks.verse import VerseTask
+from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
 from espalier.verse.books import Book, Tone, ToneBook
 from espalier.verse.format import BLANK, RHYME, Format, parse_format

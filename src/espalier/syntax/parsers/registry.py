@@ -43,12 +43,14 @@ class Backend:
         needs_model: whether it needs a model: off the shelf, or trained on a treebank.
         train: "module:function" that trains on a treebank, called as `Backend.trained` does; None if nothing does.
         training: "module:class" of the settings of `train`.
+        extra: the extra of this project that installs the library; None for a plugin's.
     """
 
     load: str
     needs_model: bool = True
     train: str | None = None
     training: str | None = None
+    extra: str | None = None
 
     def open(self, model: str | Path | None, options: Mapping[str, Any], *, where: str) -> Parser:
         """A loaded parser.
@@ -58,7 +60,7 @@ class Backend:
                 says for which backend.
         """
         try:
-            with of_extra("parse"):
+            with of_extra(self.extra):
                 load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
                 return load(model or "", **options) if self.needs_model else load(**options)
         except TypeError as error:
@@ -67,8 +69,13 @@ class Backend:
             raise ConfigError(str(error), where=f"{where}'s options") from error
 
     def settings(self) -> type[BaseModel]:
-        """The type of the settings of `train`."""
-        settings_type: type[BaseModel] = pkgutil.resolve_name(self.training or "")
+        """The type of the settings of `train`.
+
+        Raises:
+            ConfigError: the library is not installed.
+        """
+        with of_extra(self.extra):
+            settings_type: type[BaseModel] = pkgutil.resolve_name(self.training or "")
         return settings_type
 
     def trained(
@@ -91,9 +98,11 @@ class Backend:
             watch: called with the steps done, the steps in total and a short note.
 
         Raises:
+            ConfigError: the library is not installed.
             DataError: a split has no sentence with a tree.
         """
-        pkgutil.resolve_name(self.train or "")(train, dev, settings, folder, scratch, seed=seed, watch=watch)
+        with of_extra(self.extra):
+            pkgutil.resolve_name(self.train or "")(train, dev, settings, folder, scratch, seed=seed, watch=watch)
 
 
 _PARSERS = "espalier.syntax.parsers"
@@ -103,13 +112,15 @@ BACKENDS: dict[str, Backend] = {
         f"{_PARSERS}.benepar_backend:load",
         train=f"{_PARSERS}.benepar_training:train_benepar",
         training=f"{_PARSERS}.benepar_config:BeneparTraining",
+        extra="parse",
     ),
-    "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False),
-    "ltp": Backend(f"{_PARSERS}.ltp_backend:load"),
+    "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False, extra="parse"),
+    "ltp": Backend(f"{_PARSERS}.ltp_backend:load", extra="parse"),
     "spacy": Backend(
         f"{_PARSERS}.spacy_backend:load",
         train=f"{_PARSERS}.spacy_training:train_spacy",
         training=f"{_PARSERS}.spacy_config:SpacyTraining",
+        extra="parse",
     ),
 }
 

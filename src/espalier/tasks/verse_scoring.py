@@ -1,0 +1,97 @@
+"""How verse is scored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from espalier.tasks.integrity import VerseJudge
+from espalier.tasks.task import Outputs, Scoring, Segments
+from espalier.verse.rhyme import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from espalier.metrics.integrity import Judgement
+    from espalier.metrics.perplexity import Likelihood
+
+#: The likelihood of each reference: `Likelihood`'s columns.
+LIKELIHOOD: Final = ("nll", "tokens", "word_nll", "words")
+#: Reads each text and its reference (`Integrity`).
+JUDGE: Final = VerseJudge()
+
+
+class VerseScoring(Scoring):
+    """How verse is scored."""
+
+    #: The rules that the format is scored by (SongNet, section 4.3).
+    rules: Literal["songci", "sonnet"]
+    #: When English words rhyme (`espalier.verse.rhyme.rhymes`).
+    rhyme_rule: Rule = "strict"
+
+
+def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
+    """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
+
+    Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
+    With a rhyme book the rows have the columns of `marked_places` too.
+    """
+    from espalier.metrics.integrity import integrity_families
+    from espalier.metrics.perplexity import perplexity_statistics
+    from espalier.metrics.prosody import marked_places
+    from espalier.metrics.verse import by_format, verse_statistics
+
+    table, dev = outputs.table, outputs.dev
+    keys = ["id", "cluster", "seed", "sample"]
+    families = verse_statistics(
+        table["reference"].tolist(),
+        table["text"].tolist(),
+        table["rhyme"].tolist(),
+        language=outputs.language,
+        rules=scoring.rules,
+        seed=outputs.seed,
+        likelihood=_likelihood(table),
+        draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+        rule=scoring.rhyme_rule,
+        tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
+        books=outputs.lexicon,
+    )
+    families |= integrity_families(_judgement(table), table["seed"].tolist(), table["sample"].tolist())
+    train = outputs.train() if outputs.train is not None else None
+    if train is not None and len(train):
+        families |= by_format(families, train.has_formats(table["reference"].tolist()))
+    places: dict[str, list[str]] = {}
+    if "prosody" in families and outputs.lexicon is not None:
+        places = marked_places(table["tune"].tolist(), table["text"].tolist(), outputs.lexicon)
+    test = Segments(table[keys].assign(**places), families)
+    if dev is None:
+        return [test]
+    return [test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})]
+
+
+def counts_of(outputs: Outputs) -> dict[str, int]:
+    """Different texts, of which a search that draws nothing writes one for each frame; clusters.
+
+    With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it.
+    """
+    from espalier.metrics.prosody import fitting
+
+    table = outputs.table
+    counts = {"distinct": int(table["text"].nunique()), "clusters": int(table["cluster"].nunique())}
+    if outputs.lexicon is None or outputs.language != "zh":
+        return counts
+    poems = table.drop_duplicates("id")
+    return counts | dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))
+
+
+def _likelihood(table: pd.DataFrame) -> Likelihood:
+    from espalier.metrics.perplexity import Likelihood
+
+    return Likelihood(*(table[name].tolist() for name in LIKELIHOOD))
+
+
+def _judgement(table: pd.DataFrame) -> Judgement:
+    """What the judge said; where there was none, of no mark."""
+    from espalier.metrics.integrity import Judgement
+
+    columns = [*JUDGE.columns, *(f"reference_{name}" for name in JUDGE.columns[:2])]
+    return Judgement(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))

@@ -1,0 +1,180 @@
+"""How verse is decoded, in one of two modes: which texts fit a format, and what is written of them.
+
+free: words, marks, separators and the end mark are predicted.
+frame: words and marks are predicted; separators, the end mark and literals are copied from the frame (released code).
+`marks` also copies the punctuation; `rhyme` restricts the words of a rhyme letter to one rhyme group; `tone` restricts
+words to the tone of their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from espalier.corpora.linked import linked
+from espalier.datasets.encoding import Settings
+from espalier.datasets.verse.data import View
+from espalier.datasets.vocabulary import SEP, UNK
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.io.errors import ConfigError
+from espalier.tasks.task import Inputs, Ready, RunOptions
+from espalier.text.language import is_mark, join_tokens
+from espalier.verse.books import Book
+from espalier.verse.ci_books import open_books
+from espalier.verse.format import BLANK, RHYME, Format, format_of
+from espalier.verse.sounds import Sounds
+from espalier.verse.text import join_units, pattern_of
+
+if TYPE_CHECKING:
+    from espalier.corpora.records import Verse
+    from espalier.datasets.verse.data import VerseData
+    from espalier.datasets.verse.vocabulary import VerseVocabulary
+    from espalier.decoding.constraints.constraint import Constraint
+    from espalier.verse.books import Books
+
+
+class VerseDecoder(Settings):
+    """How verse is decoded: `decoder` of a run in params.yaml."""
+
+    mode: Literal["free", "frame"] = "free"
+    #: In `frame`: copy the punctuation as well.
+    marks: bool = False
+    #: In `frame`: all words of a rhyme letter are of one rhyme group.
+    rhyme: bool = False
+    #: In `frame`: the book that `rhyme` rhymes by; its tones are those of `tone`.
+    book: Book = "mandarin"
+    #: In `frame`: words have the tone of their place, where the format says one.
+    tone: bool = False
+    method: Literal["top_k", "beam"] = "top_k"
+    top_k: int = Field(32, ge=1, le=MAX_TOP_K)
+    temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
+    beam: int = Field(5, ge=1, le=MAX_BEAM)
+    length_power: float = Field(0.0, ge=0, le=10)
+    #: In `free`: a text is at most this many tokens longer than its frame.
+    slack: int = Field(8, ge=0, le=10_000)
+
+    @property
+    def needs_lexicon(self) -> bool:
+        """Whether it keeps the rhymes or the tones of a printed book."""
+        return self.book != "mandarin"
+
+    @property
+    def extra_tokens(self) -> int:
+        """The number of tokens by which a text may be longer than its frame."""
+        return self.slack if self.mode == "free" else 0
+
+
+def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Inputs:
+    """Each format `samples` times. Poems of one tune, and those of one format, are one cluster."""
+    import numpy as np
+
+    language = ready.data.vocabulary.language
+    clusters = clusters_of(ready.records)
+    rows = [
+        [
+            {
+                "id": record.id,
+                "cluster": cluster,
+                "sample": sample,
+                "tune": record.tune,
+                "format": str(format_of(record.target, language, record.rhyme)),
+                "rhyme": record.rhyme,
+                "reference": record.target,
+            }
+        ]
+        for record, cluster in zip(ready.records, clusters, strict=True)
+        for sample in range(options.samples)
+    ]
+    data = _with_tones(ready) if decoder.tone else ready.data
+    prompts = np.repeat(np.arange(len(ready.records)), options.samples)
+    if decoder.mode == "free":
+        return Inputs(data, prompts, rows)
+    books = None
+    if decoder.needs_lexicon and options.lexicon is not None:
+        books = open_books(options.lexicon).sounds
+    constraint = verse_constraint(decoder, ready.data.vocabulary, books)
+
+    def check() -> None:
+        for place, id_ in enumerate(data.ids):
+            try:
+                constraint.start(data.batch(np.array([place]), View()))
+            except ConfigError as error:
+                raise ConfigError(error.what, where=f"record {id_}, {error.where}", remedy=error.remedy) from error
+
+    return Inputs(data, prompts, rows, given={"books": books}, check=check)
+
+
+def _with_tones(ready: Ready) -> VerseData:
+    """The rows with the tones that their records ask for (`tones`: one sign per word).
+
+    Raises:
+        ConfigError: no record has any, or they do not fit its words.
+    """
+    from dataclasses import replace
+
+    from espalier.datasets.ragged import Ragged
+    from espalier.datasets.verse.frames import frame_of
+
+    signs = [getattr(record, "tones", "") for record in ready.records]
+    if not any(signs):
+        remedy = "take a corpus that reads couyun: also_1: raw/forms"
+        raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
+    vocabulary = ready.data.vocabulary
+    frames = [
+        frame_of(format_of(record.target, vocabulary.language, record.rhyme, tones), vocabulary)
+        for record, tones in zip(ready.records, signs, strict=True)
+    ]
+    return replace(ready.data, columns=ready.data.columns | {"tone": Ragged.of([frame.tone for frame in frames])})
+
+
+def clusters_of(records: Sequence[Verse]) -> list[str]:
+    """For each poem the id of one poem of its cluster: poems of one tune are alike, and so are those of one format.
+
+    A search that draws nothing writes one text into all frames of one format, so that a poem more is no new evidence.
+    Where all poems have one tune, such as sonnets, the format alone counts.
+    """
+    formats = [("format", pattern_of(record.target, "zh" if record.language == "zh" else "en")) for record in records]
+    tunes = [("tune", record.family or record.tune) for record in records]
+    clusters = linked(len(records), [*([tunes] if len(set(tunes)) > 1 else []), formats])
+    return [records[place].id for place in clusters]
+
+
+def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: Books | None = None) -> Constraint:
+    """The constraint of a decoder's settings.
+
+    Args:
+        books: where other rhyme books than Mandarin are read from.
+
+    Raises:
+        ConfigError: the decoder's book is not given, or is not of the vocabulary's language.
+    """
+    from espalier.decoding.constraints.frame import InFrame, Within
+    from espalier.decoding.constraints.rhyme import InRhyme
+
+    if decoder.mode == "free":
+        return Within(vocabulary, decoder.slack)
+    frame = InFrame(vocabulary, decoder.marks, Sounds(vocabulary.language, decoder.book, decoder.tone, books))
+    return InRhyme(frame) if decoder.rhyme else frame
+
+
+def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:
+    """The verse of ids. With `format_`, its literals are written as given, even those that the vocabulary lacks."""
+    units: list[list[str]] = [[]]
+    for identity in ids:
+        if identity == SEP:
+            units.append([])
+        else:
+            units[-1].append(vocabulary.token(identity))
+    if not units[-1]:
+        units.pop()
+    if format_ is not None:
+        units = [
+            [
+                word if slot in (BLANK, RHYME) or (is_mark(slot) and word != vocabulary.token(UNK)) else slot
+                for word, slot in zip(unit, slots, strict=False)
+            ]
+            for unit, slots in zip(units, format_.units, strict=False)
+        ]
+    return join_units(join_tokens(unit, vocabulary.language) for unit in units)
