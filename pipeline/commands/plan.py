@@ -6,15 +6,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from espalier.corpora.catalogue import Source
-from espalier.io.files import read_json
 from espalier.io.terminal import json_line, printable
-from pipeline import layout
 from pipeline.commands.repro import out_of_date
-from pipeline.params import Params, load_catalogue, load_params, read_yaml
-from pipeline.rehearsal.estimate import HOUR
+from pipeline.params import load_catalogue, load_params, read_yaml
+from pipeline.stage_times import HOUR, StageTimes
 
 GIGABYTE = 1e9
 
@@ -45,9 +42,9 @@ def plan(targets: list[str], *, json: bool) -> None:
     params = load_params()
     catalogue = load_catalogue(params) if params.sources.published else {}
     names = [name.partition("@")[::2] for name in out_of_date(targets)]
-    rehearsed = _rehearsed()
+    times = StageTimes(strict=True)
     sizes = _locked_sizes()
-    stages = [_planned(stage, key, params, rehearsed, catalogue, sizes) for stage, key in names]
+    stages = [_planned(stage, key, times, catalogue, sizes) for stage, key in names]
     wanted = {key: catalogue[key] for stage, key in names if stage == "download"}
     free = shutil.disk_usage(Path()).free
     if json:
@@ -71,6 +68,7 @@ def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], 
         few = ", ".join(f"{each.stage}@{each.key}" for each in long[:3]) + (", ..." if len(long) > 3 else "")
         lines.append(f"No hours are known of {len(long)} ({few}): espalier rehearse {profile} estimates them.")
     lines.append("Hours are those of one stage after another; ? is unknown, + is the part that is known.")
+    lines.append("They are of earlier runs, whatever their settings were, and else of a rehearsal.")
     if sources:
         width = max(map(len, sources))
         lines.append(f"{len(sources)} sources to download:")
@@ -93,27 +91,13 @@ def _sum(values: Sequence[float | None], unit: float) -> str:
 
 
 def _planned(
-    stage: str,
-    key: str,
-    params: Params,
-    rehearsed: Mapping[str, float],
-    catalogue: Mapping[str, Source],
-    sizes: Mapping[str, int],
+    stage: str, key: str, times: StageTimes, catalogue: Mapping[str, Source], sizes: Mapping[str, int]
 ) -> Planned:
-    name, file = f"{stage}@{key}" if key else stage, layout.measured(stage, key)
-    hours, source = None, ""
-    if file.is_file() and (seconds := read_json(file, dict[str, Any]).get("seconds")) is not None:
-        hours, source = float(seconds) / HOUR, "earlier run"
-    elif name in rehearsed:
-        hours, source = rehearsed[name], "rehearsal"
+    name = f"{stage}@{key}" if key else stage
+    known = times.known(name)
+    hours, source = (None, "") if known is None else (known.seconds / HOUR, known.source)
     size = catalogue[key].size if stage == "download" else sizes.get(name)
     return Planned(stage, key, hours, source, size)
-
-
-def _rehearsed() -> dict[str, float]:
-    """The hours of stages by the last rehearsal of this profile on this machine."""
-    file = layout.scratch("rehearsal.json")
-    return dict(read_json(file, dict[str, float])) if file.is_file() else {}
 
 
 def _locked_sizes() -> dict[str, int]:

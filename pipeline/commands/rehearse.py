@@ -25,6 +25,7 @@ from pipeline.progress import say
 from pipeline.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
 from pipeline.rehearsal.estimate import Estimate, estimates
 from pipeline.rehearsal.stages import Outcome, Stage, graph_of, run_all, run_stage, shrink
+from pipeline.stage_times import REHEARSAL
 
 #: The smallest batch that is tried, in tokens.
 LEAST_TOKENS = 32
@@ -139,7 +140,7 @@ def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | No
         made = {outcome.stage: outcome for outcome in outcomes if outcome.failure is None or outcome.fits}
         rows = list(estimates(params, rehearsal.folder, made))
         hours = {"@".join(row.stage): row.hours for row in rows if row.hours is not None}
-        write_json(PROFILES[profile] / layout.scratch("rehearsal.json"), hours)  # espalier plan reads it
+        write_json(PROFILES[profile] / REHEARSAL, hours)
         _print_table(profile, rows, made, rehearsal)
     _fail_if_any(profile, outcomes)
 

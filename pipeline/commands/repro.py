@@ -62,30 +62,30 @@ def repro(targets: list[str], jobs: int) -> None:
     if not graph:
         say("Data and pipelines are up to date.")
         return
-    from pipeline.remaining import Stopwatch, spoken  # what a run without work need not import
+    from pipeline.stage_times import StageTimes, spoken  # what a run without work need not import
 
     _check_params()
-    watch = Stopwatch(layout.measured("repro", "stages"))
-    say(f"stages {len(graph)}, at once {jobs}; {spoken(watch.left(graph, jobs))}")
+    times = StageTimes()
+    say(f"stages {len(graph)}, at once {jobs}; {spoken(times.left(graph, jobs))}")
     failed, left, running = [], dict(graph), list[str]()
     with progress_bar() as bar:
         task = bar.add_task("stages", total=len(graph), note="")
 
         def show(stage: str) -> None:
             running.append(stage)
-            bar.update(task, note=f"{', '.join(running)}; {spoken(watch.left(left, jobs))} left")
+            bar.update(task, note=f"{', '.join(running)}; {spoken(times.left(left, jobs))} left")
 
         for number, outcome in enumerate(_outcomes(graph, jobs, show), 1):
             running.remove(outcome.stage)
             left.pop(outcome.stage)
             if outcome.ok and outcome.ran:
-                watch.record(outcome.stage, outcome.seconds)
-            rest = f"; {spoken(watch.left(left, jobs))} left" if left else ""
+                times.record(outcome.stage, outcome.seconds)
+            rest = f"; {spoken(times.left(left, jobs))} left" if left else ""
             say(f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s{rest}", *outcome.output.splitlines())
             bar.advance(task)
             if not outcome.ok:
                 failed.append(outcome.stage)
-    watch.save()
+    times.save()
     if failed:
         raise ArtifactError("failed, as its output above says", where=", ".join(failed))
     say(*_summary(list(graph), time.monotonic() - started))

@@ -15,10 +15,10 @@ from pipeline.layout import NONE
 from pipeline.params import Params, Run
 from pipeline.rehearsal.cut import ROWS, limit_of
 from pipeline.rehearsal.readers import counts_file
+from pipeline.stage_times import HOUR
 
 #: Numbers of 4 bytes that a training keeps for each parameter: its value, its gradient, two moments, the best so far.
 COPIES: Final = 5
-HOUR: Final = 3600.0
 
 
 @dataclass(frozen=True)

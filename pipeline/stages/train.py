@@ -124,7 +124,7 @@ def run(key: str) -> None:
         if len(model.seeds) > 1 and processes > 1:
             side_by_side(train_seed, key, model.seeds, processes, show)
         # A training that is over begins and ends with its last checkpoint.
-        results = [train_seed(key, seed, show) for seed in model.seeds]
+        results = [_trained(key, model, seed, show) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
     with atomic_folder(layout.model(key)) as folder:
@@ -146,7 +146,12 @@ def run(key: str) -> None:
 
 
 def train_seed(key: str, seed: int, show: Show) -> Trained:
-    """Train a model with one seed."""
+    """Train with one seed in a process of its own, which must read params.yaml and import the plugins anew."""
+    return _trained(key, entry("model", load_params().models, key), seed, show)
+
+
+def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
+    """A model after training with one seed."""
     import torch
 
     from espalier.models.contract import check_model, check_outputs
@@ -155,7 +160,6 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
     from espalier.training.loop import train
     from espalier.training.optimization import precision_of
 
-    model = entry("model", load_params().models, key)
     config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
     kind = architecture(model.arch, where=f"models.{key}.arch")
     form = encoding(kind.encoding)

@@ -1,0 +1,124 @@
+"""The seconds that stages are expected to take, and the time that a run of stages still needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from espalier.io.errors import ArtifactError
+from espalier.io.files import Numbers, read_json, write_json
+from pipeline import layout
+
+#: Seconds of an hour.
+HOUR = 3600.0
+#: Seconds of a stage of which nothing is known, and of a training.
+SECONDS, TRAINING_SECONDS = 5.0, 45.0
+#: What `espalier repro` measured of each stage, in seconds, and what a rehearsal expects, in hours.
+RUNS, REHEARSAL = layout.measured("repro", "stages"), layout.scratch("rehearsal.json")
+
+
+@dataclass(frozen=True)
+class Known:
+    """The seconds of a stage, and whence: "earlier run", whatever its settings were, or "rehearsal"."""
+
+    seconds: float
+    source: str
+
+
+class StageTimes:
+    """What is known of the time of each stage of the profile in the present folder.
+
+    Attributes:
+        now: the seconds of the stages of this run.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        """Read the times.
+
+        Args:
+            strict: a damaged file is an error; else it is as good as none.
+
+        Raises:
+            ArtifactError: a file is damaged.
+        """
+        self.strict = strict
+        self.runs: dict[str, float] = self._read(RUNS, Numbers)
+        self.rehearsed = {stage: HOUR * hours for stage, hours in self._read(REHEARSAL, Numbers).items()}
+        self.now: dict[str, float] = {}
+        self._expected: dict[str, float] = {}
+
+    def known(self, stage: str) -> Known | None:
+        """The seconds of a stage by an earlier run, else by the last rehearsal, else None."""
+        if stage in self.runs:
+            return Known(self.runs[stage], "earlier run")
+        name, _, key = stage.partition("@")
+        seconds = self._read(layout.measured(name, key), dict[str, Any]).get("seconds")  # of a stage that DVC alone ran
+        if isinstance(seconds, int | float):
+            return Known(float(seconds), "earlier run")
+        if stage in self.rehearsed:
+            return Known(self.rehearsed[stage], "rehearsal")
+        return None
+
+    def expected(self, stage: str) -> float:
+        """The seconds that are known of a stage, else the mean of its kind in earlier runs, else a constant.
+
+        They are read once: a stage that ends does not change what was expected of it.
+        """
+        if stage not in self._expected:
+            self._expected[stage] = self._known_or_usual(stage)
+        return self._expected[stage]
+
+    def _known_or_usual(self, stage: str) -> float:
+        if (known := self.known(stage)) is not None:
+            return known.seconds
+        kind = stage.partition("@")[0]
+        alike = [seconds for name, seconds in self.runs.items() if name.partition("@")[0] == kind]
+        return mean(alike) if alike else TRAINING_SECONDS if kind.startswith("train") else SECONDS
+
+    def record(self, stage: str, seconds: float) -> None:
+        """What a stage took in this run."""
+        self.now[stage] = seconds
+
+    def save(self) -> None:
+        """Write the seconds of this run over those of earlier ones."""
+        write_json(RUNS, {stage: round(seconds, 2) for stage, seconds in {**self.runs, **self.now}.items()})
+
+    def left(self, needs: Mapping[str, Collection[str]], jobs: int) -> float:
+        """Seconds until all stages are done, at the pace of this run.
+
+        Args:
+            needs: the stages that are not done, each with those that it waits for.
+            jobs: how many run at once.
+        """
+        seconds = {stage: self.expected(stage) for stage in needs}
+        before = sum(map(self.expected, self.now))
+        pace = sum(self.now.values()) / before if before else 1.0
+        ends: dict[str, float] = {}
+
+        def end(stage: str) -> float:
+            if stage not in ends:
+                start = max((end(each) for each in needs[stage] if each in needs), default=0.0)
+                ends[stage] = start + seconds[stage]
+            return ends[stage]
+
+        longest = max(map(end, needs), default=0.0)
+        return pace * max(longest, sum(seconds.values()) / jobs)
+
+    def _read(self, file: Path, kind: Any) -> dict[str, Any]:
+        try:
+            return dict(read_json(file, kind)) if file.is_file() else {}
+        except ArtifactError:
+            if self.strict:
+                raise
+            return {}
+
+
+def spoken(seconds: float) -> str:
+    """ "about 4 min", "under 1 min", "about 2 h 10 min"."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "under 1 min"
+    return f"about {minutes} min" if minutes < 100 else f"about {minutes // 60} h {minutes % 60} min"
