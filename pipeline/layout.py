@@ -84,9 +84,13 @@ def report(paper: str) -> Path:
     return Path("reports") / paper
 
 
+#: What the papers print; of all profiles.
+PRINTED = ROOT / "report" / "printed"
+
+
 def printed(paper: str) -> Path:
-    """What a paper prints; of all profiles."""
-    return ROOT / "report" / "printed" / f"{paper}.yaml"
+    """What a paper prints."""
+    return PRINTED / f"{paper}.yaml"
 
 
 def report_summary(paper: str) -> Path:

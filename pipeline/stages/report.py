@@ -3,7 +3,8 @@
 Of params.yaml it uses `profile`, `reports`, and the paper's entries of `runs`, `baselines` and `models` with their
 `presets`. All else comes from the printed numbers of the papers and from the files of those entries, so that files of
 other runs change no byte. Training times come from `measured/`, which DVC does not track: after `espalier adopt`,
-`dvc repro -f -s report@<paper>` shows them.
+`dvc repro -f -s report@<paper>` shows them. A report of the nursery shows none, so that a clean clone that runs again
+gets the committed bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pipeline import layout
 from pipeline.artifacts import (
     SEGMENT_COLUMNS,
     DatasetDetails,
+    Measurement,
     read_details,
     read_ids,
     read_measurement,
@@ -53,6 +55,8 @@ SAMPLES = 4
 SAMPLE_COLUMNS = ("id", "text", "format", "rhyme", "tune", "reference")
 #: What the segments say of the places of a text, if it was held against a variant.
 PLACE_COLUMNS = ("variant", "tones", "letters", "kept")
+#: What the segments say of a text that was tagged again.
+PARSE_COLUMNS = ("text_words", "text_tags")
 
 
 def run(key: str) -> None:
@@ -120,11 +124,8 @@ def run(key: str) -> None:
 def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:
     from espalier.report import Provenance, RunResult
 
-    model, kind, table = (
-        params.models[run_.model],
-        task(run_.task),
-        read_texts(run_.paper, key),
-    )
+    model, kind = params.models[run_.model], task(run_.task)
+    table, segments = read_texts(run_.paper, key), read_segments(run_.paper, key)
     decoder = kind.decoder.model_validate(run_.decoder)
     guidance = None if run_.guidance == layout.NONE else run_.guidance
     details = read_details(run_.paper, key)
@@ -139,10 +140,10 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         ids=read_ids(run_.paper, key),
         settings=kind.settings(decoder, _network(model), run_.samples, guidance),
         metrics=details,
-        samples=_samples(table, read_segments(run_.paper, key)),
-        rows=_rows(table) if key in _runs_with_rows(printed) else (),
+        samples=_samples(table, segments),
+        rows=_rows(_with_parses(table, segments)) if key in _runs_with_rows(printed) else (),
         provenance=Provenance(**provenance) if provenance else None,
-        measured=str(read_measurement(run_.model) or ""),
+        measured=str(_measurement(run_.model, params) or ""),
     )
 
 
@@ -206,9 +207,9 @@ def _network(model: Model) -> Any:
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:
-    """The runs whose texts are shown as examples or as heatmaps, or are judged by people."""
+    """The runs whose texts are shown as examples or drawn, or are judged by people."""
     shown = {key for examples in printed.examples for key in examples.written}
-    shown |= {key for heatmaps in printed.heatmaps for key in heatmaps.runs}
+    shown |= {key for drawings in printed.drawings for key in drawings.runs}
     return shown | set(printed.sheet.runs if printed.sheet else ())
 
 
@@ -223,6 +224,16 @@ def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
     places = [name for name in PLACE_COLUMNS if name in segments]
     marked = chosen.merge(segments[[*SEGMENT_COLUMNS, *places]], on=[*SEGMENT_COLUMNS], how="left", validate="1:1")
     return [Sample(**row) for row in _rows(marked[[*SAMPLE_COLUMNS, *places]])]
+
+
+def _with_parses(table: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
+    """The texts with the words and tags that were found in them, if the segments have these."""
+    if not set(PARSE_COLUMNS) <= set(segments.columns):
+        return table
+    parses = segments[[*SEGMENT_COLUMNS, *PARSE_COLUMNS]].dropna()
+    return table.merge(parses, on=[*SEGMENT_COLUMNS], how="left", validate="1:1").fillna(
+        dict.fromkeys(PARSE_COLUMNS, "")
+    )
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
@@ -243,11 +254,16 @@ def _statistics(key: str, run_: Run) -> RunSegments:
     return RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
 
 
+def _measurement(model: str, params: Params) -> Measurement | None:
+    """What the training of a model took; in the nursery None."""
+    return None if params.profile == "nursery" else read_measurement(model)
+
+
 def _trainings(params: Params, paper: str) -> list[TrainingResult]:
     """What was measured here of the paper's models."""
     from espalier.report import TrainingResult
 
-    measured = {key: read_measurement(key) for key, model in params.models.items() if model.paper == paper}
+    measured = {key: _measurement(key, params) for key, model in params.models.items() if model.paper == paper}
     return [
         TrainingResult(key=key, profile=params.profile, machine=found.machine, scores=found.scores)
         for key, found in measured.items()

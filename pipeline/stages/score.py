@@ -14,7 +14,7 @@ from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
-from espalier.metrics.registry import own_or, own_statistics, require_own_names
+from espalier.metrics.registry import own_names, own_or, own_statistics, require_own_names
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
@@ -29,6 +29,7 @@ from pipeline.artifacts import (
     write_metrics,
 )
 from pipeline.params import Params, Run, load_params
+from pipeline.progress import say
 
 
 def run(key: str) -> None:
@@ -64,9 +65,10 @@ def write_scores(
     }
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
     details = {**details_json(scores), **audits, "counts": counts, "settings": settings}
-    own_names = [metric.name for family in own for metric in metrics_of(family)]
-    headline = {**kind.headline(outputs), **{name: name for name in own_names}}
-    write_metrics(group, key, headline_json(scores, headline), details)
+    headline = {**kind.headline(outputs), **{name: name for name in own_names(options.own_metrics)}}
+    numbers = headline_json(scores, headline)
+    write_metrics(group, key, numbers, details)
+    say(f"{key}: {', '.join(f'{name} {value:,}' for name, value in numbers.items())}")
 
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs:

@@ -21,6 +21,8 @@ from made_site import ITEMS, write_site
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "build" / "look"
 WIDTHS = (1300, 400)
+#: The width of a sheet between its margins: A4 landscape, 273 mm at 96 pixels an inch.
+PAPER = 1031
 REPORTS = sorted((ROOT / "reports").glob("**/*.html"))
 MADE = ("index.html", "made/index.html", "made/items.html")
 Open = Callable[..., Page]
@@ -82,6 +84,21 @@ def test_a_page_is_no_wider_than_the_screen(site: Path, open_page: Open, name: s
     for details in page.locator("details").all():
         details.evaluate("each => each.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_paper_nothing_is_folded_or_cut_or_to_be_clicked(site: Path, open_page: Open, name: str) -> None:
+    page = open_page(pages(site)[name], PAPER, color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
+    assert not page.evaluate(
+        "[...document.querySelectorAll('nav, form, button')].filter(each => each.checkVisibility()).length"
+    )
+    assert not page.evaluate(
+        "[...document.querySelectorAll('details :not(summary)')].filter("
+        "each => !each.closest('[hidden]') && each.textContent.trim() && !each.getClientRects().length).length"
+    )
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -151,6 +168,20 @@ def test_items_are_searched_in_the_texts_that_are_shown(site: Path, open_page: O
     page.get_by_label("Contains").fill("reference 12")
     assert ids(page) == ["item-012"]
     assert page.locator("#items dt").all_inner_texts() == ["source", "reference", "Two"]
+
+
+def test_the_address_keeps_which_runs_are_shown(site: Path, open_page: Open) -> None:
+    page = open_page(site / "made/items.html")
+    page.get_by_role("checkbox", name="One").uncheck()
+    assert page.url.endswith("#without=made_one")
+    page.reload()
+    assert (
+        not page.get_by_role("checkbox", name="One").is_checked()
+        and page.get_by_role("checkbox", name="Two").is_checked()
+    )
+    assert page.locator("#items article").first.locator("dt").all_inner_texts() == ["source", "reference", "Two"]
+    page.goto(page.url.split("#")[0] + "#page=2")
+    assert page.get_by_role("checkbox", name="One").is_checked() and ids(page)[0] == "item-020"
 
 
 def test_items_are_ordered_by_a_score_of_a_run(site: Path, open_page: Open) -> None:

@@ -14,6 +14,8 @@ from espalier.io.files import write_json
 from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.artifacts import read_measurement
+from pipeline.params import load_params
+from pipeline.stages import report
 
 Cli = Callable[..., Any]
 
@@ -44,7 +46,15 @@ def test_what_a_training_and_a_decoding_took_stands_beside_them(shared: Path, mo
     assert seed["tokens_per_second"] == pytest.approx(seed["tokens"] / seed["seconds"], rel=0.05)
     assert json.loads((shared / "measured/decode/songnet_free.json").read_text(encoding="utf-8"))["texts"] == 10
     assert "1 thread, 0.00 h" in str(read_measurement("songnet"))
-    assert "1 thread, 0.00 h" in (shared / "reports/songnet/index.html").read_text(encoding="utf-8")
+
+
+def test_reports_show_the_hours_but_those_of_the_nursery_which_keep_their_bytes(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shared)
+    params = load_params()
+    assert params.profile == "nursery"
+    assert "1 thread, 0.00 h" not in (shared / "reports/songnet/index.html").read_text(encoding="utf-8")
+    assert report._measurement("songnet", params) is None
+    assert "1 thread, 0.00 h" in str(report._measurement("songnet", params.model_copy(update={"profile": "small"})))
 
 
 def test_dvc_and_git_know_nothing_of_it(shared: Path) -> None:

@@ -1,10 +1,10 @@
-"""Which verses a report draws, and what is known of their places."""
+"""Which verses a report draws, and what is known of their places; the words and tags of texts."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from pipeline.stages.report import SAMPLES, _samples
+from pipeline.stages.report import SAMPLES, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
 TABLE = pd.DataFrame(
@@ -27,3 +27,13 @@ def test_verses_that_were_held_against_no_variant_have_no_marks() -> None:
 
 def test_outputs_that_are_no_verse_give_no_samples() -> None:
     assert _samples(TABLE.drop(columns="format"), pd.DataFrame(KEYS)) == []
+
+
+def test_each_text_has_its_own_words_and_tags_whatever_the_order_of_the_segments() -> None:
+    tags: dict[object, str] = {1: "", 2: "n"}
+    parses = pd.DataFrame({**key, "text_words": f"w {key}", "text_tags": tags[key["seed"]]} for key in KEYS)
+    dev = pd.DataFrame([{"id": "d", "cluster": "c", "seed": 1, "sample": 0}])
+    found = _with_parses(TABLE, pd.concat([parses.iloc[::-1], dev], ignore_index=True))
+    assert found["text_words"].tolist() == [f"w {text}" for text in TABLE["text"]]
+    assert found["text_tags"].tolist() == [tags[seed] for seed in TABLE["seed"]]
+    assert _with_parses(TABLE, pd.DataFrame(KEYS)) is TABLE

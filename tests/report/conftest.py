@@ -99,6 +99,17 @@ def x2tree() -> Printed:
     return load_printed(X2TREE)
 
 
+@pytest.fixture(scope="session")
+def printed_number() -> Callable[[Printed, str, str, str], float]:
+    """The number of a table's row in a column: `printed_number(sat, "table-1-ptb", "SAT-pos", "ptb_ppl_test")`."""
+
+    def number(printed: Printed, table: str, row: str, column: str) -> float:
+        rows = next(entry for entry in printed.tables if entry.id == table).rows
+        return next(entry for entry in rows if entry.label == row).printed[column].value
+
+    return number
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str], Path]:
     def written(text: str) -> Path:

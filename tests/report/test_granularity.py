@@ -14,8 +14,9 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.report import Printed, RunResult, build, load_printed, render_html
 
 HEATMAPS = """
-heatmaps:
-  - {id: figure-2, title: Figure 2, caption: Of each piece, examples: table-2, runs: {guided: G, plain: P}, count: 1}
+drawings:
+  - {id: figure-2, title: Figure 2, caption: Of each piece, of: granularity, examples: table-2, count: 1,
+     runs: {guided: G, plain: P}}
 """
 
 
@@ -40,7 +41,7 @@ def keeps(run: RunResult, z: float) -> RunResult:
 def test_heatmaps_are_of_the_first_examples_and_of_the_first_seed(drawn: Printed, pair_runs: list[RunResult]) -> None:
     runs = [keeps(run, z) for run, z in zip(pair_runs[:2], (0.25, 0.75), strict=True)]
     report = build(drawn, runs)
-    (group,) = report.heatmaps[0].groups
+    (group,) = report.drawings[0].groups
     assert [(label, each.source, each.text) for label, each in group.texts] == [
         ("G", "source 0", "guided 0"),
         ("P", "source 0", "plain 0"),
@@ -53,8 +54,8 @@ def test_heatmaps_are_of_the_first_examples_and_of_the_first_seed(drawn: Printed
 def test_runs_without_granularity_are_named(drawn: Printed, pair_runs: list[RunResult]) -> None:
     plain, guided, _ = pair_runs
     report = build(drawn, [plain, keeps(guided, 0.5)])
-    assert report.heatmaps[0].missing == ("plain",)
-    assert [label for label, _ in report.heatmaps[0].groups[0].texts] == ["G"]
+    assert report.drawings[0].missing == ("plain",)
+    assert [label for label, _ in report.drawings[0].groups[0].texts] == ["G"]
     assert "No run of these has kept it: guided, plain." in render_html(build(drawn, [plain, guided]))
 
 
@@ -66,5 +67,5 @@ def test_a_granularity_that_cannot_be_read_is_one_line(drawn: Printed, pair_runs
 
 
 def test_heatmaps_of_no_examples_are_refused(write: Callable[[str], Path], pairs_text: str) -> None:
-    with pytest.raises(ConfigError, match=r"heatmaps\.figure-2\.examples: no examples 'table-9'; allowed: table-2"):
+    with pytest.raises(ConfigError, match=r"drawings\.figure-2\.examples: no examples 'table-9'; allowed: table-2"):
         load_printed(write(pairs_text + HEATMAPS.replace("examples: table-2", "examples: table-9")))

@@ -1,13 +1,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from espalier.metrics.metric import Metric, ratio
-from espalier.report import Items, Printed, RunSegments, RunTexts, build, items_of, render_html, render_items
+from espalier.metrics.structure import metrics_of
+from espalier.report import (
+    Items,
+    Printed,
+    RunSegments,
+    RunTexts,
+    build,
+    items_of,
+    load_printed,
+    render_html,
+    render_items,
+)
 from espalier.report.html import FIRST
 from espalier.report.items import trees_of
 from espalier.report.items_js import items_js
@@ -51,8 +63,43 @@ def test_items_have_the_texts_of_the_first_seed_in_the_order_of_samples(pairs: P
 
 def test_a_score_is_that_of_the_first_text_and_an_undefined_or_corpus_score_is_none(pairs: Printed) -> None:
     items = items_of(pairs, [_run("one", [("a", 1, 0, "four"), ("a", 1, 1, "longer")])])
-    assert [column.heading for column in items.scores] == ["BLEU", "TED f"]
-    assert [output and output.scores for output in items.outputs[0]] == [(4.0, None)]
+    assert [column.heading for column in items.scores] == ["BLEU"]
+    assert [output and output.scores for output in items.outputs[0]] == [(4.0,)]
+
+
+SAT = Path(__file__).parents[2] / "report" / "printed" / "sat.yaml"
+
+
+def _lines(key: str, places: int) -> RunTexts:
+    """One test text, and the likelihoods of it and of a dev text, of which no run writes anything."""
+    outputs = pd.DataFrame({"id": ["a"], "seed": 1, "sample": 0, "text": ["x"]})
+    keys = [{"id": "a", "seed": 1, "sample": 0, f"likelihood:{places}.{n}": value} for n, value in enumerate(SUMS)]
+    dev = [{"id": "d", "seed": 1, "sample": 0, f"likelihood:{places}:dev.{n}": value} for n, value in enumerate(SUMS)]
+    merged = [{name: value for row in rows for name, value in row.items()} for rows in (keys, dev)]
+    return RunTexts(key, key, "en", outputs, RunSegments(pd.DataFrame(merged), metrics_of))
+
+
+SUMS = [2.0, 2.0, 1.0, 1.0, 4.0]
+
+
+def test_a_column_that_no_item_has_a_score_of_is_left_out_and_columns_with_one_heading_are_one() -> None:
+    items = items_of(load_printed(SAT), [_lines("lyrics", 42), _lines("ptb", 50)])
+    # Of the dev split no item is shown; padded to 42 and to 50 places is "Perplexity Test" of two corpora.
+    headings = ["Perplexity Test", "Perplexity with ends", "Perplexity without"]
+    assert [column.heading for column in items.scores] == headings
+    # 2 nats over the 4 places of the text, over its 2 tokens with the end; 1 nat over its only word.
+    e = 2.718281828
+    for outputs in items.outputs:
+        assert outputs[0] is not None and outputs[0].scores == pytest.approx((e**0.5, e, e), rel=1e-3)
+
+
+def test_the_page_says_of_what_its_scores_are(pairs: Printed) -> None:
+    page = render_items(build(pairs, []), items_of(load_printed(SAT), [_lines("lyrics", 42)]))["items.html"]
+    assert "Perplexity Test, Perplexity with ends, Perplexity without: of the reference" in page
+    assert "several texts" not in page
+    several = _run("one", [("a", 1, 0, "four"), ("a", 1, 1, "longer")])
+    page = render_items(build(pairs, []), items_of(pairs, [several]))["items.html"]
+    assert "Where a run wrote several texts" in page and "of the reference" not in page
 
 
 def test_a_run_without_an_item_has_none_there(pairs: Printed) -> None:
@@ -101,7 +148,7 @@ def test_the_script_has_every_distinct_text_once(pairs: Printed) -> None:
     data = _data(items_of(pairs, [_run("one", rows, reference="same"), _run("two", rows)]))
     assert data["strings"] == ["", "same"]
     assert data["given"] == {"reference": [1, 1, 1]} and data["runs"][1]["texts"] == [[1]] * 3
-    assert data["runs"][0]["scores"] == [[4.0] * 3, [None] * 3]
+    assert data["runs"][0]["scores"] == [[4.0] * 3]
 
 
 def test_markup_in_a_text_is_text(pairs: Printed) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from espalier.io.yaml_files import load_yaml
 from espalier.metrics.structure import metrics_of
 from espalier.report import Printed, load_printed
+
+Number = Callable[[Printed, str, str, str], float]
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +42,10 @@ def sat(pytestconfig: pytest.Config) -> Printed:
         ("table-7", "SAT-pos, 6 layers", "ppl_dev", 4.554),
     ],
 )
-def test_a_printed_number_is_the_papers(sat: Printed, table: str, row: str, column: str, value: float) -> None:
-    found = next(entry for entry in sat.tables if entry.id == table)
-    assert next(entry for entry in found.rows if entry.label == row).printed[column].value == value
+def test_a_printed_number_is_the_papers(
+    sat: Printed, printed_number: Number, table: str, row: str, column: str, value: float
+) -> None:
+    assert printed_number(sat, table, row, column) == value
 
 
 def test_table_7_repeats_table_1_for_two_layers(sat: Printed) -> None:
@@ -69,3 +73,9 @@ def test_every_run_of_a_profile_stands_in_a_table(pytestconfig: pytest.Config, s
     made = {key for key, run in runs.items() if run["paper"] == "sat"}
     named = {ref.run for table in sat.tables for row in table.rows for ref in row.runs}
     assert made and made <= named
+
+
+def test_every_run_that_is_drawn_stands_in_its_examples(sat: Printed) -> None:
+    written = {examples.id: examples.written for examples in sat.examples}
+    assert [each.structures for each in sat.drawings] == [("pc", "pos"), ("pos",)]
+    assert all(each.runs == written[each.examples] for each in sat.drawings)

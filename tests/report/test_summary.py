@@ -3,12 +3,14 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.report import (
+    CorpusResult,
     Items,
     Links,
     Printed,
@@ -20,6 +22,7 @@ from espalier.report import (
     summary_json,
     summary_of,
 )
+from espalier.report.printed import Row, RunRef
 
 MakeRun = Callable[..., RunResult]
 LINKS = Links({"toy": "Toy", "other": "Other"}, reports="", profile="../", root="../../../")
@@ -40,6 +43,26 @@ def test_the_index_has_what_was_measured_and_nothing_that_is_printed(toy: Printe
     page = render_index([summary_of(build(toy, [a_run()]), Items())], [], LINKS)
     assert "21.25" in page and "12.50" not in page and "20.50" not in page
     assert "no estimate of the papers' numbers" in page
+
+
+def test_a_summary_has_the_table_of_trained_runs_although_rows_and_corpora_come_first(
+    pairs: Printed, pair_runs: list[RunResult]
+) -> None:
+    copy = replace(pair_runs[0], key="copy", row="copy", model="")
+    empty = replace(pair_runs[0], key="empty", metrics={"scores": {"bleu": None}})
+    corpus = CorpusResult(key="mill", profile="nursery", counts={"bleu": 3})
+    plain = pairs.tables[0]
+    rows = {"copies": ("runs", "copy"), "nothing": ("runs", "empty"), "texts": ("corpora", "mill")}
+    before = tuple(
+        plain.model_copy(update={"id": id_, "about": about, "rows": (Row(label=id_, runs=(RunRef(run=key),)),)})
+        for id_, (about, key) in rows.items()
+    )
+    report = build(pairs.model_copy(update={"tables": (*before, plain)}), [copy, empty, *pair_runs], corpora=[corpus])
+    table = summary_of(report, Items()).table
+    assert table is not None and table.id == plain.id
+    report = build(pairs.model_copy(update={"tables": before[:1]}), [copy])
+    table = summary_of(report, Items()).table
+    assert table is not None and [line.cells[0].value for line in table.lines if line.kind == "row"] == [20.0]
 
 
 def test_the_index_names_papers_without_a_report_and_links_to_the_others(toy: Printed) -> None:

@@ -177,6 +177,12 @@ def test_a_text_that_cannot_be_tagged_has_wrong_structures(split: tuple[Ready, A
     assert found["pc_bleu_1"] == found["pos_bleu_2_whole"] == 0.0
 
 
+def test_segments_keep_the_words_and_tags_that_were_found_for_reports(split: tuple[Ready, Any], model: SAT) -> None:
+    found = outputs(base(split, model), split[1], ["灯山", "", "雨", "石"], ["n", "", "v", "n"])
+    rows = TASK.statistics(found, ComposeScoring())[0].rows
+    assert rows["text_words"].tolist() == ["灯山", "", "雨", "石"] and rows["text_tags"].tolist() == ["n", "", "v", "n"]
+
+
 def test_the_likelihood_of_the_dev_split_has_names_of_its_own(split: tuple[Ready, Any], model: SAT) -> None:
     table = base(split, model)
     words, tags = table["reference_words"].tolist(), table["reference_tags"].tolist()

@@ -67,6 +67,11 @@ def own_or(metrics: Callable[[str], tuple[Metric, ...]]) -> Callable[[str], tupl
     return of
 
 
+def own_names(families: Iterable[str]) -> list[str]:
+    """The names of the metrics of own families."""
+    return [metric.name for family in families for metric in entry("metric", METRICS, family).metrics]
+
+
 def require_own_names(families: Iterable[str], metrics_of: Callable[[str], tuple[Metric, ...]]) -> None:
     """Raise a ConfigError if a metric of an own family has the name of a metric of the task."""
     named: dict[bool, set[str]] = {True: set(), False: set()}

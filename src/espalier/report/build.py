@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from espalier.report.drawings import Drawings, drawings_of
 from espalier.report.examples import Examples, examples_of
-from espalier.report.granularity import Heatmaps, heatmaps_of
 from espalier.report.hyperparameters import Hyperparameters
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
-from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, TrainingResult
+from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, TrainingResult, in_words
 from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
@@ -89,7 +89,7 @@ class Report:
     computations: tuple[Computation, ...]
     missing: tuple[str, ...]
     hyperparameters: tuple[Hyperparameters, ...] = ()
-    heatmaps: tuple[Heatmaps, ...] = ()
+    drawings: tuple[Drawings, ...] = ()
 
     @property
     def poems_by_the_book(self) -> bool:
@@ -150,7 +150,7 @@ def build(
         computations=_computations(runs),
         missing=_missing(printed, runs),
         hyperparameters=tuple(hyperparameters),
-        heatmaps=tuple(heatmaps_of(each, examples, runs) for each in printed.heatmaps),
+        drawings=tuple(drawings_of(each, examples, runs) for each in printed.drawings),
     )
 
 
@@ -167,12 +167,7 @@ def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
 
 
 def _run_line(run: RunResult) -> RunLine:
-    settings = tuple((name, _worded(value)) for name, value in run.settings.items() if value not in (None, "", [], ()))
-    return RunLine(run.key, run.title, run.model, run.profile, settings, run.provenance, run.measured)
-
-
-def _worded(value: object) -> str:
-    return ", ".join(str(part) for part in value) if isinstance(value, list | tuple) else str(value)
+    return RunLine(run.key, run.title, run.model, run.profile, in_words(run.settings), run.provenance, run.measured)
 
 
 def _corpus_line(corpus: CorpusResult) -> CorpusLine:

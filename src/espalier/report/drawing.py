@@ -9,7 +9,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -82,17 +82,25 @@ def svg_of(figure: Figure, name: str, label: str) -> str:
         figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     svg = buffer.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r"#01010[1-9]\b", lambda match: _COLOURS[match.group()], svg)
+    svg = _in_tags(r"#01010[1-9]\b", lambda match: _COLOURS[match.group()], svg)
     # Several drawings share one page: their ids must not meet.
     prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
-    svg = re.sub(r'((?:\bid|href)="#?|url\(#)', lambda match: f"{match.group()}{prefix}-", svg)
-    svg = re.sub(r'<svg ([^>]*?)width="[^"]*pt" height="[^"]*pt"|<svg ([^>]*?)height="[^"]*pt"', r"<svg \1\2", svg)
-    svg = re.sub(r'\s(?:width|height)="[\d.]+pt"', "", svg)
+    svg = _in_tags(r'(?:\bid|href)="#?|url\(#', lambda match: f"{match.group()}{prefix}-", svg)
+    svg = _in_tags(r'\s(?:width|height)="[\d.]+pt"', "", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1).strip() + "\n"
 
 
 def standalone(svg: str) -> str:
     """A drawing as an SVG file of its own: the light page's colours in the place of its variables, on a ground."""
-    svg = re.sub(r"var\(--([\w-]+)\)", lambda match: LIGHT.get(match.group(1), match.group()), svg)
+    svg = _in_tags(r'style="[^"]*"', lambda style: re.sub(r"var\(--([\w-]+)\)", _light, style.group()), svg)
     ground = '<rect width="100%" height="100%" fill="#fcfcfa"/>'
     return '<?xml version="1.0" encoding="utf-8"?>\n' + svg.replace(">", f">{ground}", 1)
+
+
+def _light(variable: re.Match[str]) -> str:
+    return LIGHT.get(variable.group(1), variable.group())
+
+
+def _in_tags(pattern: str, replacement: str | Callable[[re.Match[str]], str], svg: str) -> str:
+    """`re.sub` inside of tags alone, for a drawn word may look like the pattern; ">" of texts and values is escaped."""
+    return re.sub(r"<[a-z][^>]*>", lambda tag: re.sub(pattern, replacement, tag.group()), svg)

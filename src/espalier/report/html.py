@@ -11,8 +11,7 @@ from markupsafe import Markup
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
 from espalier.report.folding import fold
-from espalier.report.granularity import granularity_figure
-from espalier.report.items import Items, trees_of
+from espalier.report.items import Items, spread, trees_of
 from espalier.report.items_js import items_js
 from espalier.report.links import Links
 from espalier.report.notes import letter_of, notes_of
@@ -38,19 +37,10 @@ def render_html(report: Report, items: Items | None = None, links: Links | None 
         items=items,
         links=links or Links(),
         tables=[fold(table) for table in report.tables],
-        drawn=_spread([place for place in range(len(items.ids)) if _has_trees(items, place)], DRAWN),
+        drawn=spread([place for place in range(len(items.ids)) if _has_trees(items, place)], DRAWN),
         losses=[(profile, Markup(svg)) for profile, svg in loss_figures(report.curves)],
         studies=[(study, Markup(study_figure(study))) for study in report.studies],
-        heatmaps=[
-            (
-                each,
-                [
-                    (group.profile, Markup(granularity_figure(group.texts, f"{each.id}-{group.profile}")))
-                    for group in each.groups
-                ],
-            )
-            for each in report.heatmaps
-        ],
+        drawings=[(each, [(profile, Markup(svg)) for profile, svg in each.figures]) for each in report.drawings],
     )
 
 
@@ -106,12 +96,6 @@ def _render(template: str, **values: object) -> str:
 def _has_trees(items: Items, place: int) -> bool:
     outputs = (outputs[place] for outputs in items.outputs)
     return any(output and (output.trees or output.heads) for output in outputs)
-
-
-def _spread(places: Sequence[int], count: int) -> list[int]:
-    """So many of the places, evenly spread."""
-    count = min(count, len(places))
-    return [places[number * len(places) // count] for number in range(count)]
 
 
 def _dependencies(pairs: str) -> Markup:

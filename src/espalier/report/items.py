@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from espalier.metrics.metric import Metric, columns_by_family, segment_scores
 from espalier.report.comparisons import RunSegments
@@ -17,6 +17,7 @@ from espalier.text.words import join_words
 if TYPE_CHECKING:
     import pandas as pd
 
+Value = TypeVar("Value")
 #: Columns of outputs that belong to an item, with their labels: texts, and constituency trees.
 GIVEN: Final = {"tune": "tune", "format": "format", "source": "source", "reference": "reference"}
 GIVEN_TREES: Final = {"source_tree": "source", "reference_tree": "reference"}
@@ -67,7 +68,8 @@ class Items:
         given: texts of each item by label.
         trees: constituency trees of each item by label.
         runs: (key, title) of each run.
-        scores: the columns of the scores.
+        scores: the columns of the scores. Each has a score of some item.
+        of_reference: the headings of those that are of the reference, not of what was written.
         total: how many items there are; `ids` are evenly spread over them.
     """
 
@@ -77,33 +79,43 @@ class Items:
     runs: tuple[tuple[str, str], ...] = ()
     outputs: tuple[tuple[Output | None, ...], ...] = ()
     scores: tuple[Column, ...] = ()
+    of_reference: tuple[str, ...] = ()
     total: int = 0
+
+    @property
+    def several(self) -> bool:
+        """Whether any run wrote several texts for an item."""
+        return any(output and len(output.texts) > 1 for outputs in self.outputs for output in outputs)
 
 
 def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_CHARACTERS) -> Items:
     """All items that a run has written for, with the outputs of the first seed of each run.
 
     Args:
-        printed: its columns say which scores are shown, and in which order.
+        printed: its columns say which scores are shown, and in which order. Columns with one heading are one: a run
+            has the first metric of theirs that it knows.
         runs: in the order of display.
         characters: at most so many in all texts and trees; beyond, items are left out evenly.
     """
     metrics = [_metrics_of(run.segments) for run in runs]
     columns: dict[str, Column] = {}
+    named: dict[str, list[str]] = {}
     for column in printed.columns.values():
-        if column.better and column.ours and any(column.ours[0].metric in known for known in metrics):
-            columns.setdefault(column.ours[0].metric, column)
-    scores = dict(list(columns.items())[:MAX_SCORES])
+        if column.better and column.ours:
+            columns.setdefault(column.heading, column)
+            named.setdefault(column.heading, []).append(column.ours[0].metric)
+    scores = [_scores(run, known, named) for run, known in zip(runs, metrics, strict=True)]
+    shown = [heading for heading in columns if any(known.get(heading) for known in scores)][:MAX_SCORES]
     given, trees = dict[str, dict[str, str]](), dict[str, dict[str, str]]()
     by_run = list[dict[str, Output]]()
-    for run, known_metrics in zip(runs, metrics, strict=True):
+    for run, known in zip(runs, scores, strict=True):
         table = run.outputs[run.outputs["seed"] == run.outputs["seed"].min()].sort_values("sample", kind="stable")
         first = table.drop_duplicates("id").set_index("id")
         for name, label in GIVEN.items():
             given.setdefault(label, {}).update(_texts(first, name, run.language))
         for name, label in GIVEN_TREES.items():
             trees.setdefault(label, {}).update(_texts(first, name))
-        by_run.append(_outputs(run, table, first, [known_metrics.get(name) for name in scores]))
+        by_run.append(_outputs(run, table, first, [known.get(heading, {}) for heading in shown]))
     ids = list(dict.fromkeys(id_ for outputs in by_run for id_ in outputs))
     kept = _within(ids, [*given.values(), *trees.values()], by_run, characters)
     return Items(
@@ -112,7 +124,8 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
         trees={label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in trees.items() if texts},
         runs=tuple((run.key, title) for run, title in zip(runs, _titles(runs), strict=True)),
         outputs=tuple(tuple(outputs.get(id_) for id_ in kept) for outputs in by_run),
-        scores=tuple(scores.values()),
+        scores=tuple(columns[heading] for heading in shown),
+        of_reference=tuple(heading for heading in shown if _of_reference(named[heading], metrics)),
         total=len(ids),
     )
 
@@ -131,17 +144,15 @@ def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
 
 
 def _outputs(
-    run: RunTexts, table: pd.DataFrame, first: pd.DataFrame, metrics: Sequence[tuple[Metric, list[str]] | None]
+    run: RunTexts, table: pd.DataFrame, first: pd.DataFrame, scores: Sequence[Mapping[str, float]]
 ) -> dict[str, Output]:
     """By id, of one seed; `table` has the samples of an id in their order, `first` the first of each."""
-    segments = run.segments.table
-    rows = segments[segments["seed"] == table["seed"].min()].sort_values("sample").drop_duplicates("id").set_index("id")
+    rows = _first_segments(run)
     texts: dict[str, list[str]] = {}
     for id_, text in zip(table["id"], table["text"], strict=True):
         texts.setdefault(id_, []).append(_joined(str(text), run.language))
     trees = {label: {**_texts(rows, name), **_texts(first, name)} for name, label in OUTPUT_TREES.items()}
     heads = _texts(first, "heads")
-    scores = [{} if metric is None else _scores(*metric, rows) for metric in metrics]
     return {
         id_: Output(
             tuple(written),
@@ -170,12 +181,34 @@ def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:
     }
 
 
-def _scores(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
+def _scores(
+    run: RunTexts, known: Mapping[str, tuple[Metric, list[str]]], named: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, float]]:
+    """By heading and id, of the first metric of each heading that the run has."""
+    rows = _first_segments(run)
+    found = {heading: next((known[name] for name in names if name in known), None) for heading, names in named.items()}
+    return {heading: _values(*metric, rows) for heading, metric in found.items() if metric}
+
+
+def _first_segments(run: RunTexts) -> pd.DataFrame:
+    """The statistics of the first seed and the first sample of each item, by id; those of other texts are left out."""
+    table, outputs = run.segments.table, run.outputs
+    rows = table[(table["seed"] == outputs["seed"].min()) & table["id"].isin(outputs["id"])]
+    return rows.sort_values("sample", kind="stable").drop_duplicates("id").set_index("id")
+
+
+def _values(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
     """By id, with four significant digits; an undefined score is left out."""
     statistics = rows[columns].dropna(how="all")
     values = segment_scores(metric, statistics.to_numpy(dtype="float64")).tolist()
     found = zip(statistics.index, values, strict=True)
     return {id_: float(f"{value:.4g}") for id_, value in found if math.isfinite(value)}
+
+
+def _of_reference(names: Sequence[str], metrics: Sequence[Mapping[str, tuple[Metric, list[str]]]]) -> bool:
+    """Whether these metrics are perplexities, which are of the reference."""
+    found = [known[name][0] for known in metrics for name in names if name in known]
+    return all(metric.signature.startswith("perplexity|") for metric in found)
 
 
 def _texts(rows: pd.DataFrame, name: str, language: Language = "en") -> dict[str, str]:
@@ -201,5 +234,10 @@ def _within(
     size = sum(len(text) for texts in columns for text in texts.values())
     for outputs in by_run:
         size += sum(sum(map(len, (*each.texts, *each.trees.values(), each.heads))) for each in outputs.values())
-    count = len(ids) if size <= characters else len(ids) * characters // size
-    return [ids[place * len(ids) // count] for place in range(count)]
+    return spread(ids, len(ids) if size <= characters else len(ids) * characters // size)
+
+
+def spread(values: Sequence[Value], count: int) -> list[Value]:
+    """So many of the values, or all, evenly spread over them."""
+    count = min(count, len(values))
+    return [values[number * len(values) // count] for number in range(count)]

@@ -11,6 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.yaml_files import load_yaml
 
+#: What the rows of a table are.
+About = Literal["runs", "corpora", "trainings"]
+
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -83,7 +86,7 @@ class PrintedTable(_Strict):
     caption: str
     columns: tuple[str, ...] = Field(min_length=1)
     rows: tuple[Row, ...]
-    about: Literal["runs", "corpora", "trainings"] = "runs"
+    about: About = "runs"
     unit: str | None = None
     note: str = ""
 
@@ -163,19 +166,28 @@ class PrintedExamples(_Strict):
     count: int = Field(default=6, ge=1)
 
 
-class PrintedHeatmaps(_Strict):
-    """The granularity of each piece in each layer, for the first `count` of some examples.
+class PrintedDrawings(_Strict):
+    """What runs keep of single texts, drawn for the first `count` of some examples.
 
-    `examples` is the id of these examples, `runs` the runs that keep granularity, each with its label.
+    Of granularity: that of each piece in each layer. Of structures: the symbols of `structures`, of the template above
+    those of the text. `examples` is the id of the examples, `runs` the runs that are drawn, each with its label.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     caption: str
+    of: Literal["granularity", "structures"]
+    structures: tuple[str, ...] = ()
     examples: str
     runs: dict[str, str] = Field(min_length=1)
     note: str = ""
     count: int = Field(default=2, ge=1)
+
+    @model_validator(mode="after")
+    def _structures_are_named(self) -> PrintedDrawings:
+        if (self.of == "structures") != bool(self.structures):
+            raise ValueError("structures: a drawing of structures names some, and no other drawing does")
+        return self
 
 
 class PrintedSheet(_Strict):
@@ -266,7 +278,7 @@ class Printed(_Strict):
     orderings: tuple[PrintedOrdering, ...] = ()
     figures: tuple[PrintedFigure, ...] = ()
     examples: tuple[PrintedExamples, ...] = ()
-    heatmaps: tuple[PrintedHeatmaps, ...] = ()
+    drawings: tuple[PrintedDrawings, ...] = ()
     sheet: PrintedSheet | None = None
     hyperparameters: tuple[PrintedHyperparameters, ...] = ()
     profiles: dict[str, str] = {}
@@ -274,8 +286,8 @@ class Printed(_Strict):
 
     @model_validator(mode="after")
     def _ids_once(self) -> Printed:
-        entries: tuple[PrintedTable | PrintedFigure | PrintedExamples | PrintedHeatmaps, ...]
-        entries = (*self.tables, *self.figures, *self.examples, *self.heatmaps)
+        entries: tuple[PrintedTable | PrintedFigure | PrintedExamples | PrintedDrawings, ...]
+        entries = (*self.tables, *self.figures, *self.examples, *self.drawings)
         ids = [entry.id for entry in entries]
         twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
         if twice:
@@ -290,10 +302,10 @@ class Printed(_Strict):
                 _known(row.printed, table.columns, f"tables.{table.id}.rows.{row.label}.printed")
         for figure in self.figures:
             _known(figure.panels, self.columns, f"figures.{figure.id}.panels")
-        for heatmaps in self.heatmaps:
-            if heatmaps.examples not in (ids := [examples.id for examples in self.examples]):
-                where = f"heatmaps.{heatmaps.id}.examples"
-                raise ValueError(f"{where}: no examples '{heatmaps.examples}'; allowed: {', '.join(ids)}")
+        for drawings in self.drawings:
+            if drawings.examples not in (ids := [examples.id for examples in self.examples]):
+                where = f"drawings.{drawings.id}.examples"
+                raise ValueError(f"{where}: no examples '{drawings.examples}'; allowed: {', '.join(ids)}")
         for index, ordering in enumerate(self.orderings):
             where = f"orderings.{index}.column"
             _known(ordering.columns, self.columns, where)

@@ -196,3 +196,12 @@ class Comparison:
     segments: int = 0
     left_out: int = 0
     why: str = ""
+
+
+def in_words(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(name, value) of the settings that have a value."""
+    found = {name: value for name, value in settings.items() if value not in (None, "", [], ())}
+    return tuple(
+        (name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+        for name, value in found.items()
+    )

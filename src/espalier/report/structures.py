@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from espalier.datasets.structure.structures import StructuredText
 from espalier.report.drawing import HUES, INK, LINE, SOFT, drawing, svg_of
+from espalier.text.language import Language, join_tokens, tokens_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,6 +94,38 @@ def structures_figure(pairs: Sequence[tuple[str, StructuredText, StructuredText]
             for row, line in enumerate(lines):
                 _draw(axes, line, row, first, widths, start, end)
         return svg_of(figure, name, label)
+
+
+def read_aligned(
+    row: Mapping[str, str], language: Language, label: str, names: Sequence[str]
+) -> tuple[str, StructuredText, StructuredText] | None:
+    """A heading, the template and the text of a row that has the words and tags of both; None if it has not.
+
+    Args:
+        row: its reference is the template, of which the first `prompt` tokens are the prompt.
+        label: the first words of the heading.
+        names: of the structures.
+    """
+    if "text_words" not in row:
+        return None
+    template = _tagged(row["reference"], row["reference_words"], row["reference_tags"], language, names)
+    text = _tagged(row["text"], row["text_words"], row["text_tags"], language, names)
+    prompt = join_tokens(template.tokens[: int(row.get("prompt") or 0)], language)
+    return (f"{label}, prompt: {prompt}" if prompt else label), template, text
+
+
+def aligned_figure(texts: Sequence[tuple[str, StructuredText, StructuredText]], name: str) -> str:
+    """`structures_figure` of what `read_aligned` gives."""
+    headings = dict.fromkeys(heading for heading, _, _ in texts)
+    return structures_figure(texts, name, f"Structures of templates and texts: {'; '.join(headings)}")
+
+
+def _tagged(text: str, words: str, tags: str, language: Language, names: Sequence[str]) -> StructuredText:
+    """A text with its symbols; without any if it could not be tagged."""
+    cut = [tokens_of(word, language) for word in words.split()]
+    if not cut or len(cut) != len(tags.split()):
+        return StructuredText(tuple(tokens_of(text, language)), dict.fromkeys(names, ()))
+    return StructuredText.of(cut, tags.split(), names)
 
 
 def _draw(axes: Axes, line: Line, row: int, first: int, widths: Sequence[int], start: int, end: int) -> None:

@@ -25,7 +25,8 @@ class Summary:
 
     Attributes:
         profiles: (name, meaning).
-        table: what was measured of the first table of the paper that has a run; None if there is none.
+        table: what was measured of the first table of the paper in which a trained run has a number; else of the first
+            in which anything was measured; None if there is none.
         verdicts: (verdict, number of claims).
         runs: how many were made; `missing` how many places of the tables have none.
         items: how many test items can be browsed.
@@ -43,11 +44,12 @@ class Summary:
 def summary_of(report: Report, items: Items) -> Summary:
     """The summary of a report."""
     measured = [folded.shown for table in report.tables if (folded := fold(table)).measured]
+    best = next(filter(_has_trained_run, measured), measured[0] if measured else None)
     verdicts = Counter(ordering.verdict for ordering in report.orderings)
     return Summary(
         paper=report.paper,
         profiles=report.profiles,
-        table=_narrowed(measured[0]) if measured else None,
+        table=_narrowed(best) if best else None,
         verdicts=tuple(verdicts.items()),
         runs=sum(bool(run.model) for run in report.runs),
         missing=len(report.missing),
@@ -76,10 +78,16 @@ def read_summary(values: object, where: str) -> Summary:
 _ADAPTER = TypeAdapter(Summary)
 
 
+def _has_trained_run(table: Table) -> bool:
+    """Whether a run of a trained model has a number."""
+    runs = (line for line in table.lines if line.kind == "run")
+    return table.about == "runs" and any(cell.value is not None for run in runs for cell in run.cells)
+
+
 def _narrowed(table: Table) -> Table:
-    """The first columns that any run has a number in, without what is said of single rows."""
-    runs = [line for line in table.lines if line.kind == "run"]
-    places = [place for place in range(len(table.columns)) if any(run.cells[place].value is not None for run in runs)]
+    """The first columns in which anything was measured, without what is said of single rows."""
+    ours = [line for line in table.lines if line.kind == "run"] or [line for line in table.lines if line.kind == "row"]
+    places = [place for place in range(len(table.columns)) if any(line.cells[place].value is not None for line in ours)]
     places = places[:COLUMNS]
     lines = tuple(
         replace(line, cells=tuple(line.cells[place] for place in places)) for line in table.lines if line.kind != "also"

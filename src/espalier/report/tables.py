@@ -79,7 +79,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, ready to be written down. `legend` says what its rule and its marks mean; "" without them."""
+    """A table, ready to be written down.
+
+    `legend` says what its rule and its marks mean; "" without them. `about` says what its lines of ours are.
+    """
 
     id: str
     title: str
@@ -88,6 +91,7 @@ class Table:
     columns: tuple[given.Column, ...]
     lines: tuple[Line, ...]
     legend: str = ""
+    about: given.About = "runs"
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -134,7 +138,8 @@ def table_of(
             for key, note in notes.items()
             if key not in present
         ]
-    return _ruled(Table(table.id, table.title, table.caption, table.note, columns, tuple(lines)), shown, runs)
+    made = Table(table.id, table.title, table.caption, table.note, columns, tuple(lines), about=table.about)
+    return _ruled(made, shown, runs)
 
 
 def other_runs(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:

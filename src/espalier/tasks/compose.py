@@ -244,7 +244,8 @@ class ComposeTask:
             training=_lines(outputs.train()) if outputs.train is not None else None,
         )
         keys = ["id", "cluster", "seed", "sample"]
-        test = Segments(table[keys], families)
+        tagged = {"text_words": parses["target_words"].tolist(), "text_tags": parses["target_tags"].tolist()}
+        test = Segments(table[keys].assign(**tagged), families)
         if dev is None:
             return [test]
         statistics = likelihood_statistics(_likelihood(dev), scoring.padded)

@@ -95,7 +95,8 @@
     return made;
   };
 
-  const shown = () => items.runs.filter((run) => form.elements[`run ${run.key}`].checked);
+  const box = (run) => form.elements[`run ${run.key}`];
+  const shown = () => items.runs.filter((run) => box(run).checked);
 
   // --- what is shown, which the address keeps
   let page = 0;
@@ -130,6 +131,7 @@
     const state = new URLSearchParams();
     if (form.elements.query.value) state.set("query", form.elements.query.value);
     if (form.elements.order.value) state.set("order", form.elements.order.value);
+    for (const run of items.runs) if (!box(run).checked) state.append("without", run.key);
     if (page) state.set("page", page + 1);
     history.replaceState(null, "", `#${state}`);
   };
@@ -138,14 +140,15 @@
     const state = new URLSearchParams(location.hash.slice(1));
     form.elements.query.value = state.get("query") ?? "";
     form.elements.order.value = state.get("order") ?? "";
+    for (const run of items.runs) box(run).checked = !state.getAll("without").includes(run.key);
     page = Math.max(0, (Number(state.get("page")) || 1) - 1);
     show();
   };
 
   for (const [at, run] of items.runs.entries()) {
-    const box = element("input");
-    Object.assign(box, { type: "checkbox", name: `run ${run.key}`, checked: true });
-    form.querySelector("fieldset").append(element("label", [box, run.title]));
+    const input = element("input");
+    Object.assign(input, { type: "checkbox", name: `run ${run.key}`, checked: true });
+    form.querySelector("fieldset").append(element("label", [input, run.title]));
     const group = element("optgroup");
     group.label = run.title;
     for (const [score, { name, better }] of items.scores.entries()) {
