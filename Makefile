@@ -35,7 +35,8 @@ picture: .venv/look
 
 .venv/look: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[look]'
-	command -v chromium || $(BIN)/playwright install chromium
+	@command -v chromium || $(BIN)/playwright install chromium >.venv.log 2>&1 || \
+		{ echo "espalier: no Chromium; install it (Debian, Ubuntu: apt install chromium) and run make again" >&2; exit 1; }
 	touch $@
 
 check: .venv/ready

@@ -5,7 +5,7 @@ A card begins with the metadata that model hubs read, as YAML. Its scores are th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -14,14 +14,17 @@ import yaml
 from espalier.inference.registry import SERVICES
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
+from espalier.metrics.registry import own_names
 from espalier.report.printed import load_printed
+from espalier.report.results import in_words
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs
+from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import read_details
 from pipeline.origins import Origins, origins_of
 from pipeline.params import Params, Run, read_yaml
-from pipeline.systems import expander_of, parser_of, reads_of
+from pipeline.systems import expander_of, parser_of, reads_of, repro_command
 
 #: An example of each service, by language.
 EXAMPLES: Final = {
@@ -57,8 +60,7 @@ def card_of(key: str, params: Params) -> str:
         "parameters": f"{next(iter(training.values()))['parameters']:,}",
         "training": "; ".join(f"{seed}: {facts['steps']:,} steps" for seed, facts in training.items()),
         "data": f"profile `{params.profile}`, corpus `{corpus}`, dataset `{model.dataset}`",
-        "parser": f"`{parser}`" if parser else "none",
-        "expander": f"`{expander}`" if expander else "none",
+        **{stage: f"`{name}`" for stage, name in (("parser", parser), ("expander", expander)) if name},
     }
     parts = [
         _metadata(model.paper, language, origins),
@@ -66,7 +68,7 @@ def card_of(key: str, params: Params) -> str:
         "\n".join(f"- {name}: {value}" for name, value in facts.items()) + "\n",
         _usage(key, language, params),
         _scores(key, params, training),
-        _data(origins),
+        _data(origins, [name for name in ("parser", "expander") if name in facts]),
         _citation(model.paper),
     ]
     return "\n".join(parts)
@@ -93,16 +95,25 @@ def _usage(key: str, language: str, params: Params) -> str:
 
 
 def _scores(key: str, params: Params, training: Mapping[str, Any]) -> str:
-    """A table for each run of the model, with 95 % bootstrap intervals; the signatures below it."""
+    """A table for each run of the model, with 95 % intervals; below them the signatures of all."""
     runs = {name: run for name, run in params.runs.items() if run.model == key}
     if not runs:
         remedy = "add a run of it to params.yaml, or give --no-card"
         raise ConfigError("no run scores it, so that there are no metrics for a card", where=f"models.{key}",
                           remedy=remedy)  # fmt: skip
-    parts = ["## Metrics\n", "Intervals are bootstrap intervals of 95 %.\n"]
+    parts, signatures = ["## Metrics\n"], dict[str, dict[str, list[str]]]()
     for name, run in runs.items():
-        parts += _table(name, run, params, _details(name, run, params, training))
-    return "\n".join(parts)
+        details = _details(name, run, params, training)
+        metrics = _shown(run, params, details)
+        parts += _table(name, run, params, details, metrics)
+        for metric in metrics:
+            signatures.setdefault(metric, {}).setdefault(details["signatures"][metric], []).append(name)
+    parts.append("<details><summary>Signatures: how each number is computed</summary>\n")
+    for metric, found in signatures.items():
+        for signature, names in found.items():
+            of = f" of {', '.join(f'`{name}`' for name in names)}" if len(found) > 1 else ""
+            parts.append(f"- `{metric}`{of}: `{signature}`")
+    return "\n".join([*parts, "\n</details>\n"])
 
 
 def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +122,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
     Raises:
         ConfigError: there are none, or they are of another training of the model.
     """
-    place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
-    file, remedy = layout.details(run.paper, name), f"dvc {place}repro score@{name}, or give --no-card"
+    file, remedy = layout.details(run.paper, name), f"{repro_command(params, f'score@{name}')}, or give --no-card"
     if not file.is_file():
         raise ConfigError("no metrics for a card", where=file, remedy=remedy)
     details = read_details(run.paper, name)
@@ -122,32 +132,42 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
     return details
 
 
-def _table(name: str, run: Run, params: Params, details: Mapping[str, Any]) -> Iterator[str]:
-    """The headline metrics of a run that have a value."""
-    dataset = params.datasets.every[run.dataset]
-    view = reads_of(params.models[run.model])[1].view
-    outputs = Outputs(
-        pd.DataFrame(), params.corpora[dataset.corpus].language, facts={"writes": getattr(view, "writes", "text")}
-    )
-    metrics = [
-        metric for metric in task(run.task).headline(outputs).values() if details["scores"].get(metric) is not None
-    ]
-    counts = details["counts"]
-    yield f"**`{name}`** {run.title}: {counts['records']:,} records of split {run.split} of `{dataset.corpus}`\n"
+def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
+    """The headline metrics of a run and its own ones, as far as they have a value."""
+    kind, view = task(run.task), reads_of(params.models[run.model])[1].view
+    outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
+    own = own_names(kind.scoring.model_validate(run.scoring).own_metrics)
+    return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
+
+
+def _table(name: str, run: Run, params: Params, details: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
+    """What a run is scored on, how it is decoded, and its scores."""
+    kind, network = task(run.task), reads_of(params.models[run.model])[1]
+    guidance = None if run.guidance == layout.NONE else run.guidance
+    settings = kind.settings(kind.decoder.model_validate(run.decoder), network, run.samples, guidance)
+    records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
+    facts = "; ".join([records, *map(" ".join, in_words(settings))])
+    yield f"**`{name}`**{f' ({run.title})' if run.title else ''}: {facts}\n"
     yield "| metric | value | 95 % interval |"
     yield "| --- | ---: | ---: |"
     for metric in metrics:
-        interval = details["intervals"].get(metric)
-        around = "–" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
-        yield f"| `{metric}` | {details['scores'][metric]:.2f} | {around} |"
+        value, interval = details["scores"][metric], details["intervals"].get(metric)
+        digits = 3 if abs(value) < 1 else 2
+        around = "–" if interval is None else " to ".join(f"{bound:.{digits}f}" for bound in interval)
+        yield f"| `{metric}` | {value:.{digits}f} | {around} |"
     yield ""
-    yield "<details><summary>Signatures</summary>\n"
-    yield from (f"- `{metric}`: `{details['signatures'][metric]}`" for metric in metrics)
-    yield "\n</details>\n"
 
 
-def _data(origins: Origins) -> str:
-    """The data of the model, its parser and its expander, with their terms."""
+def _corpus(run: Run, params: Params) -> str:
+    return params.datasets.every[run.dataset].corpus
+
+
+def _language(run: Run, params: Params) -> Language:
+    return params.corpora[_corpus(run, params)].language
+
+
+def _data(origins: Origins, parts: Sequence[str]) -> str:
+    """The data of the model and of its parts, such as its parser, with their terms."""
     lines = [
         f"- {source.title}. Licence: {source.licence}. {source.citation}."
         + (f" <{source.homepage}>" if source.homepage else "")
@@ -158,16 +178,14 @@ def _data(origins: Origins) -> str:
     terms = "The code of Espalier is under the Apache License 2.0."
     if origins.published or origins.local:
         terms += " The weights, and what they generate, may be bound by the terms of the data."
-    return "\n".join(
-        ["## Data and licence\n", terms, "It was trained on, with its parser and its expander:\n", *lines, ""]
-    )
+    whole = " and ".join(["the model", *(f"its {part}" for part in parts)])
+    return "\n".join(["## Data and licence\n", f"{terms}\n", f"Data of {whole}:\n", *lines, ""])
 
 
 def _citation(paper: str) -> str:
     """The paper, if its printed numbers are known, and Espalier."""
     lines = ["## Citation\n"]
-    file = layout.ROOT / "report" / "printed" / f"{paper}.yaml"
-    if file.exists():
+    if (file := layout.printed(paper)).exists():
         of = load_printed(file).paper
         lines.append(f"- {of.authors}. {of.title}. {of.venue}. <{of.url}>")
     own = read_yaml(layout.ROOT / "CITATION.cff")

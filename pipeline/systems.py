@@ -146,8 +146,13 @@ def find_parser(params: Params, corpus: str) -> str:
 def require_folder(params: Params, folder: Path, what: str, stage: str) -> None:
     """Raise a ConfigError, which names the command that makes it, unless a folder exists."""
     if not folder.is_dir():
-        place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
-        raise ConfigError(what, where=folder, remedy=f"dvc {place}repro {stage}, or another --profile")
+        raise ConfigError(what, where=folder, remedy=f"{repro_command(params, stage)}, or another --profile")
+
+
+def repro_command(params: Params, stage: str) -> str:
+    """The command that makes a stage of the present profile, from the root of the project."""
+    place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
+    return f"dvc {place}repro {stage}"
 
 
 def _corpus(params: Params, key: str) -> str:

@@ -45,8 +45,7 @@ def rendered() -> dict[str, str]:
     """The text of each page by its path below the root."""
     from espalier.report import BEGIN, load_benchmark, load_printed, render_page, with_numbers
 
-    folder = layout.ROOT / "report" / "printed"
-    printed = {path.stem: load_printed(path) for path in sorted(folder.glob("*.yaml"))}
+    printed = {path.stem: load_printed(path) for path in sorted(layout.PRINTED.glob("*.yaml"))}
     tried = load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"]
     measured = sorted((layout.ROOT / "benchmarks" / "results").glob("*.json"))
     benchmarks = {path.stem: load_benchmark(path) for path in measured}

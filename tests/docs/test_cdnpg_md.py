@@ -22,12 +22,6 @@ PAGE = Page("docs/cdnpg.md")
 table = PAGE.table
 
 
-def test_every_worked_example_of_the_page_gives_what_it_shows() -> None:
-    count, wrong = PAGE.run_examples()
-    assert count > 15
-    assert not wrong
-
-
 def test_every_equation_of_the_paper_has_a_row() -> None:
     numbers = [number.strip() for row in table("eq.") for number in row["eq."].split(",")]
     assert sorted(map(int, numbers)) == [*range(1, 11)]

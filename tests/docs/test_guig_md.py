@@ -40,12 +40,6 @@ def network_of(model: Model) -> GuiGConfig | SCPNConfig:
 # --- Examples --------------------------------------------------------------------------------------------------------
 
 
-def test_every_worked_example_of_the_page_gives_what_it_shows() -> None:
-    count, wrong = PAGE.run_examples()
-    assert count > 40
-    assert not wrong
-
-
 def commands() -> Iterator[tuple[list[str], list[str]]]:
     """The words of each command of a console block, and the lines that it prints."""
     for start, lines in blocks("console"):

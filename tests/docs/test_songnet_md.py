@@ -16,7 +16,7 @@ from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.songnet_config import SongNetConfig
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
-from espalier.tasks.verse import VerseDecoder
+from espalier.tasks.verse_search import VerseDecoder
 from espalier.training.config import TrainingConfig
 from espalier.verse.format import parse_format
 from tests.verse.couyun import link_couyun, write_couyun

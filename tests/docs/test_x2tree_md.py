@@ -37,13 +37,7 @@ def network_of(model: Model) -> X2TreeConfig | RNNSeq2SeqConfig:
     return CONFIGS[model.arch].model_validate(model.network)
 
 
-# --- Examples, and what the page names -------------------------------------------------------------------------------
-
-
-def test_every_worked_example_of_the_page_gives_what_it_shows() -> None:
-    count, wrong = PAGE.run_examples()
-    assert count > 60
-    assert not wrong
+# --- What the page names ---------------------------------------------------------------------------------------------
 
 
 def test_every_equation_of_the_paper_has_a_row() -> None:

@@ -19,6 +19,7 @@ import pytest
 import torch
 from rich.cells import cell_len
 from small_params import PRESETS, corpus, dataset, empty, model, write
+from typer.main import get_command
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.inference.folder import save_system
@@ -26,7 +27,7 @@ from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.rhyme import group_name
-from pipeline.cli import OTHERS, STAGES
+from pipeline.cli import STAGES, app
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -182,11 +183,13 @@ def test_a_model_of_another_language_is_named(english: Path, refused: Refused) -
 
 
 def test_every_command_has_help(cli: Cli, shared: Path) -> None:
-    for command in [*STAGES, *OTHERS]:
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    assert {*STAGES, "site", "generate", "chat", "repro"} <= {*commands}
+    for command in commands:
         answer = cli(shared, command, "--help")
         assert answer.status == 0 and answer.out.startswith(f"Usage: espalier {command}") and answer.err == ""
     assert cli(shared).out == cli(shared, "--help").out
-    assert all(name in cli(shared, "--help").out for name in [*STAGES, *OTHERS])
+    assert all(name in cli(shared, "--help").out for name in commands)
 
 
 # --- how it says no --------------------------------------------------------------------------------------------------

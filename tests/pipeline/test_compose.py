@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from small_params import corpus, dataset, empty, model, parser, write
+from untrained import save_untrained
 
 import espalier
 from espalier.corpora.records import Sentence
 from espalier.datasets.structure.encode import StructureEncoding, StructureSettings
-from espalier.inference.folder import save_system
 from espalier.inference.requests import TemplateRequest
-from espalier.models.registry import ARCHITECTURES
-from espalier.models.serialization import save_model
 from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.jieba_backend import JiebaParser
 from espalier.syntax.parsers.registry import save_parser
@@ -52,16 +49,9 @@ def songs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     vocabulary = StructureEncoding().build_vocabulary(records, settings, "zh")
     for key, network in MODELS.items():
-        torch.manual_seed(1)
-        kind = ARCHITECTURES["sat"]
-        made = kind.build(kind.config.model_validate(SIZES | network), vocabulary).eval()
-        with torch.no_grad():
-            for parameter in made.parameters():
-                parameter.normal_(std=0.3)
-        (folder / "models" / key).mkdir(parents=True)
-        save_model(folder / "models" / key, "sat", made, vocabulary, seed=1)
-        dumped = settings.model_dump(mode="json")
-        save_system(folder / "models" / key, dumped, parser=folder / "parsers/words")
+        save_untrained(
+            folder / "models" / key, "sat", SIZES | network, vocabulary, settings, parser=folder / "parsers/words"
+        )
     tree = empty()
     tree["parsers"] = {"words": parser()}
     tree["corpora"] = {

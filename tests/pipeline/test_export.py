@@ -9,10 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 import espalier
+from espalier.metrics.metric import Metric, ratio
+from espalier.metrics.registry import METRICS, Family
 from espalier.tasks.verse import VerseTask
 
 Cli = Callable[..., Any]
@@ -45,6 +48,38 @@ def test_the_folder_loads_and_the_card_has_the_scores_of_the_details(shared: Pat
         assert [*map(float, around.split(" to "))] == pytest.approx([low, high], abs=0.006)
         assert facts["signatures"][name] in card
     assert "10 records of split test of `tiny`" in card and "seed1: 20 steps" in card
+
+
+def test_the_card_has_own_metrics_and_the_title_of_a_run(
+    project: Path, cli: Cli, edit: Edit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shine = Metric("shine", ratio(0, 1), "shine|of:lamps")
+    monkeypatch.setitem(METRICS, "lamps", Family(lambda outputs: np.ones((len(outputs.table), 2)), (shine,)))
+    edit(project / "params.yaml", "runs.songnet_free.scoring", {"own_metrics": {"lamps": 1}})
+    edit(project / "params.yaml", "runs.songnet_free.title", "SongNet, sampled")
+    file, facts = project / "details/songnet/songnet_free.json", details(project, "songnet_free")
+    for part, value in {"scores": 0.0625, "intervals": [-0.5, 0.25], "signatures": "shine|of:lamps"}.items():
+        facts[part]["shine"] = value
+    file.write_text(json.dumps(facts), encoding="utf-8")
+    answer = cli(project, "export", "songnet", str(tmp_path / "out"))
+    assert answer.status == 0, answer.err
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    assert rows(card)["shine"] == ["0.062", "-0.500 to 0.250"] and "- `shine`: `shine|of:lamps`" in card
+    assert "**`songnet_free`** (SongNet, sampled): 10 records of split test of `tiny`; protocol free" in card
+
+
+def test_a_card_without_titles_parser_and_expander_names_none_and_has_each_signature_once(
+    shared: Path, cli: Cli, tmp_path: Path
+) -> None:
+    cli(shared, "export", "songnet", str(tmp_path / "out"))
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    assert "**`songnet_free`**: 10 records of split test" in card and "none" not in card.lower()
+    assert "\nData of the model:\n" in card
+    signatures = re.findall(r"^- `\w+`.*: `(.+)`$", card, re.M)
+    assert len(signatures) == len({*signatures}) > 3
+    cli(shared, "export", "writer", str(tmp_path / "writer"))
+    card = (tmp_path / "writer/README.md").read_text(encoding="utf-8")
+    assert "\nData of the model and its expander:\n" in card
 
 
 def test_the_card_has_the_metadata_licence_and_citation_of_a_nursery_model(

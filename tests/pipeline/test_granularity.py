@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from small_params import PRESETS, corpus, dataset, empty, model, run, write
+from untrained import save_untrained
 
 import espalier
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.pairs.vocabulary import PairVocabulary
-from espalier.inference.folder import save_system
 from espalier.io.tables import read_table
-from espalier.models.registry import ARCHITECTURES
-from espalier.models.serialization import save_model
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -35,16 +32,9 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of models of pairs without trees; there is no parser."""
     folder = tmp_path_factory.mktemp("harbour")
     vocabulary = PairVocabulary.build([SOURCE, "abcdefghijklmnopqrstuvwxyz"], None, "en", pieces=60, lower=True)
-    kind, settings = ARCHITECTURES["cdnpg"], PairSettings(trees=False, max_length=20)
     for key, network in MODELS.items():
-        torch.manual_seed(1)
-        made = kind.build(kind.config.model_validate(SIZES | network), vocabulary).eval()
-        with torch.no_grad():
-            for parameter in made.parameters():
-                parameter.normal_(std=0.3)
-        (folder / "models" / key).mkdir(parents=True)
-        save_model(folder / "models" / key, "cdnpg", made, vocabulary, seed=1)
-        save_system(folder / "models" / key, settings.model_dump(mode="json"))
+        settings = PairSettings(trees=False, max_length=20)
+        save_untrained(folder / "models" / key, "cdnpg", SIZES | network, vocabulary, settings)
     tree = empty()
     tree["corpora"] = {"harbour": corpus("pairs", "en", "paraphrase_en")}
     tree["datasets"]["linearize"] = {"harbour": dataset("pairs", "harbour", trees=False, max_length=20)}

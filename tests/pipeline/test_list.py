@@ -77,10 +77,33 @@ def test_an_unknown_name_names_the_list(shared: Path, refused: Refuse, command: 
     assert refused(shared, *command).endswith(f"; see espalier list {kind}")
 
 
-def test_the_version_and_completions(shared: Path, cli: Cli, run: Callable[..., Any]) -> None:
+def test_the_version(shared: Path, cli: Cli) -> None:
     assert cli(shared, "--version").out == "espalier 0.1.0\n"
-    asked = {"_ESPALIER_COMPLETE": "complete_bash", "COMP_WORDS": "espalier gr", "COMP_CWORD": "1"}
-    assert run(shared, sys.executable, "pipeline", **asked).out.split() == ["granularity"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("espalier gr", ["granularity"]),
+        ("espalier train songnet_n", ["songnet_no_s"]),
+        ("espalier parse t", ["tiny", "talk"]),
+        ("espalier generate --model songnet_n", ["songnet_no_s"]),
+        ("espalier generate --tune 卜算", ["卜算子"]),
+        ("espalier repro decode@songnet_no", ["decode@songnet_no_s"]),
+        ("espalier download --profile small m", ["madeup"]),
+    ],
+)
+def test_names_are_completed(shared: Path, run: Callable[..., Any], words: str, found: list[str]) -> None:
+    count = str(len(words.split(" ")) - 1)
+    asked = {"_ESPALIER_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": count}
+    assert run(shared, sys.executable, "pipeline", **asked).out.split() == found
+
+
+def test_nothing_is_completed_where_params_cannot_be_read(project: Path, run: Callable[..., Any]) -> None:
+    (project / "params.yaml").write_text("models: {", encoding="utf-8")
+    asked = {"_ESPALIER_COMPLETE": "complete_bash", "COMP_WORDS": "espalier train s", "COMP_CWORD": "2"}
+    answer = run(project, sys.executable, "pipeline", **asked)
+    assert (answer.out.strip(), answer.err) == ("", "")
 
 
 def test_quiet_prints_results_and_errors_alone_and_json_has_the_line(

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import pytest
 import torch
 from small_params import corpus, dataset, empty, model, parser, write
+from untrained import untrained
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.inference.folder import save_system
-from espalier.models.registry import ARCHITECTURES
 from espalier.models.serialization import save_model
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.levels import cut, linearize
@@ -115,13 +115,7 @@ def arch_of(network: dict[str, Any]) -> str:
 
 
 def model_of(network: dict[str, Any], vocabulary: PairVocabulary) -> torch.nn.Module:
-    torch.manual_seed(1)
-    kind = ARCHITECTURES[arch_of(network)]
-    model = kind.build(kind.config.model_validate(network), vocabulary).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.3)
-    return model
+    return untrained(arch_of(network), network, vocabulary)
 
 
 def params_of() -> dict[str, Any]:

@@ -159,8 +159,8 @@ def registered(project: Path) -> None:
 ROOT = Path(__file__).resolve().parents[2]
 #: Names of registered components that are also names of something else: the command and the service `paraphrase`.
 COMMANDS = {
-    ("pipeline/cli.py", "compose"), ("pipeline/cli.py", "paraphrase"), ("pipeline/commands/compose.py", "compose"),
-    ("pipeline/commands/list_entries.py", "paraphrase"), ("pipeline/commands/paraphrase.py", "paraphrase"),
+    ("pipeline/commands/compose.py", "compose"), ("pipeline/commands/list_entries.py", "paraphrase"),
+    ("pipeline/commands/paraphrase.py", "paraphrase"),
     ("pipeline/model_card.py", "compose"), ("pipeline/model_card.py", "paraphrase"),
 }  # fmt: skip
 #: Packages with a module for each component. Shared modules of theirs are no component's own.

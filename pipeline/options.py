@@ -1,0 +1,52 @@
+"""The options that several commands have."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.inference.writer import MAX_TEXTS, InferenceWarning
+from pipeline import completion
+from pipeline.profiles import Profile
+from pipeline.streams import QUIET
+
+
+class Language(StrEnum):
+    """Of what is written."""
+
+    zh = "zh"
+    en = "en"
+
+
+def _be_quiet(value: bool) -> bool:
+    if value:
+        warnings.simplefilter("ignore", InferenceWarning)
+        os.environ[QUIET] = "1"
+    return value
+
+
+ProfileOption = Annotated[Profile | None, typer.Option(help="The profile; default: that of the current folder.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(help="The key of a model; default: that of the profile.", autocompletion=completion.models),
+]
+SeedOption = Annotated[int, typer.Option(help="Of the random draws.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for each text.")]
+LanguageOption = Annotated[Language, typer.Option(help="The language of the texts.")]
+FileOption = Annotated[
+    Path | None, typer.Option(help=f"A file with one request a line, at most {MAX_TEXTS:,}; - is standard input.")
+]
+TopKOption = Annotated[int, typer.Option(help=f"Draw from the k most probable words; at most {MAX_TOP_K:,}.")]
+TemperatureOption = Annotated[
+    float, typer.Option(help=f"The logits are divided by it; above 0, at most {MAX_TEMPERATURE:g}.")
+]
+BeamOption = Annotated[int, typer.Option(help=f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_be_quiet, help="Print no notes and no progress; errors stay.")
+]

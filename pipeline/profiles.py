@@ -1,0 +1,24 @@
+"""The profiles, and working in the folder of one."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+
+from pipeline import layout
+
+
+class Profile(StrEnum):
+    """Which params.yaml, and the artifacts beside it."""
+
+    nursery = "nursery"
+    small = "small"
+    paper = "paper"
+
+
+def enter(profile: Profile | None) -> None:
+    """Work in a profile's folder: the one named, else the present one if it has a params.yaml, else the root."""
+    if profile is not None:
+        os.chdir(layout.PROFILES[profile])
+    elif not layout.PARAMS.exists():
+        os.chdir(layout.ROOT)
