@@ -20,7 +20,7 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import Ready
 from espalier.training.config import TrainingConfig
 from pipeline import layout
-from pipeline.params import Corpus, Params, read_yaml
+from pipeline.params import Corpus, Model, Params, Run, network_of, read_yaml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,6 +212,13 @@ def judge_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
     """Says of a text's words whether the grammar that grew the corpus allows them; None for published corpora."""
     judge: Callable[[list[str]], bool] | None = imported("judge", READERS[corpus.reader].judge, where="READERS")
     return judge
+
+
+def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
+    """What a page says of how a run is decoded, by name."""
+    kind = task(run.task)
+    guidance = None if run.guidance == layout.NONE else run.guidance
+    return kind.settings(kind.decoder.model_validate(run.decoder), network_of(model), run.samples, guidance)
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs
 from espalier.text.language import Language
 from pipeline import layout
-from pipeline.artifacts import read_details
+from pipeline.artifacts import decoding_settings, read_details
 from pipeline.origins import Origins, origins_of
-from pipeline.params import Params, Run, read_yaml
+from pipeline.params import Params, Run, network_of, read_yaml
 from pipeline.systems import expander_of, parser_of, reads_of, repro_command
 
 #: An example of each service, by language.
@@ -134,7 +134,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
 
 def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline metrics of a run and its own ones, as far as they have a value."""
-    kind, view = task(run.task), reads_of(params.models[run.model])[1].view
+    kind, view = task(run.task), network_of(params.models[run.model]).view
     outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
     own = own_names(kind.scoring.model_validate(run.scoring).own_metrics)
     return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
@@ -142,9 +142,7 @@ def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
 
 def _table(name: str, run: Run, params: Params, details: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
     """What a run is scored on, how it is decoded, and its scores."""
-    kind, network = task(run.task), reads_of(params.models[run.model])[1]
-    guidance = None if run.guidance == layout.NONE else run.guidance
-    settings = kind.settings(kind.decoder.model_validate(run.decoder), network, run.samples, guidance)
+    settings = decoding_settings(run, params.models[run.model])
     records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
     facts = "; ".join([records, *map(" ".join, in_words(settings))])
     yield f"**`{name}`**{f' ({run.title})' if run.title else ''}: {facts}\n"

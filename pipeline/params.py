@@ -16,6 +16,7 @@ from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.yaml_files import load_yaml
+from espalier.models.registry import architecture
 from pipeline import layout
 from pipeline.layout import NONE, PARAMS
 from pipeline.plugins import import_plugins
@@ -353,6 +354,11 @@ def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str
             remedy=f"write {lacking[0]}: {{}} into it, or name another",
         )
     return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
+
+
+def network_of(model: Model) -> Any:
+    """The checked settings of a model's network, with their defaults."""
+    return architecture(model.arch).config.model_validate(model.network)
 
 
 def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:

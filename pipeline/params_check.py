@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
@@ -19,7 +18,7 @@ from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE
-from pipeline.params import Baseline, Corpus, Dataset, Model, Params, ParserEntry, Run, vocabulary_of
+from pipeline.params import Baseline, Corpus, Dataset, Model, Params, ParserEntry, Run, network_of, vocabulary_of
 from pipeline.validation import validated
 
 
@@ -264,7 +263,7 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
         )
-    network = _network(model)
+    network = network_of(model)
     try:
         kind.check(decoder, network, dataset.settings, run.samples)
     except ConfigError as error:
@@ -341,7 +340,7 @@ def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
             where=f"{path}.lm",
             remedy=f"a model of {' or '.join(kind.encodings)} in the language {language}",
         )
-    decoder, network = kind.decoder.model_validate(entry_.decoder), _network(judge)
+    decoder, network = kind.decoder.model_validate(entry_.decoder), network_of(judge)
     try:
         kind.judge.check(decoder, network, datasets[entry_.dataset].settings)
     except ConfigError as error:
@@ -352,7 +351,7 @@ def _check_other(path: str, judge: str, model: str, models: Mapping[str, Model])
     """A judge is not what it judges: not the model, nor one of its line, nor its like of a seed that it has too."""
     lines = [{*_line(judge, models)}, {*_line(model, models)}]
     one, other = models[judge], models[model]
-    alike = (one.arch, _network(one)) == (other.arch, _network(other)) and {*one.seeds} & {*other.seeds}
+    alike = (one.arch, network_of(one)) == (other.arch, network_of(other)) and {*one.seeds} & {*other.seeds}
     if model in lines[0] or judge in lines[1] or alike:
         what = f"model {judge} is {'like ' if alike and judge != model else ''}the judged model {model}"
         if not alike and judge != model:
@@ -365,10 +364,6 @@ def _line(model: str, models: Mapping[str, Model]) -> Iterator[str]:
     while model != NONE:
         yield model
         model = models[model].init
-
-
-def _network(model: Model) -> Any:
-    return architecture(model.arch).config.model_validate(model.network)
 
 
 def _source_folders(params: Params) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,13 @@ app = typer.Typer()
 
 #: The most stages at once.
 MAX_JOBS = 64
+
+
+def _jobs(default: str) -> Any:
+    """The option --jobs of a command."""
+    text = f"The number of stages that run at once; default: {default}."
+    return typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
+
 
 ProfileArgument = Annotated[Profile, typer.Argument(help="The profile.")]
 TargetsArgument = Annotated[
@@ -58,16 +65,7 @@ def judge(
 def repro(
     targets: TargetsArgument = None,
     profile: ProfileOption = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            min=1,
-            max=MAX_JOBS,
-            help="The number of stages that run at once; default: one for each core, at most four.",
-        ),
-    ] = None,
+    jobs: Annotated[int | None, _jobs("one for each core, at most four")] = None,
 ) -> None:
     """Run `dvc repro` with several stages at once."""
     from pipeline.commands.repro import repro as run
@@ -143,16 +141,7 @@ def rehearse(
         bool,
         typer.Option("--offline", help="Use no network; sources that the mirror lacks are replaced by generated rows."),
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            min=1,
-            max=MAX_JOBS,
-            help="The number of stages that run at once; default: one for each core, or one on a GPU.",
-        ),
-    ] = None,
+    jobs: Annotated[int | None, _jobs("one for each core, or one on a GPU")] = None,
 ) -> None:
     """Run every stage of a profile on 64 rows, and estimate the time of the whole profile."""
     from pipeline.commands.rehearse import rehearse as run

@@ -13,7 +13,7 @@ from espalier.models.registry import architecture
 from pipeline import layout
 from pipeline.artifacts import read_extras
 from pipeline.device import device
-from pipeline.params import Model, Params
+from pipeline.params import Model, Params, network_of
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
@@ -161,5 +161,4 @@ def _corpus(params: Params, key: str) -> str:
 
 def reads_of(model: Model) -> tuple[str, Any]:
     """The encoding that a model reads, and its checked settings."""
-    kind = architecture(model.arch)
-    return kind.encoding, kind.config.model_validate(model.network)
+    return architecture(model.arch).encoding, network_of(model)

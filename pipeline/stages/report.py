@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.metrics.registry import own_or
-from espalier.models.registry import architecture
 from espalier.tasks.registry import task
 from pipeline import layout
 from pipeline.artifacts import (
     SEGMENT_COLUMNS,
     DatasetDetails,
     Measurement,
+    decoding_settings,
     read_details,
     read_ids,
     read_measurement,
@@ -32,7 +32,7 @@ from pipeline.artifacts import (
     read_texts,
 )
 from pipeline.baseline_rows import read_rows, rows_of_fewer
-from pipeline.params import Model, Params, Run, load_params
+from pipeline.params import Params, Run, load_params, network_of
 from pipeline.progress import say
 
 if TYPE_CHECKING:
@@ -124,10 +124,8 @@ def run(key: str) -> None:
 def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:
     from espalier.report import Provenance, RunResult
 
-    model, kind = params.models[run_.model], task(run_.task)
+    model = params.models[run_.model]
     table, segments = read_texts(run_.paper, key), read_segments(run_.paper, key)
-    decoder = kind.decoder.model_validate(run_.decoder)
-    guidance = None if run_.guidance == layout.NONE else run_.guidance
     details = read_details(run_.paper, key)
     provenance = details["settings"].get("provenance")
     return RunResult(
@@ -138,7 +136,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         language=datasets[run_.dataset]["language"],
         dataset=run_.dataset,
         ids=read_ids(run_.paper, key),
-        settings=kind.settings(decoder, _network(model), run_.samples, guidance),
+        settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),
         rows=_rows(_with_parses(table, segments)) if key in _runs_with_rows(printed) else (),
@@ -189,7 +187,7 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
         model, run_ = params.models[key], params.runs.get(run)
         decoder = task(run_.task).decoder.model_validate(run_.decoder).model_dump() if run_ else {}
         settings[key] = {
-            "network": _network(model).model_dump(),
+            "network": network_of(model).model_dump(),
             "training": TrainingConfig.model_validate(model.training).model_dump(),
             "dataset": params.datasets.every[model.dataset].settings.model_dump(),
             "decoder": {**decoder, "samples": run_.samples} if run_ else {},
@@ -200,10 +198,6 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
 def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
     details: dict[str, Any] = read_json(layout.details(paper, f"baselines/{baseline}/dataset"), DatasetDetails)
     return details
-
-
-def _network(model: Model) -> Any:
-    return architecture(model.arch).config.model_validate(model.network)
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:

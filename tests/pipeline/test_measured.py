@@ -48,7 +48,9 @@ def test_what_a_training_and_a_decoding_took_stands_beside_them(shared: Path, mo
     assert "1 thread, 0.00 h" in str(read_measurement("songnet"))
 
 
-def test_reports_show_the_hours_but_those_of_the_nursery_which_keep_their_bytes(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_show_the_hours_but_those_of_the_nursery_which_keep_their_bytes(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(shared)
     params = load_params()
     assert params.profile == "nursery"

@@ -104,18 +104,19 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
         if column.better and column.ours:
             columns.setdefault(column.heading, column)
             named.setdefault(column.heading, []).append(column.ours[0].metric)
-    scores = [_scores(run, known, named) for run, known in zip(runs, metrics, strict=True)]
+    segments = [_first_segments(run) for run in runs]
+    scores = [_scores(rows, known, named) for rows, known in zip(segments, metrics, strict=True)]
     shown = [heading for heading in columns if any(known.get(heading) for known in scores)][:MAX_SCORES]
     given, trees = dict[str, dict[str, str]](), dict[str, dict[str, str]]()
     by_run = list[dict[str, Output]]()
-    for run, known in zip(runs, scores, strict=True):
+    for run, rows, known in zip(runs, segments, scores, strict=True):
         table = run.outputs[run.outputs["seed"] == run.outputs["seed"].min()].sort_values("sample", kind="stable")
-        first = table.drop_duplicates("id").set_index("id")
+        first = _first_of(table)
         for name, label in GIVEN.items():
             given.setdefault(label, {}).update(_texts(first, name, run.language))
         for name, label in GIVEN_TREES.items():
             trees.setdefault(label, {}).update(_texts(first, name))
-        by_run.append(_outputs(run, table, first, [known.get(heading, {}) for heading in shown]))
+        by_run.append(_outputs(run, rows, table, [known.get(heading, {}) for heading in shown]))
     ids = list(dict.fromkeys(id_ for outputs in by_run for id_ in outputs))
     kept = _within(ids, [*given.values(), *trees.values()], by_run, characters)
     return Items(
@@ -144,10 +145,10 @@ def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
 
 
 def _outputs(
-    run: RunTexts, table: pd.DataFrame, first: pd.DataFrame, scores: Sequence[Mapping[str, float]]
+    run: RunTexts, rows: pd.DataFrame, table: pd.DataFrame, scores: Sequence[Mapping[str, float]]
 ) -> dict[str, Output]:
-    """By id, of one seed; `table` has the samples of an id in their order, `first` the first of each."""
-    rows = _first_segments(run)
+    """By id, of one seed; `rows` has the statistics of each id's first sample, `table` all samples in their order."""
+    first = _first_of(table)
     texts: dict[str, list[str]] = {}
     for id_, text in zip(table["id"], table["text"], strict=True):
         texts.setdefault(id_, []).append(_joined(str(text), run.language))
@@ -182,10 +183,9 @@ def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:
 
 
 def _scores(
-    run: RunTexts, known: Mapping[str, tuple[Metric, list[str]]], named: Mapping[str, Sequence[str]]
+    rows: pd.DataFrame, known: Mapping[str, tuple[Metric, list[str]]], named: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
-    """By heading and id, of the first metric of each heading that the run has."""
-    rows = _first_segments(run)
+    """By heading and id, of the first metric of each heading that a run has; `rows` are its segments."""
     found = {heading: next((known[name] for name in names if name in known), None) for heading, names in named.items()}
     return {heading: _values(*metric, rows) for heading, metric in found.items() if metric}
 
@@ -194,7 +194,12 @@ def _first_segments(run: RunTexts) -> pd.DataFrame:
     """The statistics of the first seed and the first sample of each item, by id; those of other texts are left out."""
     table, outputs = run.segments.table, run.outputs
     rows = table[(table["seed"] == outputs["seed"].min()) & table["id"].isin(outputs["id"])]
-    return rows.sort_values("sample", kind="stable").drop_duplicates("id").set_index("id")
+    return _first_of(rows.sort_values("sample", kind="stable"))
+
+
+def _first_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The first row of each id, by id."""
+    return table.drop_duplicates("id").set_index("id")
 
 
 def _values(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
