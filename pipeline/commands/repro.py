@@ -19,6 +19,7 @@ from typing import IO, Any
 from espalier.io.errors import ArtifactError
 from pipeline import layout
 from pipeline.committed import differences
+from pipeline.lock_file import written_by_entry
 from pipeline.progress import counted, progress_bar, say
 
 #: A training takes about as long as so many other stages.
@@ -140,7 +141,7 @@ def _summary(stages: list[str], seconds: float) -> Iterator[str]:
     changed = differences(Path())
     if changed:
         beyond = sum(not each.tolerable for each in changed)
-        yield from map(str, changed[:SHOWN])
+        yield from map(str, sorted(changed, key=lambda each: each.tolerable)[:SHOWN])
         more = f", of which {SHOWN} are shown" if len(changed) > SHOWN else ""
         yield f"metrics that differ from the committed ones: {len(changed)}{more}; by more than the tolerance: {beyond}"
     elif changed is not None:
@@ -218,7 +219,7 @@ def _run(stage: str) -> Outcome:
 
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
-    with tempfile.TemporaryFile() as file, _printed_to(file):
+    with tempfile.TemporaryFile() as file, _printed_to(file), written_by_entry():
         try:
             _Interrupt.in_stage = True
             if _Interrupt.seen:

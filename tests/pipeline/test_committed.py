@@ -29,11 +29,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_every_number_that_differs_is_named_with_its_verdict(folder: Path) -> None:
     assert differences(folder) == []
-    write_json(folder / "metrics/parsers/zh.json", {"uas": 86.0, "las": 70.0, "tags": 95.0})
+    write_json(folder / "metrics/parsers/zh.json", {"uas": 86.0, "las": 71.0, "tags": 95.0})
     write_json(folder / "metrics/guig/new.json", {"bleu": 1.0})  # a run of the user's own
     assert list(map(str, differences(folder) or [])) == [
         "metrics/parsers/zh.json: uas 86, committed 90 (-4), within the tolerance of another machine",
-        "metrics/parsers/zh.json: las 70, committed 80 (-10), more than the tolerance of another machine",
+        "metrics/parsers/zh.json: las 71, committed 80 (-9), more than the tolerance of another machine",
     ]
 
 
@@ -48,19 +48,23 @@ def test_a_number_that_is_gone_or_new_is_never_tolerated(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "committed", "tolerable"),
+    ("key", "value", "committed", "tolerable"),
     [
-        (84.0, 80, True),
-        (84.1, 80, False),
-        (76.0, 80, True),
-        (2.5, 2, True),
-        (2.51, 2, False),
-        (0.05, 0, True),
-        (0.0, 0.34, False),
+        ("bleu", 88.0, 80, True),
+        ("bleu", 88.1, 80, False),
+        ("bleu", 72.0, 80, True),
+        ("copied", 3.0, 2, True),
+        ("copied", 3.01, 2, False),
+        ("share", 0.1, 0, True),
+        ("share", 0.0, 0.34, False),
+        ("ppl", 2.19, 2, True),
+        ("ppl_tok", 2.3, 2, False),
     ],
 )
-def test_the_larger_bound_holds(value: float, committed: float, tolerable: bool) -> None:
-    assert Difference("f", "k", value, committed).tolerable is tolerable
+def test_the_larger_bound_holds_and_of_perplexities_the_fraction(
+    key: str, value: float, committed: float, tolerable: bool
+) -> None:
+    assert Difference("f", key, value, committed).tolerable is tolerable
 
 
 def test_outside_a_repository_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,11 +80,13 @@ def test_a_run_ends_with_what_was_made_the_metrics_and_the_page(folder: Path, mo
     made, metrics, page = _summary(["report@guig"], 5)
     assert (made, metrics) == ("stages 1, in 5 s: reports 1", "metrics that differ from the committed ones: none")
     assert page == f"reports: {folder / 'reports/guig/index.html'}"
-    write_json(folder / "metrics/guig/tg.json", {"bleu": 9.0})
+    write_json(folder / "metrics/guig/tg.json", {"bleu": 2.5})
+    write_json(folder / "metrics/parsers/zh.json", {"uas": 90.0, "las": 50.0, "tags": 95.0})
     (folder / "reports/index.html").touch()
-    _, line, metrics, page = _summary(["report@guig"], 5)
-    assert line.startswith("metrics/guig/tg.json: bleu 9, committed 2 (+7), more than")
-    assert metrics == "metrics that differ from the committed ones: 1; by more than the tolerance: 1"
+    _, beyond, within, metrics, page = _summary(["report@guig"], 5)
+    assert beyond.startswith("metrics/parsers/zh.json: las 50, committed 80 (-30), more than")
+    assert within.startswith("metrics/guig/tg.json: bleu 2.5, committed 2 (+0.5), within")
+    assert metrics == "metrics that differ from the committed ones: 2; by more than the tolerance: 1"
     assert page == f"reports: {folder / 'reports/index.html'}"
 
 

@@ -1,0 +1,82 @@
+"""dvc.lock, changed entry by entry: the bytes are those that DVC writes."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dvc import dvcfile
+from dvc.utils.serialize import modify_yaml
+
+from pipeline.lock_file import with_entries, written_by_entry
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]
+#: What a stage's entry may hold: a long path, other words than YAML's, nested values.
+ENTRY = {
+    "cmd": "python pipeline train new",
+    "deps": [{"path": "data/" + "x" * 90, "hash": "md5", "md5": "0" * 32, "size": 1}],
+    "params": {"params.yaml": {"models.new": {"title": "no: 'one'", "seeds": [1], "sha256": "a" * 64, "text": "山"}}},
+}
+
+
+def entries_of(lock: Path) -> dict[str, Any]:
+    stages: dict[str, Any] = yaml.safe_load(lock.read_text(encoding="utf-8"))["stages"]
+    return stages
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=["nursery", "small"])
+def test_every_entry_written_anew_gives_the_same_file(lock: Path) -> None:
+    text = lock.read_text(encoding="utf-8")
+    assert with_entries(text, entries_of(lock)) == text
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=["nursery", "small"])
+def test_a_changed_and_a_new_entry_are_written_as_dvc_writes_them(lock: Path, tmp_path: Path) -> None:
+    first = next(iter(entries_of(lock)))
+    written = []
+    for name, patched in (("whole", False), ("entries", True)):
+        (folder := tmp_path / name).mkdir()
+        (folder / "dvc.lock").write_bytes(lock.read_bytes())
+        if patched:
+            with written_by_entry():
+                change(folder / "dvc.lock", first)
+        else:
+            change(folder / "dvc.lock", first)
+        written.append((folder / "dvc.lock").read_bytes())
+    assert written[0] == written[1] != lock.read_bytes()
+
+
+def change(lock: Path, stage: str) -> None:
+    """As DVC does after a stage."""
+    with dvcfile.modify_yaml(str(lock)) as data:
+        data["stages"].update({stage: {**deepcopy(ENTRY), "cmd": "python pipeline other"}})
+        data["stages"].update({"train@new": deepcopy(ENTRY)})
+
+
+@pytest.mark.parametrize("text", ["", "stages: {}\n", "# mine\nschema: '2.0'\nstages:\n  a:\n    cmd: b\n"])
+def test_a_file_of_another_form_is_left_to_dvc(text: str, tmp_path: Path) -> None:
+    lock = tmp_path / "dvc.lock"
+    lock.write_text(text, encoding="utf-8")
+    with written_by_entry(), dvcfile.modify_yaml(str(lock)) as data:
+        data["stages"] = {"a": {"cmd": "c"}}
+    assert yaml.safe_load(lock.read_text(encoding="utf-8"))["stages"] == {"a": {"cmd": "c"}}
+    assert lock.read_text(encoding="utf-8").startswith(text[:6])
+
+
+def test_an_entry_that_stays_leaves_the_file_untouched(tmp_path: Path) -> None:
+    lock = tmp_path / "dvc.lock"
+    lock.write_bytes(LOCKS[0].read_bytes())
+    before = lock.stat()
+    with written_by_entry(), dvcfile.modify_yaml(str(lock)) as data:
+        data["stages"].update(dict(list(entries_of(lock).items())[:1]))
+    assert lock.stat() == before
+
+
+def test_dvc_has_its_own_writer_again_afterwards() -> None:
+    with written_by_entry():
+        assert dvcfile.modify_yaml is not modify_yaml
+    assert dvcfile.modify_yaml is modify_yaml
