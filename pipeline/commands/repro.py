@@ -19,7 +19,7 @@ from typing import IO, Any
 from espalier.io.errors import ArtifactError
 from pipeline import layout
 from pipeline.committed import differences
-from pipeline.lock_file import written_by_entry
+from pipeline.dvc_files import parsed_once, written_by_entry
 from pipeline.progress import counted, progress_bar, say
 
 #: A training takes about as long as so many other stages.
@@ -114,7 +114,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     stale: dict[str, set[str]] = {}
     try:
         repo = Repo(_wait_for_lock=True)
-        with repo.lock:
+        with repo.lock, parsed_once():
             graph = repo.index.graph
             needs = {stage: set(graph.successors(stage)) for stage in graph}
             named = [stage for target in targets for stage in repo.stage.collect(target)]
@@ -219,7 +219,7 @@ def _run(stage: str) -> Outcome:
 
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
-    with tempfile.TemporaryFile() as file, _printed_to(file), written_by_entry():
+    with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry():
         try:
             _Interrupt.in_stage = True
             if _Interrupt.seen:

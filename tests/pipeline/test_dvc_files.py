@@ -1,4 +1,4 @@
-"""dvc.lock, changed entry by entry: the bytes are those that DVC writes."""
+"""What DVC reads and writes is the same, with less work."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import yaml
 from dvc import dvcfile
-from dvc.utils.serialize import modify_yaml
+from dvc.fs import localfs
+from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
 
-from pipeline.lock_file import with_entries, written_by_entry
+from pipeline.dvc_files import parsed_once, with_entries, written_by_entry
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]
@@ -80,3 +81,30 @@ def test_dvc_has_its_own_writer_again_afterwards() -> None:
     with written_by_entry():
         assert dvcfile.modify_yaml is not modify_yaml
     assert dvcfile.modify_yaml is modify_yaml
+
+
+def test_a_file_is_parsed_once_and_again_when_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = []
+
+    def counted(path: str, **options: Any) -> Any:
+        parsed.append(path)
+        return load_yaml(path, **options)
+
+    monkeypatch.setattr("dvc.utils.serialize.load_yaml", counted)
+    (params := tmp_path / "params.yaml").write_text("rate: 1e-3\non: no\n", encoding="utf-8")
+    with parsed_once():
+        for _ in range(3):
+            assert load_path(str(params), localfs) == {"rate": 0.001, "on": "no"}  # YAML 1.2, as DVC reads it
+        assert len(parsed) == 1
+        params.write_text("rate: 12\n", encoding="utf-8")
+        assert load_path(str(params), localfs) == {"rate": 12}
+        assert len(parsed) == 2
+    assert ".yaml" not in LOADERS
+
+
+def test_a_damaged_file_fails_each_time_as_dvc_has_it(tmp_path: Path) -> None:
+    (params := tmp_path / "params.yaml").write_text("a: [\n", encoding="utf-8")
+    with parsed_once():
+        for _ in range(2):
+            with pytest.raises(YAMLFileCorruptedError):
+                load_path(str(params), localfs)

@@ -1,7 +1,7 @@
-"""dvc.lock, changed entry by entry.
+"""What DVC does with its YAML files again and again, done once.
 
-DVC writes the whole file after each stage, by a YAML library that keeps comments and is written in Python: seconds of
-processor time with 80 stages. Its text is the texts of its entries, so that the changed ones can be replaced alone.
+Its YAML library is written in Python. For each stage DVC reads params.yaml anew, and after each it writes the whole of
+dvc.lock: with 80 stages seconds of processor time. What is read and the bytes that are written stay the same.
 """
 
 from __future__ import annotations
@@ -19,6 +19,29 @@ from espalier.io.files import atomic_file
 #: How DVC begins the file, and each entry of it: the name of a stage, perhaps quoted.
 HEAD: Final = re.compile(r"schema: '2\.0'\nstages:\n")
 ENTRY: Final = re.compile(r"^ {2}(?=\S)", re.M)
+
+
+@contextmanager
+def parsed_once() -> Iterator[None]:
+    """DVC parses a YAML file of parameters once, and again when it has changed, while this lasts."""
+    from dvc.utils.serialize import LOADERS, load_yaml
+
+    known: dict[str, tuple[tuple[int, int], Any]] = {}
+
+    def load(path: str, fs: Any = None, **options: Any) -> Any:
+        if getattr(fs, "protocol", "") != "local" or options:
+            return load_yaml(path, fs=fs, **options)
+        stat = Path(path).stat()
+        state = stat.st_mtime_ns, stat.st_size
+        if path not in known or known[path][0] != state:
+            known[path] = state, load_yaml(path, fs=fs)
+        return known[path][1]
+
+    LOADERS[".yaml"] = load
+    try:
+        yield
+    finally:
+        del LOADERS[".yaml"]  # which has a default
 
 
 @contextmanager
