@@ -58,7 +58,7 @@ def written_by_entry() -> Iterator[None]:
             with whole(path, fs=fs) as data:
                 yield data
             return
-        data = yaml.load(text, yaml.CSafeLoader)
+        data = yaml.CSafeLoader(text).get_single_data()
         before = dict(data["stages"])
         yield data
         if changed := {name: entry for name, entry in data["stages"].items() if before.get(name) != entry}:

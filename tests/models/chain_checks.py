@@ -6,15 +6,28 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import UNK
+from espalier.training.optimization import computes_bfloat16
 
 
 def batch_of(data: PairData, model: Any, rows: list[int] | None = None, grain: int = 1) -> PairBatch:
     """Four pairs, or the rows named, as the model reads them."""
     return data.batch(np.array([0, 1, 2, 3] if rows is None else rows), model.config.view, grain=grain)
+
+
+def check_autocast(model: Any, batch: PairBatch) -> None:
+    """Under autocast the loss is that of 32 bits as far as bfloat16 goes, and can be differentiated."""
+    if not computes_bfloat16(torch.device("cpu")):
+        pytest.skip("bfloat16 needs AVX512")
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = model.loss(batch, 0.1)
+    found.total.backward()
+    assert found.total.dtype == torch.float32
+    assert torch.allclose(found.total, model.loss(batch, 0.1).total, rtol=0.03)
 
 
 @torch.no_grad()

@@ -20,7 +20,7 @@ from espalier.decoding.constraints.constraint import Never
 from espalier.models.dnpg import DNPG, aligned_levels
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE
-from tests.models.chain_checks import batch_of, check_later_tokens, check_padding, check_selection
+from tests.models.chain_checks import batch_of, check_autocast, check_later_tokens, check_padding, check_selection
 
 Build = Callable[..., DNPG]
 TEXTS = [("a tall heron waits", "waits a heron"), ("herons wait", "a heron waits"), ("wait", "wait a while"),
@@ -322,12 +322,7 @@ def test_every_parameter_learns(build: Build, data: PairData, changes: dict[str,
 
 def test_autocast_agrees_as_far_as_bfloat16_goes(build: Build, data: PairData) -> None:
     model = build()
-    batch = batch_of(data, model)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = model.loss(batch, 0.1)
-    found.total.backward()
-    assert found.total.dtype == torch.float32
-    assert torch.allclose(found.total, model.loss(batch, 0.1).total, rtol=0.03)
+    check_autocast(model, batch_of(data, model))
 
 
 def test_a_source_without_pieces_is_not_copied_from(build: Build, data: PairData) -> None:

@@ -20,7 +20,7 @@ from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import Never
 from espalier.models.pair_seq2seq import PairSeq2Seq
 from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
-from tests.models.chain_checks import batch_of, check_later_tokens, check_padding, check_selection
+from tests.models.chain_checks import batch_of, check_autocast, check_later_tokens, check_padding, check_selection
 
 Build = Callable[..., PairSeq2Seq]
 TEXTS = [("a tall heron waits", "waits a heron"), ("herons wait", "a heron waits"), ("wait", "wait a while"),
@@ -238,12 +238,7 @@ def test_dropout_falls_while_training_alone_and_by_the_seed(build: Build, data: 
 @pytest.mark.parametrize("changes", [{}, {**POINTER, "coverage": 1.0}, {"cell": "gru"}])
 def test_autocast_agrees_as_far_as_bfloat16_goes(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     model = build(**changes)
-    batch = batch_of(data, model)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = model.loss(batch, 0.1)
-    found.total.backward()
-    assert found.total.dtype == torch.float32
-    assert torch.allclose(found.total, model.loss(batch, 0.1).total, rtol=0.03)
+    check_autocast(model, batch_of(data, model))
 
 
 # --- Edges, and work --------------------------------------------------------------------------------------------------

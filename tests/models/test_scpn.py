@@ -24,7 +24,7 @@ from espalier.layers.copy import FLOOR
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
-from tests.models.chain_checks import batch_of, check_padding, check_selection
+from tests.models.chain_checks import batch_of, check_autocast, check_padding, check_selection
 
 Build = Callable[..., SCPN]
 PAIRS = [
@@ -259,12 +259,7 @@ def test_dropout_falls_while_training_alone_and_by_the_seed(build: Build, data: 
 @pytest.mark.parametrize("attention", ["before", "after"])
 def test_autocast_agrees_as_far_as_bfloat16_goes(build: Build, data: PairData, attention: str) -> None:
     model = build(attention=attention)
-    batch = batch_of(data, model)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = model.loss(batch, 0.1)
-    found.total.backward()
-    assert found.total.dtype == torch.float32
-    assert torch.allclose(found.total, model.loss(batch, 0.1).total, rtol=0.03)
+    check_autocast(model, batch_of(data, model))
 
 
 # --- Edges, and work --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from espalier.datasets.batching import batch_plan
 from espalier.io.errors import DataError, EspalierError
 from espalier.models.contract import Loss
 from espalier.training.loop import Progress, mean_loss, train
+from espalier.training.optimization import computes_bfloat16
 
 
 class StoppedError(Exception):
@@ -107,7 +108,7 @@ def test_early_stopping_stops_and_gives_the_best_weights_back(toy: Any, tmp_path
     losses = {line["step"]: line["dev_loss"] for line in progress.history}
     assert progress.step < 200 and progress.stale == 3
     assert progress.best_step == min(losses, key=losses.__getitem__) == progress.step - 6
-    assert mean_loss(model, backwards(toy), 160) == pytest.approx(progress.best_loss, abs=1e-12)
+    assert mean_loss(model, backwards(toy), 160) == pytest.approx(progress.best_loss, rel=1e-6)
     assert losses[progress.best_step] < losses[progress.step]
 
 
@@ -178,6 +179,7 @@ def test_an_empty_split_is_named(toy: Any, tmp_path: Path, empty: str) -> None:
         train(toy.model(), *splits, toy.config, width=16, seed=1, scratch=tmp_path, cpu=True)
 
 
+@pytest.mark.skipif(not computes_bfloat16(torch.device("cpu")), reason="bfloat16 needs AVX512")
 def test_bfloat16_repeats_too_and_its_weights_stay_in_32_bits(toy: Any, tmp_path: Path) -> None:
     config = toy.config.model_copy(update={"precision": "bf16", "steps": 12})
     shas = []

@@ -7,6 +7,7 @@ import torch
 from pydantic import ValidationError
 from torch import nn
 
+from espalier.io.errors import ConfigError
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of, rate_at
 
@@ -85,10 +86,21 @@ def test_adadelta_takes_the_steps_that_its_paper_has() -> None:
 
 def test_precision_is_what_is_asked_for_and_auto_never_emulates() -> None:
     cpu = torch.device("cpu")
-    assert precision_of(config(precision="bf16"), cpu) == "bf16"
     assert precision_of(config(precision="fp32"), cpu) == "no"
     fast = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()
     assert precision_of(config(), cpu) == ("bf16" if fast else "no")
+
+
+def test_a_processor_without_bfloat16_refuses_it_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, asked = torch.device("cpu"), config(precision="bf16")
+    monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: "AVX512")
+    assert precision_of(asked, cpu) == "bf16"
+    monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: "AVX2")
+    with pytest.raises(
+        ConfigError, match=r"^training\.precision: bf16, which this processor does not compute; auto or"
+    ):
+        precision_of(asked, cpu)
+    assert precision_of(asked, torch.device("cuda")) == "bf16"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.optim.adadelta import adadelta
 from torch.optim.adam import adam
 
+from espalier.io.errors import ConfigError
 from espalier.training.config import TrainingConfig
 
 
@@ -105,8 +106,20 @@ def rate_at(step: int, config: TrainingConfig, width: int) -> float:
     return config.rate * max(0.0, (config.steps - step) / max(1, config.steps - config.warmup))
 
 
+def computes_bfloat16(device: torch.device) -> bool:
+    """Whether all layers can be computed in bfloat16; x86 processors without AVX512 have no such recurrent layers."""
+    return device.type != "cpu" or torch.backends.cpu.get_cpu_capability() not in ("NO AVX", "AVX2")
+
+
 def precision_of(config: TrainingConfig, device: torch.device) -> str:
-    """Accelerate's mixed precision: "bf16" or "no"."""
+    """Accelerate's mixed precision: "bf16" or "no".
+
+    Raises:
+        ConfigError: bfloat16 is asked for, which the processor does not compute.
+    """
+    if config.precision == "bf16" and not computes_bfloat16(device):
+        what = "bf16, which this processor does not compute"
+        raise ConfigError(what, where="training.precision", remedy="auto or fp32, or a processor with AVX512")
     if config.precision != "auto":
         return "bf16" if config.precision == "bf16" else "no"
     if device.type == "cuda":
