@@ -25,7 +25,7 @@ def failure(error: BaseException, command: str, *, writes_files: bool) -> str | 
         case EspalierError():
             return told(error)
         case UsageError():
-            what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+            what = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")  # type: ignore[attr-defined]
             return f"{what}; see {' '.join(filter(None, ('espalier', command, '--help')))}"
         case KeyboardInterrupt():
             return "interrupted"

@@ -110,6 +110,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     """
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
+    from dvc.stage.exceptions import StageNotFound
 
     stale: dict[str, set[str]] = {}
     try:
@@ -127,6 +128,9 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 before = {other.addressing for other in needs[stage]} & stale.keys()
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
+    except StageNotFound as error:
+        what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
+        raise ArtifactError(what, remedy=remedy) from error
     except DvcException as error:
         _check_params()  # it says what is wrong in params.yaml in its own terms
         raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error

@@ -139,7 +139,9 @@ def test_a_failure_starts_no_other_stage_and_keeps_what_is_done(
 def test_what_dvc_cannot_read_is_one_line(tmp_path: Path, run: Run, enter: Any) -> None:
     folder = pipeline(tmp_path / "project", run)
     enter(folder)
-    with pytest.raises(ArtifactError, match="no_such_stage"):
+    with pytest.raises(
+        ArtifactError, match=r"^no stage no_such_stage in dvc.yaml; dvc stage list --name-only names all$"
+    ):
         repro(["no_such_stage"], jobs=2)
     (folder / "dvc.yaml").write_text("stages: [")
     with pytest.raises(ArtifactError, match=r"^dvc: .*dvc repro says more$"):
