@@ -1,4 +1,4 @@
-"""A small copy of the project with small params.yaml files, which `dvc repro` has built; and the command line in it."""
+"""A small copy of the project with small params.yaml files, which `espalier repro` has built; and the command line in it."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ def repository(root: Path, target: Path) -> None:
 def made(root: Path, target: Path) -> None:
     """A project with small params, built."""
     repository(root, target)
-    answer = call(target, "dvc", "repro")
+    answer = call(target, "python", "pipeline", "repro", "-j", "2")
     assert answer.status == 0, answer.out + answer.err
-    (target / "first.log").write_text(answer.out, encoding="utf-8")
+    (target / "first.log").write_text(answer.err, encoding="utf-8")
 
 
 def published(mirror: Path) -> dict[str, Any]:
