@@ -1,4 +1,4 @@
-"""A small copy of the project with small params.yaml files, which `espalier repro` has built; and the command line in it."""
+"""A small copy of the project with small params.yaml files, built by `espalier repro`; and the command line in it."""
 
 from __future__ import annotations
 

@@ -53,6 +53,7 @@ def test_an_edit_plans_its_own_stages_with_the_hours_of_earlier_runs_or_of_a_reh
     project: Path, cli: Cli, edit: Edit
 ) -> None:
     edit(project / "params.yaml", "models.songnet_no_s.training", {"steps": 21})
+    (project / "measured/repro/stages.json").unlink()
     (project / "measured/train/songnet_no_s.json").write_text(json.dumps({"seconds": 7200}), encoding="utf-8")
     (project / ".scratch").mkdir(exist_ok=True)
     hours = {"train@songnet_no_s": 9.0, "decode@songnet_no_s": 0.5}
