@@ -16,9 +16,10 @@ import yaml
 
 from espalier.io.files import atomic_file
 
-#: How DVC begins the file, and each entry of it: the name of a stage, perhaps quoted.
-HEAD: Final = re.compile(r"schema: '2\.0'\nstages:\n")
-ENTRY: Final = re.compile(r"^ {2}(?=\S)", re.M)
+#: A dvc.lock with stages and nothing else: its head, and the lines below, all of which are indented.
+LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
+#: Where an entry begins: at the name of a stage, perhaps quoted.
+ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def written_by_entry() -> Iterator[None]:
     @contextmanager
     def modify(path: str, fs: Any = None) -> Iterator[dict[str, Any]]:
         text = Path(path).read_text(encoding="utf-8") if Path(path).exists() else ""
-        if not (dvcfile.is_lock_file(path) and HEAD.match(text)):
+        if not (dvcfile.is_lock_file(path) and LOCK.fullmatch(text)):
             with whole(path, fs=fs) as data:
                 yield data
             return
@@ -76,17 +77,12 @@ def with_entries(text: str, changed: Mapping[str, Any]) -> str:
     """The text of a dvc.lock with other entries for some stages, new ones at its end.
 
     Args:
-        text: as DVC writes it.
+        text: as DVC writes it; of the form `LOCK`.
         changed: what DVC stores of a stage, by the stage's name.
     """
     from dvc.utils.serialize import dumps_yaml
 
-    head = HEAD.match(text)
-    assert head
-    starts = [entry.start() for entry in ENTRY.finditer(text, head.end())]
-    bounds = zip(starts, [*starts[1:], len(text)], strict=True)
-    entries = {text[start : text.index("\n", start)]: text[start:end] for start, end in bounds}
-    for name, entry in changed.items():
-        written = dumps_yaml({"stages": {name: entry}}).removeprefix("stages:\n")
-        entries[written[: written.index("\n")]] = written
-    return head[0] + "".join(entries.values())
+    head, body = LOCK.fullmatch(text).groups()  # type: ignore[union-attr]
+    written = [dumps_yaml({"stages": {name: entry}}).removeprefix("stages:\n") for name, entry in changed.items()]
+    entries = {entry.partition("\n")[0]: entry for entry in [*ENTRY.split(body), *written]}
+    return head + "".join(entries.values())

@@ -68,6 +68,14 @@ def test_a_file_of_another_form_is_left_to_dvc(text: str, tmp_path: Path) -> Non
     assert lock.read_text(encoding="utf-8").startswith(text[:6])
 
 
+def test_what_stands_beside_the_stages_stays(tmp_path: Path) -> None:
+    lock = tmp_path / "dvc.lock"
+    lock.write_text("schema: '2.0'\nstages:\n  a:\n    cmd: b\ndatasets:\n- name: mine\n", encoding="utf-8")
+    with written_by_entry(), dvcfile.modify_yaml(str(lock)) as data:
+        data["stages"].update({"a": {"cmd": "c"}})
+    assert lock.read_text(encoding="utf-8") == ("schema: '2.0'\nstages:\n  a:\n    cmd: c\ndatasets:\n- name: mine\n")
+
+
 def test_an_entry_that_stays_leaves_the_file_untouched(tmp_path: Path) -> None:
     lock = tmp_path / "dvc.lock"
     lock.write_bytes(LOCKS[0].read_bytes())
