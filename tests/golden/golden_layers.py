@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.copy import copied_all, copied_mass, mix
+from espalier.layers.dropout import dropout as drop
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding, embedding
 from espalier.layers.granularity import Granularity
 from espalier.layers.linear import constant_weights, linear
@@ -67,6 +68,11 @@ def copy(_: Path) -> Any:
     vocabulary, gates = wave(2, 3, 8).log_softmax(-1), wave(2, 3, 1, 2).log_softmax(-1).expand(-1, -1, 8, -1)
     mixed = [mix(vocabulary, [everything], gates, form) for form in ("distribution", "released")]
     return every_third(mass, everything, *mixed)
+
+
+def dropout(_: Path) -> Any:
+    torch.manual_seed(1)
+    return drop(wave(3, 7), 0.3).tolist()
 
 
 def embeddings(_: Path) -> Any:
@@ -174,6 +180,7 @@ def shared_memory(_: Path) -> Any:
 COMPONENTS = {
     "layers.attention": attention,
     "layers.copy": copy,
+    "layers.dropout": dropout,
     "layers.embeddings": embeddings,
     "layers.granularity": granularity,
     "layers.linear": linear_,

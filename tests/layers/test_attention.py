@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from espalier.layers.attention import Attention, Factors, KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, Factors, KeyValues, dot_product_attention, padding_bias, select_all
 
 WIDTH, HEADS = 12, 3
 
@@ -86,6 +86,32 @@ def test_selected_rows_are_copies() -> None:
 def test_a_width_that_the_heads_do_not_divide_is_refused() -> None:
     with pytest.raises(ValueError, match="width 10 is no multiple of 3 heads"):
         Attention(10, 3)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["none", "hidden", "added"])
+def test_attention_with_dropout_is_that_without_where_nothing_is_dropped(
+    causal: bool, dtype: torch.dtype, kind: str
+) -> None:
+    torch.manual_seed(7)
+    query, key, value = (torch.randn(2, 3, 5, 4, dtype=dtype) for _ in range(3))
+    hidden = torch.rand(2, 1, 5, 5) < 0.7
+    hidden[..., 0] = True
+    bias = {"none": None, "hidden": hidden, "added": torch.randn(2, 3, 5, 5)}[kind]
+    if causal and bias is not None:
+        return  # torch's own function takes one or the other
+    without = dot_product_attention(query, key, value, bias, 0.0, causal)
+    least = dot_product_attention(query, key, value, bias, 1e-9, causal)  # no place in 65,536 is dropped
+    assert least.dtype == without.dtype == dtype
+    assert torch.allclose(least.float(), without.float(), atol=1e-6 if dtype == torch.float32 else 1e-2)
+
+
+def test_the_mean_over_dropout_masks_is_attention_without_dropout() -> None:
+    torch.manual_seed(8)
+    query, key, value = torch.randn(1, 1, 3, 4), torch.randn(1, 1, 6, 4), torch.randn(1, 1, 6, 4)
+    copies = dot_product_attention(*(part.expand(20_000, 1, -1, -1) for part in (query, key, value)), None, 0.3)
+    assert torch.allclose(copies.mean(0), dot_product_attention(query, key, value)[0], atol=0.05)
 
 
 def test_dropout_acts_in_training_alone() -> None:

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 
 
@@ -107,8 +108,7 @@ class Attention(nn.Module):
         """(batch, heads, time, memory time) the weights by which `forward` mixes the values of a memory; no dropout."""
         query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
         keys = (memory if isinstance(memory, KeyValues) else self.project_memory(memory)).keys
-        scores = (query * query.shape[-1] ** -0.5) @ keys.transpose(-2, -1)
-        return _biased(scores, bias, causal=False).softmax(-1)
+        return _biased(_scores(query, keys), bias, causal=False).softmax(-1)
 
     def project_memory(self, memory: Tensor) -> KeyValues:
         """The keys and values of a memory; computed once for many steps."""
@@ -165,19 +165,25 @@ class Attention(nn.Module):
 
 
 def dot_product_attention(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None = None, dropout: float = 0.0, causal: bool = False
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None = None, dropout_p: float = 0.0, causal: bool = False
 ) -> Tensor:
-    """`F.scaled_dot_product_attention`, which on a CPU computes bfloat16 as float32.
+    """`F.scaled_dot_product_attention`; on a CPU bfloat16 is computed as float32, and dropout is `layers.dropout`.
 
     There its backward pass of bfloat16 takes 1.2 to 14 times as long as that of float32
     (`benchmarks/attention_precision.py`).
     """
-    if query.dtype != torch.bfloat16 or query.device.type != "cpu":
-        return F.scaled_dot_product_attention(query, key, value, bias, dropout, causal)
+    if query.device.type != "cpu":
+        return F.scaled_dot_product_attention(query, key, value, bias, dropout_p, causal)
+    dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
-        scores = bias.float() if bias is not None and bias.is_floating_point() else bias
-        mixed = F.scaled_dot_product_attention(query.float(), key.float(), value.float(), scores, dropout, causal)
-    return mixed.to(torch.bfloat16)
+        query, key, value = (_float32(part) for part in (query, key, value))
+        if bias is not None and bias.is_floating_point():
+            bias = _float32(bias)
+        if dropout_p:
+            mixed = dropout(_biased(_scores(query, key), bias, causal).softmax(-1), dropout_p) @ value
+        else:
+            mixed = F.scaled_dot_product_attention(query, key, value, bias, is_causal=causal)
+    return mixed.to(dtype)
 
 
 def factored_attention(
@@ -186,21 +192,29 @@ def factored_attention(
     value: Tensor,
     factors: Factors,
     bias: Tensor | None = None,
-    dropout: float = 0.0,
+    dropout_p: float = 0.0,
     causal: bool = False,
 ) -> Tensor:
     """(softmax(Q K^T / sqrt(d) + bias) * F) V; renormalised, `dot_product_attention` with log F added to the scores."""
     if factors.renormalised:
         scores = factors.values.clamp(min=LEAST_FACTOR).log()
-        return dot_product_attention(query, key, value, _biased(scores, bias, causal), dropout)
+        return dot_product_attention(query, key, value, _biased(scores, bias, causal), dropout_p)
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
-        if dtype == torch.bfloat16 and query.device.type == "cpu":  # as in `dot_product_attention`
-            query, key, value = query.float(), key.float(), value.float()
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        weights = _biased(scores, bias, causal).softmax(-1) * factors.values
-        mixed: Tensor = F.dropout(weights, dropout) @ value
+        if query.device.type == "cpu":  # as in `dot_product_attention`
+            query, key, value = (_float32(part) for part in (query, key, value))
+        weights = _biased(_scores(query, key), bias, causal).softmax(-1) * factors.values
+        mixed = dropout(weights, dropout_p) @ value
     return mixed.to(dtype)
+
+
+def _float32(x: Tensor) -> Tensor:
+    return x.float() if x.dtype == torch.bfloat16 else x
+
+
+def _scores(query: Tensor, key: Tensor) -> Tensor:
+    """(batch, heads, time, memory time) Q K^T / sqrt(d)."""
+    return (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
 
 
 def _biased(scores: Tensor, bias: Tensor | None, causal: bool) -> Tensor:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.paths import Paths
 
@@ -71,7 +71,7 @@ class PathAttention(nn.Module):
         mean = linear((weights @ value).transpose(1, 2).flatten(2), self.out.weight, self.out.bias)
         if self.inside:
             if self.residual_dropout:
-                mean = F.dropout(mean, self.residual_dropout, self.training)
+                mean = dropout(mean, self.residual_dropout, self.training)
             mean = mean + (x if memory is None else memory)
         return mean * (paths.share if self.by_paths else paths.covered).to(mean.dtype)
 
@@ -82,7 +82,7 @@ class PathAttention(nn.Module):
         # At least in single precision, the bias's, whatever the precision of the scores.
         tables = torch.add(paths.key_bias, tables, alpha=(self.inner // self.heads) ** -0.5).softmax(-1)
         if self.dropout:
-            tables = F.dropout(tables, self.dropout, self.training)
+            tables = dropout(tables, self.dropout, self.training)
         tables = (tables * paths.query_weight).flatten(2)
         return tables.new_zeros(scores.shape).flatten(2).scatter_add(2, pairs, tables).view_as(scores)
 

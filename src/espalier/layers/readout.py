@@ -14,7 +14,7 @@ from espalier.layers.linear import linear
 from espalier.layers.options import Smoothing
 
 #: The rows of a slice, whose logits then stay in cache.
-ROWS = 512
+ROWS = 256
 #: The rows of a slice of a `Readout`, whose inputs have few rows and whose vocabulary is large.
 FEW_ROWS = 128
 
@@ -102,37 +102,41 @@ class _ReadoutLoss(torch.autograd.Function):
         needed: bool,
         size: int,
     ) -> Tensor:
-        # Every slice has `size` rows, the last one padded, so that kernels are compiled for one shape.
+        # Every slice has `size` rows, the last one padded, so that kernels are compiled for one shape. All slices are
+        # computed in the same memory, since most of the time of a fresh large tensor is in its pages.
         count, short = len(x), -len(x) % size
         rows, matrix, offset = F.pad(x.to(dtype), (0, 0, 0, short)), weight.to(dtype), bias.to(dtype)
         target, real = F.pad(target, (0, short)), torch.arange(count + short, device=x.device)[:, None] < count
         peak, spread, unpadded, entropy = smoothed
         total = torch.full((), -entropy * count, device=x.device)
         d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
+        products, d_matrix = rows.new_empty(size, len(weight)), torch.empty_like(matrix)
+        values = products if dtype == torch.float32 else products.new_empty(products.shape, dtype=torch.float32)
+        d_slice = torch.empty_like(d_weight)
         for start in range(0, len(rows), size):
             part, classes, counts = (
                 rows[start : start + size], target[start : start + size, None], real[start : start + size]
             )  # fmt: skip
-            logits = F.linear(part, matrix, offset).float()
-            norm = logits.logsumexp(-1, keepdim=True)
-            total += (counts * (norm - peak * logits.gather(1, classes))).sum()
+            values.copy_(torch.addmm(offset, part, matrix.t(), out=products))  # the logits
+            total -= peak * (counts * values.gather(1, classes)).sum()
             if spread:
-                total -= spread * (counts * logits).sum()
+                total -= spread * (counts * values.sum(-1, keepdim=True)).sum()
             if unpadded:
-                total += spread * (counts[:, 0] * logits[:, PAD]).sum()
+                total += spread * (counts[:, 0] * values[:, PAD]).sum()
+            largest = values.amax(-1, keepdim=True)
+            mass = values.sub_(largest).exp_().sum(-1, keepdim=True)
+            total += (counts * (largest + mass.log())).sum()
             if needed:
-                slope = logits.sub_(norm).exp_()  # softmax, then minus the target: the gradient of the logits
+                # The gradient of the logits: softmax, then minus the target; 0 in the rows of padding.
+                values.mul_(counts / mass)
                 if spread:
-                    slope.sub_(spread)
+                    values.sub_(spread * counts)
                 if unpadded:
-                    slope[:, PAD] += spread
-                slope.scatter_add_(1, classes, torch.full_like(norm, -peak))
-                if start + size > count:
-                    slope *= counts
-                d_bias += slope.sum(0)
-                slope = slope.to(dtype)
-                torch.mm(slope, matrix, out=d_x[start : start + size])
-                d_weight += torch.mm(slope.t(), part)
+                    values[:, PAD] += spread * counts[:, 0]
+                d_bias += values.scatter_add_(1, classes, -peak * counts.float()).sum(0)
+                products.copy_(values)
+                torch.mm(products, matrix, out=d_x[start : start + size])
+                d_weight += d_slice.copy_(torch.mm(products.t(), part, out=d_matrix))
         if needed:
             ctx.save_for_backward(d_x[:count].to(x.dtype), d_weight, d_bias)
         return total

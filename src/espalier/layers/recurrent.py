@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.options import Cell
 
@@ -123,7 +123,7 @@ def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[T
         enter, forget, new, leave = gates.chunk(4, dim=-1)
         cells.append(forget.sigmoid() * cell[layer] + enter.sigmoid() * new.tanh())
         hiddens.append(leave.sigmoid() * cells[-1].tanh())
-        x = F.dropout(hiddens[-1], lstm.dropout, lstm.training) if lstm.dropout else hiddens[-1]
+        x = dropout(hiddens[-1], lstm.dropout, lstm.training)
     return torch.stack(hiddens), torch.stack(cells)
 
 
@@ -324,4 +324,4 @@ class RecurrentStack(nn.Module):
         layer = len(below)
         if self.residual and layer % self.residual == 0:
             y = y + below[layer - self.residual]
-        return F.dropout(y, self.dropout, self.training) if self.dropout and layer < len(self.layers) else y
+        return dropout(y, self.dropout, self.training) if layer < len(self.layers) else y

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.options import Activation, Norm
 
@@ -31,7 +31,7 @@ class Residual(nn.Module):
         """
         y = sublayer(x if self.form == "post" else self.norm(x))
         if not inside:
-            y = x + (F.dropout(y, self.dropout, self.training) if self.dropout else y)
+            y = x + dropout(y, self.dropout, self.training)
         return self.norm(y) if self.form == "post" else y
 
     def memory(self, x: Tensor) -> Tensor | None:

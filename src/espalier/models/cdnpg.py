@@ -21,6 +21,7 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import padding_bias
 from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
@@ -222,7 +223,7 @@ class PositionedEmbedding(nn.Module):
         if row.shape[1] > -(-(last + 1) // PairData.GRAIN) * PairData.GRAIN:
             raise ValueError(f"a row of {row.shape[1]} ids for {last + 1} positions")
         x: Tensor = self.norm(self.pieces(row) + self.positions(places.clamp(max=last)))
-        return F.dropout(x, self.dropout, self.training)
+        return dropout(x, self.dropout, self.training)
 
 
 class Pointer(nn.Module):

@@ -23,6 +23,7 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, select_all
 from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding
 from espalier.layers.positions import sinusoids, sinusoids_at
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
@@ -200,7 +201,7 @@ class DNPG(nn.Module):
         return self.positions[:time]
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)
 
 
 @dataclass

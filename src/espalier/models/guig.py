@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.pairs.data import PairBatch, PairData, Row
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.multi_encoder import Memory
 from espalier.layers.paths import paths_of
@@ -147,7 +147,7 @@ class GuiG(nn.Module):
             raise ValueError(f"a row of {x.shape[1]} ids for {self.config.positions} positions")
         places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
         x = x + places
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)
 
 
 def modality_of(row: Row) -> Literal["text", "tree"]:

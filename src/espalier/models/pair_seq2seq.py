@@ -23,6 +23,7 @@ from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
@@ -184,7 +185,7 @@ class PairSeq2Seq(nn.Module):
         return -mix(chosen, [decoded.copied[real]], decoded.gates[real]), -scores.mean(-1)
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)
 
 
 @dataclass

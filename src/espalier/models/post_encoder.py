@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.vocabulary import PAD
+from espalier.layers.dropout import dropout
 from espalier.layers.recurrent import AdditiveAttention, read_rows
 from espalier.models.dialogue_config import Context
 
@@ -50,12 +51,12 @@ class PostEncoder(nn.Module):
         if context != "last":
             self.attention = AdditiveAttention(width, self.out, width)
 
-    def forward(self, ids: Tensor, dropout: float = 0.0) -> EncodedPosts:
+    def forward(self, ids: Tensor, dropout_p: float = 0.0) -> EncodedPosts:
         """Encode (posts, words) ids, right-padded with `PAD`; a post without words is read as one `PAD`."""
         ids = ids if ids.shape[1] else F.pad(ids, (0, 1))
         real = ids != PAD
         x = self.embedding(ids)
-        x = F.dropout(x, dropout, self.training) if dropout else x
+        x = dropout(x, dropout_p, self.training)
         states, last = read_rows(self.gru, x, real)
         if self.context == "last":
             return EncodedPosts(last, None, None, real)

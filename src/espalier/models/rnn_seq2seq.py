@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.vocabulary import WordVocabulary
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
@@ -137,4 +138,4 @@ class RNNSeq2Seq(nn.Module):
         return linear(joined, self.features.weight, self.features.bias).tanh()
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)

@@ -17,6 +17,7 @@ from espalier.datasets.structure.data import StructureBatch
 from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.positions import sinusoids
 from espalier.layers.readout import readout_loss
@@ -220,7 +221,7 @@ class SAT(nn.Module):
         return self.table.weight, self.head_bias
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)
 
     def _initialise(self) -> None:
         """Embeddings and positions N(0, 0.02) as in GPT2, biases 0, padding 0; matrices by `config.initial`."""

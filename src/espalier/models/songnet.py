@@ -19,6 +19,7 @@ from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import RecurrentLayer
@@ -234,7 +235,7 @@ class SongNet(nn.Module):
         return self.table.weight[: self.vocabulary.text_size], self.head_bias
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)
 
 
 def _initialise(module: nn.Module) -> None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.dialogue.data import DialogueBatch
 from espalier.datasets.vocabulary import WordVocabulary
+from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
@@ -191,4 +191,4 @@ class X2Tree(nn.Module):
         return torch.zeros(rows, self.config.width, dtype=self.gru_from_state.weight.dtype, device=device)
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return dropout(x, self.config.dropout, self.training)
