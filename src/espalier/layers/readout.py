@@ -15,8 +15,6 @@ from espalier.layers.options import Smoothing
 
 #: The rows of a slice, whose logits then stay in cache.
 ROWS = 256
-#: The rows of a slice of a `Readout`, whose inputs have few rows and whose vocabulary is large.
-FEW_ROWS = 128
 
 
 class Readout(nn.Linear):
@@ -24,7 +22,7 @@ class Readout(nn.Linear):
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
         """Summed cross entropy against `target`, (rows,), by `readout_loss`."""
-        return readout_loss(x, self.weight, self.bias, target, smoothing, rows=FEW_ROWS)
+        return readout_loss(x, self.weight, self.bias, target, smoothing)
 
     def log_probabilities(self, x: Tensor) -> Tensor:
         """(rows, words) log-probabilities."""
@@ -144,4 +142,5 @@ class _ReadoutLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
         d_x, d_weight, d_bias = ctx.saved_tensors
-        return slope * d_x, slope * d_weight, slope * d_bias, None, None, None, None, None
+        parts = d_x.mul_(slope), d_weight.mul_(slope), d_bias.mul_(slope)  # in place, as there is one backward pass
+        return *parts, None, None, None, None, None

@@ -95,7 +95,11 @@ class X2Tree(nn.Module):
 
     def loss(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
         """-log p of equation 6: K n + 1 choices for a response of n words."""
-        total = torch.stack([readout.loss(x, target, smoothing) for readout, x, target in self._choices(batch)]).sum()
+        choices = self._choices(batch)
+        if self.config.shared:  # one softmax, one call
+            _, inputs, targets = zip(*choices, strict=True)
+            choices = [(self._readout(0), torch.cat(inputs), torch.cat(targets))]
+        total = torch.stack([readout.loss(x, target, smoothing) for readout, x, target in choices]).sum()
         return Loss(total, torch.tensor(len(batch) + batch.below.numel(), device=batch.device))
 
     def tree_losses(self, batch: DialogueBatch) -> Tensor:
