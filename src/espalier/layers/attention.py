@@ -177,8 +177,7 @@ def dot_product_attention(
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
         query, key, value = (_float32(part) for part in (query, key, value))
-        if bias is not None and bias.is_floating_point():
-            bias = _float32(bias)
+        bias = bias if bias is None else _float32(bias)
         if dropout_p:
             mixed = dropout(_biased(_scores(query, key), bias, causal).softmax(-1), dropout_p) @ value
         else:
@@ -209,6 +208,7 @@ def factored_attention(
 
 
 def _float32(x: Tensor) -> Tensor:
+    """bfloat16 as float32; any other type stays."""
     return x.float() if x.dtype == torch.bfloat16 else x
 
 

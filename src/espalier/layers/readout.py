@@ -110,7 +110,7 @@ class _ReadoutLoss(torch.autograd.Function):
         d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
         products, d_matrix = rows.new_empty(size, len(weight)), torch.empty_like(matrix)
         values = products if dtype == torch.float32 else products.new_empty(products.shape, dtype=torch.float32)
-        d_slice = torch.empty_like(d_weight)
+        d_slice = d_matrix if dtype == weight.dtype else torch.empty_like(d_weight)
         for start in range(0, len(rows), size):
             part, classes, counts = (
                 rows[start : start + size], target[start : start + size, None], real[start : start + size]
