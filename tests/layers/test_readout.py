@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.readout import readout_loss
+from espalier.layers.readout import readout_loss, target_scores
 
 Parts = tuple[Tensor, Tensor, Tensor]
 
@@ -105,3 +105,39 @@ def test_without_gradients_nothing_is_kept() -> None:
         found = readout_loss(*ours, target)
     assert not found.requires_grad
     assert torch.allclose(found, plain(*theirs, target, 0.0), rtol=1e-5)
+
+
+def plain_scores(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    scores = F.linear(x, weight, bias).float().log_softmax(-1)
+    return scores.gather(1, target[:, None])[:, 0], scores.mean(-1)
+
+
+@pytest.mark.parametrize("rows", [1, 16, 37])
+def test_target_scores_and_their_gradients_are_those_of_log_softmax(rows: int) -> None:
+    ours, theirs, target = parts(rows)
+    found, wanted = target_scores(*ours, target, rows=16), plain_scores(*theirs, target)
+    slopes = torch.rand(2, rows)
+    for mine, other, slope in zip(found, wanted, slopes, strict=True):
+        assert torch.allclose(mine, other, atol=1e-5)
+        (slope * mine).sum().backward(retain_graph=True)
+        (slope * other).sum().backward(retain_graph=True)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.grad is not None and other.grad is not None
+        assert torch.allclose(mine.grad, other.grad, atol=1e-5)
+
+
+def test_target_scores_under_autocast_agree_as_far_as_bfloat16_goes() -> None:
+    ours, theirs, target = parts()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found, wanted = target_scores(*ours, target), plain_scores(*theirs, target)
+        # A training's backward pass may lie within autocast or outside.
+        (found.chosen - 2 * found.mean).sum().backward()
+    (wanted[0] - 2 * wanted[1]).sum().backward()
+    exact, _, _ = parts()
+    chosen, mean = plain_scores(*exact, target)
+    (chosen - 2 * mean).sum().backward()
+    assert found.chosen.dtype == found.mean.dtype == torch.float32
+    for mine, other, true in zip(ours, theirs, exact, strict=True):
+        assert mine.grad is not None and other.grad is not None and true.grad is not None
+        own = (other.grad - true.grad).norm()
+        assert (mine.grad - true.grad).norm() <= 1.5 * own + 1e-3 * true.grad.norm()

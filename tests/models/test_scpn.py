@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from pydantic import ValidationError
 from torch import Tensor
 
@@ -201,7 +200,7 @@ def test_without_copying_there_is_no_gate_and_the_scores_are_the_vocabularys(bui
     with torch.no_grad():
         scores, _ = plain.step(batch.inputs[:, 0], plain.start(batch))
         features = plain._decode(plain.embeddings["text"](batch.inputs[:, :1]), plain.start(batch))[0]
-        assert torch.allclose(scores, plain._logits(features)[:, 0].log_softmax(-1), atol=1e-6)
+        assert torch.allclose(scores, plain.readout.log_probabilities(plain._joined(features)[:, 0]), atol=1e-6)
 
 
 @pytest.mark.parametrize("changes", VARIANTS[:4])
@@ -238,7 +237,7 @@ def test_smoothing_is_of_the_vocabulary_alone(build: Build, data: PairData) -> N
     batch = batch_of(data, model)
     real = batch.real
     features, _ = model._decode(model.embeddings["text"](batch.inputs), model.start(batch))
-    even = -F.log_softmax(model._logits(features[real]), dim=-1).mean(1).sum()
+    even = -model.readout.log_probabilities(model._joined(features[real])).mean(1).sum()
     wanted = 0.8 * model.loss(batch).total + 0.2 * even
     assert torch.allclose(model.loss(batch, 0.2).total, wanted, rtol=1e-6)
 

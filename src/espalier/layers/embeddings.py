@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.vocabulary import EOS, PAD
 from espalier.layers.linear import linear
-from espalier.layers.readout import readout_loss
+from espalier.layers.readout import TargetScores, readout_loss, target_scores
 
 
 class PieceEmbedding(nn.Module):
@@ -30,6 +30,10 @@ class PieceEmbedding(nn.Module):
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """loss_txt of GuiG, section 3.2, summed over (rows, width) states."""
         return readout_loss(x, self.pieces.weight, self._no_bias(), target, smoothing)
+
+    def target_scores(self, x: Tensor, target: Tensor) -> TargetScores:
+        """The scores of `target`, (rows,), at (rows, width) states."""
+        return target_scores(x, self.pieces.weight, self._no_bias(), target)
 
     def log_probabilities(self, x: Tensor, sharpness: float = 1.0) -> Tensor:
         """(rows, width) states to (rows, size)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +24,10 @@ class Readout(nn.Linear):
     def loss(self, x: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
         """Summed cross entropy against `target`, (rows,), by `readout_loss`."""
         return readout_loss(x, self.weight, self.bias, target, smoothing)
+
+    def target_scores(self, x: Tensor, target: Tensor) -> TargetScores:
+        """The scores of `target`, (rows,), by `target_scores`."""
+        return target_scores(x, self.weight, self.bias, target)
 
     def log_probabilities(self, x: Tensor) -> Tensor:
         """(rows, words) log-probabilities."""
@@ -58,14 +63,45 @@ def readout_loss(
     Returns:
         A float32 scalar, which can be differentiated once.
     """
-    device = x.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+    device, dtype = x.device.type, _precision(x)
     needed = torch.is_grad_enabled() and any(part.requires_grad for part in (x, weight, bias))
     with torch.autocast(device, enabled=False):
         loss: Tensor = _ReadoutLoss.apply(
             x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, rows
         )
         return loss
+
+
+class TargetScores(NamedTuple):
+    """(rows,) float32 log-probabilities of the targets, and the mean log-probability of all words at their places."""
+
+    chosen: Tensor
+    mean: Tensor
+
+
+def target_scores(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, *, rows: int = ROWS) -> TargetScores:
+    """The log-probability of each target under softmax(x W^T + b), for losses that mix it with other distributions.
+
+    As in `readout_loss`, the logits exist for `rows` rows at a time. The backward pass computes them again.
+
+    Args:
+        x: (rows, width).
+        weight: (vocabulary, width).
+        bias: (vocabulary,).
+        target: (rows,) int64.
+        rows: the rows of a slice.
+
+    Returns:
+        What can be differentiated once. Label smoothing uses the mean.
+    """
+    with torch.autocast(x.device.type, enabled=False):
+        return TargetScores(*_TargetScores.apply(x, weight, bias, target, _precision(x), rows))
+
+
+def _precision(x: Tensor) -> torch.dtype:
+    """That of the products: autocast's where it is on."""
+    device = x.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
 
 
 class _Smoothed(NamedTuple):
@@ -85,6 +121,49 @@ def _smoothed(smoothing: float, words: int, form: Smoothing) -> _Smoothed:
     return _Smoothed(1 - smoothing - spread, spread, True, entropy)
 
 
+class _Slices:
+    """The rows of x in slices of `size`, the last one padded, so that kernels are compiled for one shape.
+
+    All slices are computed in the same memory, since most of the time of a fresh large tensor is in its pages.
+
+    Attributes:
+        rows: (rows + padding, width).
+        short: the rows of padding.
+    """
+
+    def __init__(self, x: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype, size: int) -> None:
+        self.size, self.short = size, -len(x) % size
+        self.rows = F.pad(x.to(dtype), (0, 0, 0, self.short))
+        self.matrix, self.offset = weight.to(dtype), bias.to(dtype)
+        self.products = self.rows.new_empty(size, len(weight))
+        same = dtype == torch.float32
+        self.values = self.products if same else self.products.new_empty(self.products.shape, dtype=torch.float32)
+
+    def logits(self) -> Iterator[tuple[slice, Tensor]]:
+        """Each slice of the rows, and its (size, words) logits in 32 bits, which may be changed in place."""
+        for start in range(0, len(self.rows), self.size):
+            part = slice(start, start + self.size)
+            yield part, self.values.copy_(torch.addmm(self.offset, self.rows[part], self.matrix.t(), out=self.products))
+
+
+class _Gradients:
+    """The gradients of x with its padding, of the weight and of the bias, from those of each slice's logits."""
+
+    def __init__(self, slices: _Slices, weight: Tensor, bias: Tensor) -> None:
+        self.slices, matrix = slices, slices.matrix
+        self.x, self.weight, self.bias = torch.empty_like(slices.rows), torch.zeros_like(weight), torch.zeros_like(bias)
+        self.products = torch.empty_like(matrix)
+        self.slice = self.products if matrix.dtype == weight.dtype else torch.empty_like(weight)
+
+    def add(self, part: slice, d_logits: Tensor) -> None:
+        """Add those of the slice `part`, whose logits have the gradients `d_logits`, (size, words)."""
+        slices = self.slices
+        self.bias += d_logits.sum(0)
+        d_products = slices.products.copy_(d_logits)
+        torch.mm(d_products, slices.matrix, out=self.x[part])
+        self.weight += self.slice.copy_(torch.mm(d_products.t(), slices.rows[part], out=self.products))
+
+
 class _ReadoutLoss(torch.autograd.Function):
     """Computes the gradient in the forward pass, from each slice's probabilities."""
 
@@ -100,22 +179,14 @@ class _ReadoutLoss(torch.autograd.Function):
         needed: bool,
         size: int,
     ) -> Tensor:
-        # Every slice has `size` rows, the last one padded, so that kernels are compiled for one shape. All slices are
-        # computed in the same memory, since most of the time of a fresh large tensor is in its pages.
-        count, short = len(x), -len(x) % size
-        rows, matrix, offset = F.pad(x.to(dtype), (0, 0, 0, short)), weight.to(dtype), bias.to(dtype)
-        target, real = F.pad(target, (0, short)), torch.arange(count + short, device=x.device)[:, None] < count
+        count, slices = len(x), _Slices(x, weight, bias, dtype, size)
+        gradients = _Gradients(slices, weight, bias) if needed else None
+        targets = F.pad(target, (0, slices.short))[:, None]
+        real = torch.arange(len(targets), device=x.device)[:, None] < count
         peak, spread, unpadded, entropy = smoothed
         total = torch.full((), -entropy * count, device=x.device)
-        d_x, d_weight, d_bias = torch.empty_like(rows), torch.zeros_like(weight), torch.zeros_like(bias)
-        products, d_matrix = rows.new_empty(size, len(weight)), torch.empty_like(matrix)
-        values = products if dtype == torch.float32 else products.new_empty(products.shape, dtype=torch.float32)
-        d_slice = d_matrix if dtype == weight.dtype else torch.empty_like(d_weight)
-        for start in range(0, len(rows), size):
-            part, classes, counts = (
-                rows[start : start + size], target[start : start + size, None], real[start : start + size]
-            )  # fmt: skip
-            values.copy_(torch.addmm(offset, part, matrix.t(), out=products))  # the logits
+        for part, values in slices.logits():
+            classes, counts = targets[part], real[part]
             total -= peak * (counts * values.gather(1, classes)).sum()
             if spread:
                 total -= spread * (counts * values.sum(-1, keepdim=True)).sum()
@@ -124,19 +195,16 @@ class _ReadoutLoss(torch.autograd.Function):
             largest = values.amax(-1, keepdim=True)
             mass = values.sub_(largest).exp_().sum(-1, keepdim=True)
             total += (counts * (largest + mass.log())).sum()
-            if needed:
+            if gradients is not None:
                 # The gradient of the logits: softmax, then minus the target; 0 in the rows of padding.
                 values.mul_(counts / mass)
                 if spread:
                     values.sub_(spread * counts)
                 if unpadded:
                     values[:, PAD] += spread * counts[:, 0]
-                d_bias += values.scatter_add_(1, classes, -peak * counts.float()).sum(0)
-                products.copy_(values)
-                torch.mm(products, matrix, out=d_x[start : start + size])
-                d_weight += d_slice.copy_(torch.mm(products.t(), part, out=d_matrix))
-        if needed:
-            ctx.save_for_backward(d_x[:count].to(x.dtype), d_weight, d_bias)
+                gradients.add(part, values.scatter_add_(1, classes, -peak * counts.float()))
+        if gradients is not None:
+            ctx.save_for_backward(gradients.x[:count].to(x.dtype), gradients.weight, gradients.bias)
         return total
 
     @staticmethod
@@ -144,3 +212,34 @@ class _ReadoutLoss(torch.autograd.Function):
         d_x, d_weight, d_bias = ctx.saved_tensors
         parts = d_x.mul_(slope), d_weight.mul_(slope), d_bias.mul_(slope)  # in place, as there is one backward pass
         return *parts, None, None, None, None, None
+
+
+class _TargetScores(torch.autograd.Function):
+    """Computes each slice's logits again in the backward pass, as a row's slope is known only there."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, dtype: torch.dtype, size: int
+    ) -> tuple[Tensor, Tensor]:
+        count, slices = len(x), _Slices(x, weight, bias, dtype, size)
+        targets = F.pad(target, (0, slices.short))[:, None]
+        chosen, mean, norms = torch.empty((3, len(targets), 1), device=x.device)
+        for part, values in slices.logits():
+            chosen[part], mean[part] = values.gather(1, targets[part]), values.mean(-1, keepdim=True)
+            largest = values.amax(-1, keepdim=True)
+            norms[part] = largest + values.sub_(largest).exp_().sum(-1, keepdim=True).log()
+        ctx.save_for_backward(x, weight, bias, targets, norms)
+        ctx.dtype, ctx.size = dtype, size
+        return (chosen - norms)[:count, 0], (mean - norms)[:count, 0]
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight, bias, targets, norms = ctx.saved_tensors
+        slices = _Slices(x, weight, bias, ctx.dtype, ctx.size)
+        gradients = _Gradients(slices, weight, bias)
+        chosen, mean = (F.pad(slope, (0, slices.short))[:, None] for slope in slopes)
+        for part, values in slices.logits():
+            # The gradient of the logits: of both scores' norm, of the mean, and of the target's own logit.
+            values.sub_(norms[part]).exp_().mul_(-(chosen[part] + mean[part])).add_(mean[part] / len(weight))
+            gradients.add(part, values.scatter_add_(1, targets[part], chosen[part]))
+        return gradients.x[: len(x)].to(x.dtype), gradients.weight, gradients.bias, None, None, None

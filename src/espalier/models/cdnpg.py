@@ -23,7 +23,7 @@ from espalier.layers.attention import padding_bias
 from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
-from espalier.layers.readout import readout_loss
+from espalier.layers.readout import readout_loss, target_scores
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, Memory, Past
@@ -196,10 +196,8 @@ class CDNPG(nn.Module):
         real = batch.real
         weights, gates = pointer(hidden, embedded, copied)
         copies = copied_mass(weights, copied.ids, batch.target)[real]
-        logits = self._logits(hidden[real])
-        norm = logits.logsumexp(-1)
-        chosen = logits.gather(1, batch.target[real][:, None])[:, 0] - norm
-        return -mix(chosen, [copies], gates[real]), norm - logits.mean(-1)
+        scores = target_scores(hidden[real], self.target.pieces.weight, self.readout_bias, batch.target[real])
+        return -mix(scores.chosen, [copies], gates[real]), -scores.mean
 
     def _logits(self, x: Tensor) -> Tensor:
         """(..., pieces) in 32 bits."""

@@ -190,10 +190,9 @@ class DNPG(nn.Module):
     def _losses(self, batch: PairBatch, written: _Written) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each target that is not padding, and the vocabularies' mean nats at its place."""
         real = batch.real
-        scores = [self.embedding.log_probabilities(top[real]) for top in written.tops]
-        phrase, sentence = (part.gather(1, batch.target[real][:, None])[:, 0] for part in scores)
-        losses = -mix(sentence, [phrase.exp(), written.copied[real]], written.gates[real])
-        return losses, -torch.stack([part.mean(-1) for part in scores]).mean(0)
+        phrase, sentence = (self.embedding.target_scores(top[real], batch.target[real]) for top in written.tops)
+        losses = -mix(sentence.chosen, [phrase.chosen.exp(), written.copied[real]], written.gates[real])
+        return losses, -(phrase.mean + sentence.mean) / 2
 
     def _places(self, time: int) -> Tensor:
         if time > len(self.positions):

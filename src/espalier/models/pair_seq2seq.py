@@ -180,9 +180,8 @@ class PairSeq2Seq(nn.Module):
         """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
         assert decoded.copied is not None and decoded.gates is not None
         real = batch.real
-        scores = self.readout.log_probabilities(decoded.features[real]).float()
-        chosen = scores.gather(1, batch.target[real][:, None])[:, 0]
-        return -mix(chosen, [decoded.copied[real]], decoded.gates[real]), -scores.mean(-1)
+        scores = self.readout.target_scores(decoded.features[real], batch.target[real])
+        return -mix(scores.chosen, [decoded.copied[real]], decoded.gates[real]), -scores.mean
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout, self.training)

@@ -26,6 +26,7 @@ from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
+from espalier.layers.readout import Readout
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention, RecurrentEncoder, lstm_step
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
@@ -83,7 +84,7 @@ class SCPN(nn.Module):
         self.attended = nn.Linear(width + contexts, width)
         # From state, contexts and input, as in See et al.'s equation 8; a softmax, since two rows may be copied from.
         self.gate = CopyGate(width + contexts + inputs, 1 + len(self.copies)) if self.copies else None
-        self.readout = nn.Linear(width, size)
+        self.readout = Readout(width, size)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
@@ -125,7 +126,7 @@ class SCPN(nn.Module):
         x = self.embeddings[self.config.writes](tokens.view(len(state.memories[0].ids), -1))
         step = self._advance(x, state)
         gates = self._gates(step.features, x, state.memories)
-        vocabulary = F.log_softmax(self._logits(step.features), dim=-1)
+        vocabulary = self.readout.log_probabilities(self._joined(step.features))
         copies = [
             copied_all(step.weights[place], state.memories[place].ids, vocabulary.shape[-1]) for place in self.copies
         ]
@@ -141,10 +142,8 @@ class SCPN(nn.Module):
         features, weights = self._decode(x, state)
         gates = self._gates(features, x, state.memories)[real]
         copies = [copied_mass(weights[place], state.memories[place].ids, batch.target)[real] for place in self.copies]
-        logits = self._logits(features[real])
-        norm = logits.logsumexp(-1)
-        chosen = logits.gather(1, batch.target[real][:, None])[:, 0] - norm
-        return -mix(chosen, copies, gates, self.config.mixture), norm - logits.mean(-1)
+        scores = self.readout.target_scores(self._joined(features[real]), batch.target[real])
+        return -mix(scores.chosen, copies, gates, self.config.mixture), -scores.mean
 
     def _decode(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:
         """All places of inputs (batch, time, input): features (batch, time, ...), and attention to each memory."""
@@ -183,10 +182,9 @@ class SCPN(nn.Module):
         empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)
         return self.gate.log_probabilities(torch.cat([features, x], dim=-1), empty)
 
-    def _logits(self, features: Tensor) -> Tensor:
-        """(..., pieces or bracketed ids) in 32 bits."""
-        state = self._drop(linear(features, self.attended.weight, self.attended.bias).tanh())
-        return linear(state, self.readout.weight, self.readout.bias).float()
+    def _joined(self, features: Tensor) -> Tensor:
+        """(..., width) the readout's input."""
+        return self._drop(linear(features, self.attended.weight, self.attended.bias).tanh())
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout, self.training)
