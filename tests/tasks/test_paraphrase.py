@@ -105,7 +105,7 @@ def test_specials_are_never_written(seen: PairView) -> None:
     constraint = pair_constraint(decoder, seen, VOC)
     mask = constraint.mask(constraint.start(DATA.batch(np.arange(3), seen)))
     assert mask.shape == (3, size_of(seen))
-    assert [place for place, allowed in enumerate(mask[1].tolist()) if not allowed] == [PAD, UNK, BOS]
+    assert [place for place, added in enumerate(mask[1].tolist()) if added] == [PAD, UNK, BOS]
     for found in written(decoder, seen):
         assert len(found) == 3 and all(not {PAD, UNK, BOS, EOS} & {*ids} and len(ids) <= 6 for ids in found)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from espalier.decoding.constraints.constraint import Constraint, masked
@@ -101,20 +100,20 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
     Returns:
         (rows, count) each, or fewer where there are fewer sums: the sums, their beams, and their tokens.
     """
-    rows, beams = past.shape
-    size = scores.shape[1]
-    if size % CHUNK:
-        scores = F.pad(scores, (0, -size % CHUNK), value=-torch.inf)
-    chunks = scores.view(rows, beams, -1, CHUNK)
-    per_beam = chunks.shape[2]
-    peaks = (past[..., None] + chunks.amax(-1)).flatten(1)
-    chunk = peaks.topk(min(count, peaks.shape[1]), dim=1).indices
-    sums = chunks.flatten(1, 2).gather(1, chunk[..., None].expand(-1, -1, CHUNK))
-    sums = (sums + past.gather(1, chunk // per_beam)[..., None]).flatten(1)
-    best, place = sums.topk(min(count, beams * size), dim=1)
-    chunk = chunk.gather(1, place // CHUNK)
-    # Padding is chosen only if no other sum is above -inf; then any token will do.
-    return best, chunk // per_beam, (chunk % per_beam * CHUNK + place % CHUNK).clamp(max=size - 1)
+    (rows, beams), size = past.shape, scores.shape[1]
+    whole, rest = scores.split([size - size % CHUNK, size % CHUNK], dim=1)
+    maxima = whole.unflatten(1, (size // CHUNK, CHUNK)).amax(-1)
+    if rest.shape[1]:
+        maxima = torch.cat([maxima, rest.amax(-1, keepdim=True)], dim=1)
+    per_beam = maxima.shape[1]
+    peaks = (past.flatten()[:, None] + maxima).view(rows, -1)
+    chunk = peaks.topk(min(count, peaks.shape[1]), dim=1).indices[..., None]
+    parent = (chunk // per_beam).expand(-1, -1, CHUNK).flatten(1)
+    token = (chunk % per_beam * CHUNK + torch.arange(CHUNK, device=chunk.device)).flatten(1)
+    beyond, token = token >= size, token.clamp(max=size - 1)
+    sums = scores.view(rows, -1).gather(1, parent * size + token) + past.gather(1, parent)
+    best, place = sums.masked_fill(beyond, -torch.inf).topk(min(count, beams * size), dim=1)
+    return best, parent.gather(1, place), token.gather(1, place)
 
 
 @dataclass

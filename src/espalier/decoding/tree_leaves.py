@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from espalier.decoding.beam import CHUNK, best_sums
+from espalier.decoding.beam import best_sums
 from espalier.models.contract import TreeModel
 
 #: No leaf: padding of rows, and children that are not opened.
@@ -130,9 +129,7 @@ class Leaves:
             if len(rows) * beams != len(prefixes.child_hidden):
                 prefixes = nodes.select(rows.repeat_interleave(beams))
             logs = self._model.child(k, prefixes, groups.flatten(0, 1))
-            # One copy serves both `never` and `best_sums`, which reads whole chunks.
-            padded = F.pad(logs, (0, -logs.shape[1] % CHUNK), value=-torch.inf).index_fill_(1, never, -torch.inf)
-            scores, beam, token = best_sums(scores, padded, min(self.local, beams * self._tokens))
-            token = token.clamp(max=logs.shape[1] - 1)
+            allowed = logs.index_fill(1, never, -torch.inf)
+            scores, beam, token = best_sums(scores, allowed, min(self.local, beams * self._tokens))
             groups = torch.cat([groups.gather(1, beam[..., None].expand(-1, -1, k)), token[..., None]], dim=2)
         return groups, scores

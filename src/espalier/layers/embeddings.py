@@ -29,18 +29,15 @@ class PieceEmbedding(nn.Module):
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """loss_txt of GuiG, section 3.2, summed over (rows, width) states."""
-        return readout_loss(x, self.pieces.weight, self._no_bias(), target, smoothing)
+        return readout_loss(x, self.pieces.weight, None, target, smoothing)
 
     def target_scores(self, x: Tensor, target: Tensor) -> TargetScores:
         """The scores of `target`, (rows,), at (rows, width) states."""
-        return target_scores(x, self.pieces.weight, self._no_bias(), target)
+        return target_scores(x, self.pieces.weight, None, target)
 
     def log_probabilities(self, x: Tensor, sharpness: float = 1.0) -> Tensor:
         """(rows, width) states to (rows, size)."""
-        return F.log_softmax(_sharpened(linear(x, self.pieces.weight, self._no_bias()), sharpness), dim=-1)
-
-    def _no_bias(self) -> Tensor:
-        return self.pieces.weight.new_zeros(len(self.pieces.weight))
+        return F.log_softmax(_sharpened(linear(x, self.pieces.weight, None), sharpness), dim=-1)
 
 
 class TreeSymbolEmbedding(nn.Module):

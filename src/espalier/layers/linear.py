@@ -34,7 +34,7 @@ def constant_weights() -> Iterator[None]:
         _packs.reset(token)
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor, activation: Activation | None = None) -> Tensor:
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activation | None = None) -> Tensor:
     """`activation(F.linear(x, weight, bias))`: (..., width in) to (..., width out)."""
     form = "tanh" if activation == "gelu_tanh" else "none"
     packs = _packs.get()

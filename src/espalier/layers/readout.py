@@ -37,7 +37,7 @@ class Readout(nn.Linear):
 def readout_loss(
     x: Tensor,
     weight: Tensor,
-    bias: Tensor,
+    bias: Tensor | None,
     target: Tensor,
     smoothing: float = 0.0,
     *,
@@ -53,7 +53,7 @@ def readout_loss(
     Args:
         x: (rows, width).
         weight: (vocabulary, width).
-        bias: (vocabulary,).
+        bias: (vocabulary,), or none.
         target: (rows,) int64; `PAD` nowhere.
         form: "uniform" spreads `smoothing` over all V words. "released" (SongNet's code) spreads it over the V - 2 that
             are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy less the
@@ -64,7 +64,7 @@ def readout_loss(
         A float32 scalar, which can be differentiated once.
     """
     device, dtype = x.device.type, _precision(x)
-    needed = torch.is_grad_enabled() and any(part.requires_grad for part in (x, weight, bias))
+    needed = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in (x, weight, bias))
     with torch.autocast(device, enabled=False):
         loss: Tensor = _ReadoutLoss.apply(
             x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, rows
@@ -79,7 +79,7 @@ class TargetScores(NamedTuple):
     mean: Tensor
 
 
-def target_scores(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, *, rows: int = ROWS) -> TargetScores:
+def target_scores(x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, rows: int = ROWS) -> TargetScores:
     """The log-probability of each target under softmax(x W^T + b), for losses that mix it with other distributions.
 
     As in `readout_loss`, the logits exist for `rows` rows at a time. The backward pass computes them again.
@@ -87,7 +87,7 @@ def target_scores(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, *, ro
     Args:
         x: (rows, width).
         weight: (vocabulary, width).
-        bias: (vocabulary,).
+        bias: (vocabulary,), or none.
         target: (rows,) int64.
         rows: the rows of a slice.
 
@@ -131,10 +131,10 @@ class _Slices:
         short: the rows of padding.
     """
 
-    def __init__(self, x: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype, size: int) -> None:
+    def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype, size: int) -> None:
         self.size, self.short = size, -len(x) % size
         self.rows = F.pad(x.to(dtype), (0, 0, 0, self.short))
-        self.matrix, self.offset = weight.to(dtype), bias.to(dtype)
+        self.matrix, self.offset = weight.to(dtype), None if bias is None else bias.to(dtype)
         self.products = self.rows.new_empty(size, len(weight))
         same = dtype == torch.float32
         self.values = self.products if same else self.products.new_empty(self.products.shape, dtype=torch.float32)
@@ -143,22 +143,28 @@ class _Slices:
         """Each slice of the rows, and its (size, words) logits in 32 bits, which may be changed in place."""
         for start in range(0, len(self.rows), self.size):
             part = slice(start, start + self.size)
-            yield part, self.values.copy_(torch.addmm(self.offset, self.rows[part], self.matrix.t(), out=self.products))
+            if self.offset is None:
+                torch.mm(self.rows[part], self.matrix.t(), out=self.products)
+            else:
+                torch.addmm(self.offset, self.rows[part], self.matrix.t(), out=self.products)
+            yield part, self.values.copy_(self.products)
 
 
 class _Gradients:
     """The gradients of x with its padding, of the weight and of the bias, from those of each slice's logits."""
 
-    def __init__(self, slices: _Slices, weight: Tensor, bias: Tensor) -> None:
+    def __init__(self, slices: _Slices, weight: Tensor, bias: Tensor | None) -> None:
         self.slices, matrix = slices, slices.matrix
-        self.x, self.weight, self.bias = torch.empty_like(slices.rows), torch.zeros_like(weight), torch.zeros_like(bias)
+        self.x, self.weight = torch.empty_like(slices.rows), torch.zeros_like(weight)
+        self.bias = None if bias is None else torch.zeros_like(bias)
         self.products = torch.empty_like(matrix)
         self.slice = self.products if matrix.dtype == weight.dtype else torch.empty_like(weight)
 
     def add(self, part: slice, d_logits: Tensor) -> None:
         """Add those of the slice `part`, whose logits have the gradients `d_logits`, (size, words)."""
         slices = self.slices
-        self.bias += d_logits.sum(0)
+        if self.bias is not None:
+            self.bias += d_logits.sum(0)
         d_products = slices.products.copy_(d_logits)
         torch.mm(d_products, slices.matrix, out=self.x[part])
         self.weight += self.slice.copy_(torch.mm(d_products.t(), slices.rows[part], out=self.products))
@@ -172,7 +178,7 @@ class _ReadoutLoss(torch.autograd.Function):
         ctx: Any,
         x: Tensor,
         weight: Tensor,
-        bias: Tensor,
+        bias: Tensor | None,
         target: Tensor,
         smoothed: _Smoothed,
         dtype: torch.dtype,
@@ -209,8 +215,8 @@ class _ReadoutLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
-        d_x, d_weight, d_bias = ctx.saved_tensors
-        parts = d_x.mul_(slope), d_weight.mul_(slope), d_bias.mul_(slope)  # in place, as there is one backward pass
+        # In place, as there is one backward pass.
+        parts = (None if part is None else part.mul_(slope) for part in ctx.saved_tensors)
         return *parts, None, None, None, None, None
 
 
@@ -219,7 +225,7 @@ class _TargetScores(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, target: Tensor, dtype: torch.dtype, size: int
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, dtype: torch.dtype, size: int
     ) -> tuple[Tensor, Tensor]:
         count, slices = len(x), _Slices(x, weight, bias, dtype, size)
         targets = F.pad(target, (0, slices.short))[:, None]

@@ -12,7 +12,7 @@ from espalier.decoding.constraints.constraint import Never, masked
 def test_never_rules_tokens_out_for_every_row(sources: Any) -> None:
     rule = Never(torch.tensor([0, 3]), 5)
     state = rule.start(sources([1, 2, 3]))
-    wanted = [False, True, True, False, True]
+    wanted = [-torch.inf, 0.0, 0.0, -torch.inf, 0.0]
     assert rule.mask(state).tolist() == [wanted] * 3
     chosen = rule.advance(torch.tensor([1, 2]), state.select(torch.tensor([2, 0])))
     assert rule.mask(chosen).tolist() == [wanted] * 2

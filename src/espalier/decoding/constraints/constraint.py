@@ -42,13 +42,13 @@ class Never:
 
     def start(self, batch: Any) -> NeverState:
         """One mask for all rows."""
-        allowed = torch.ones(self.size, dtype=torch.bool, device=batch.device)
-        allowed[self.tokens.to(batch.device)] = False
-        return NeverState(allowed.expand(len(batch), -1))
+        bias = torch.zeros(self.size, device=batch.device)
+        bias[self.tokens.to(batch.device)] = -torch.inf
+        return NeverState(bias.expand(len(batch), -1))
 
     def mask(self, state: NeverState) -> Tensor:
         """All but the tokens."""
-        return state.allowed
+        return state.bias
 
     def advance(self, tokens: Tensor, state: NeverState) -> NeverState:
         """Nothing changes."""
@@ -57,10 +57,10 @@ class Never:
 
 @dataclass
 class NeverState:
-    """A view of one mask, (batch, vocabulary)."""
+    """A view of one mask, (batch, vocabulary), which is added."""
 
-    allowed: Tensor
+    bias: Tensor
 
     def select(self, index: Tensor) -> NeverState:
         """As many rows as `index` has."""
-        return NeverState(self.allowed[:1].expand(len(index), -1))
+        return NeverState(self.bias[:1].expand(len(index), -1))
