@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from tiny_models import Words
 import espalier
 from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding
+from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS
+from espalier.inference.pairs import note_unknown_words
 from espalier.inference.paraphrase import print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.system import System
@@ -46,6 +49,16 @@ def test_pairs_without_trees_need_no_parser_and_no_template(plain: System) -> No
         assert first.score >= second.score and first.words != second.words
     assert {(each.template, each.tree) for each in found} == {("", "")}
     assert all(each.text == print_words(each.words, True) for each in found)
+
+
+def test_words_without_a_known_piece_are_said_even_where_bert_cannot_spell_them(tmp_path: Path) -> None:
+    file = tmp_path / "vocab.txt"
+    file.write_text("\n".join(["[UNK]", "[CLS]", "[SEP]", "a", "cook", "sleeps"]), encoding="utf-8")
+    vocabulary = PairVocabulary.published(["a cook"], None, "en", file=file, min_count=1)
+    text = "a 龘 cook sleeps"  # the first unknown one is no piece of BERT's, the second none of training
+    pair = Pair(id="texts[0]", origin="", language="en", source=text, target=text)
+    with pytest.warns(InferenceWarning, match=r"^texts\[0\]: model m does not know 龘 sleeps, and"):
+        note_unknown_words(pair, SimpleNamespace(vocabulary=vocabulary, name="m"))  # type: ignore[arg-type]
 
 
 def test_the_text_is_the_best_of_the_task_s_search(plain: System) -> None:

@@ -174,7 +174,8 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
             source=request.text, source_words=words, source_tree=nodes,
             target=request.text, target_words=words, target_tree=nodes,
         )  # fmt: skip
-        note_unknown_words(source, encoded([source], self.system, self.max_length), self.system)
+        encoded([source], self.system, self.max_length)
+        note_unknown_words(source, self.system)
         return PairJob(request, source, templates)
 
     def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
@@ -215,13 +216,11 @@ def cuts(system: System) -> bool:
     return bool(system.settings.cut)
 
 
-def note_unknown_words(pair: Pair, data: PairData, system: System) -> None:
-    """Warn of the words of an encoded text with characters that the model does not know."""
-    if UNK not in data.columns["source"].flat:
-        return
+def note_unknown_words(pair: Pair, system: System) -> None:
+    """Warn of the words of a text that have characters which the model does not know, or no piece at all."""
     words = (pair.source_words or pair.source).split()
     pieces = system.vocabulary.encode_texts([system.vocabulary.text_of([word]) for word in words])
-    unknown = [word for word, ids in zip(words, pieces, strict=True) if UNK in ids]
+    unknown = [word for word, ids in zip(words, pieces, strict=True) if UNK in ids or not ids]
     note_unknown(unknown, system.name, pair.id)
 
 

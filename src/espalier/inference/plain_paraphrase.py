@@ -117,7 +117,8 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
             id=request.name, origin="given", language=system.language,
             source=request.text, source_words=found, target=request.text, target_words=found,
         )  # fmt: skip
-        note_unknown_words(made, encoded([made], system, length, warn=True), system)
+        encoded([made], system, length, warn=True)
+        note_unknown_words(made, system)
         return made
 
     return attempt(rows, pair)

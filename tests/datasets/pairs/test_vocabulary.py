@@ -146,6 +146,7 @@ def test_published_pieces_are_kept_that_train_often_enough_and_the_rest_is_unkno
     (ids,) = voc.encode_texts(["a tall heron waiting"])
     assert ids == [4, UNK, 5, 6, 7, UNK]
     assert voc.decode_text(ids) == "a <unk> heron wait <unk>"
+    assert voc.pieces_of([UNK, 4, 5, 6]) == ["<unk>", "▁a", "▁her", "on"]
     assert voc.starts[4:] == [True, True, False, True, False]
     assert voc.words_of(Ragged.of([[4, 5, 6], [7, 8]])) == {"a", "heron", "waits"}
 

@@ -41,8 +41,8 @@ class WordPieces:
         from tokenizers import BertWordPieceTokenizer
 
         self.pieces = lines_of(file)
-        if _CLS not in self.pieces or _SEP not in self.pieces or "[UNK]" not in self.pieces:
-            raise DataError("no BERT vocabulary", file=file, remedy="one piece a line, [UNK] among them")
+        if missing := [piece for piece in (_CLS, _SEP, "[UNK]") if piece not in self.pieces]:
+            raise DataError(f"no BERT vocabulary: no {', '.join(missing)}", file=file, remedy="one piece a line")
         ids = {piece: number for number, piece in enumerate(self.pieces)}
         self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
         #: The ids of [CLS] and [SEP].

@@ -147,8 +147,8 @@ class PairVocabulary:
         return " ".join(word for word in "".join(tokens).split("▁") if word)
 
     def pieces_of(self, ids: Sequence[int]) -> list[str]:
-        """Each id's piece, as the tokenizer spells it; "▁" marks where a word begins."""
-        return [str(self._tokenizer.id_to_token(id_)) for id_ in ids]
+        """Each id's piece; "▁" marks where a word begins."""
+        return [self._tokens[id_] for id_ in ids]
 
     def words_of(self, texts: Ragged) -> set[str]:
         """The different words of encoded texts. Each distinct sequence of pieces is decoded once."""
