@@ -28,7 +28,7 @@ CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
 
 @dataclass(frozen=True)
 class Shape:
-    """What the models share; both are those of the profiles."""
+    """What the models share. Its recurrent baselines have as many layers as the Transformer."""
 
     name: str
     encoder_layers: int

@@ -27,6 +27,12 @@ def test_runs_stand_side_by_side_under_what_they_were_given(pairs: Printed, pair
     assert (group.profile, group.nodes, group.levels) == ("nursery", (), ())
 
 
+def test_named_rows_are_shown_first_where_they_exist(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    wanted = pairs.examples[0].model_copy(update={"first": ("r3", "r9", "r0"), "count": 3})
+    (group,) = examples_of(wanted, pair_runs).groups
+    assert [example.id for example in group.examples] == ["r3", "r0", "r1"]
+
+
 def test_only_texts_that_all_runs_wrote_are_shown(pairs: Printed, pair_runs: list[RunResult]) -> None:
     plain, guided, _ = pair_runs
     (group,) = examples_of(pairs.examples[0], [replace(plain, rows=plain.rows[3:]), guided]).groups

@@ -55,6 +55,22 @@ def test_the_rows_stand_under_a_rule_on_every_table_of_the_runs(pairs: Printed) 
         assert table.legend.startswith("Below the rule: rows without a trained model")
 
 
+def test_printed_values_worse_than_copying_the_papers_own_sources_are_marked(pairs: Printed) -> None:
+    own = pairs.model_copy(
+        update={"tables": (pairs.tables[0].model_copy(update={"printed_on": "en"}), pairs.tables[1])}
+    )
+    rows = [a_row("chance", 40.0, 1.0), a_row("copy", 25.0, 7.0)]
+    table = build(own, [a_run("plain", 50.0, 0.5), *rows]).tables[0]
+    assert [[cell.below for cell in line.cells] for line in table.lines if line.kind == "paper"] == [
+        [True, True, False],  # 20.5 and 7.5
+        [False, False, False],  # 30.5 and 6.5
+    ]
+    assert table.legend.endswith("Of printed values ▾ marks those that are worse than copying the source.")
+    assert "worse than the best" not in table.legend
+    for printed, results in ((pairs, rows), (own, rows[:1])):
+        assert not any(cell.below for line in lines_of(printed, *results) for cell in line.cells)
+
+
 def test_a_value_worse_than_the_best_trivial_row_is_marked(pairs: Printed) -> None:
     marked = below(pairs, a_run("plain", 19.9, 9.0), a_run("guided", 20.0, 9.1), *ROWS)
     assert marked == {

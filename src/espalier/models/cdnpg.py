@@ -227,8 +227,8 @@ class PositionedEmbedding(nn.Module):
 class Pointer(nn.Module):
     """Attention over the source's pieces to copy from, and the gate between writing and copying (See et al. 2017).
 
-    Neither paper nor code says how Transformer+Copy copies. Here the decoder's last states attend to the encoder's
-    through one bilinear score.
+    For Transformer+Copy the paper cites CopyNet (Gu et al. 2016), a recurrent model, and the released code has none.
+    Here the decoder's last states attend to the encoder's through one bilinear score.
     """
 
     def __init__(self, width: int) -> None:

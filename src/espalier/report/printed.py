@@ -78,7 +78,8 @@ class Row(_Strict):
 class PrintedTable(_Strict):
     """A table of the paper, or one of ours. `about` says what its rows are.
 
-    Of trainings, `unit` is the model whose time is 1.
+    Of trainings, `unit` is the model whose time is 1. `printed_on` is the dataset that has the paper's own test texts:
+    printed values that are worse than copying its sources are marked.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -88,6 +89,7 @@ class PrintedTable(_Strict):
     rows: tuple[Row, ...]
     about: About = "runs"
     unit: str | None = None
+    printed_on: str | None = None
     note: str = ""
 
     @model_validator(mode="after")
@@ -152,6 +154,7 @@ class PrintedExamples(_Strict):
     `given` names the columns of the outputs that are shown once (source, reference), `written` the runs whose texts
     follow, each with its label. `by` is a column of trees: the examples then stand in a group for each tree. Rows with
     the same value in the column `one` are about one thing: one example. `best` is how many texts of each run to show.
+    `first` are the ids of rows that are shown before the others, where a profile has them.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -164,6 +167,7 @@ class PrintedExamples(_Strict):
     one: str = "id"
     best: int = Field(default=1, ge=1)
     count: int = Field(default=6, ge=1)
+    first: tuple[str, ...] = ()
 
 
 class PrintedDrawings(_Strict):

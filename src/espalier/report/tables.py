@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 from espalier.report import printed as given
 from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
 from espalier.report.trainings import relative
-from espalier.report.trivial import MARK, groups_of, is_below, rows_of
+from espalier.report.trivial import MARK, groups_of, is_below, rows_of, worse
 
 #: The profile of corpora that the project generates.
 NURSERY: Final = "nursery"
@@ -121,11 +121,11 @@ def table_of(
     }
     entries = about[table.about]
     absent = "not measured" if table.about == "trainings" else "not run"
+    copied = next((run for run in runs if run.row == "copy" and run.dataset == table.printed_on), None)
     lines: list[Line] = []
     shown: list[Entry] = []
     for row in table.rows:
-        values = (row.printed.get(name) for name in table.columns)
-        cells = tuple(Reading(v.value, spread=v.spread) if v else _NOTHING for v in values)
+        cells = tuple(_printed(row.printed.get(name), printed.columns[name], copied) for name in table.columns)
         lines.append(Line("paper" if row.printed or not row.runs else "title", row.label, (), row.note, cells))
         notes = {ref.run: ref.note for ref in row.runs}
         ours = [entry for key in notes for entry in entries if entry.key == key]
@@ -242,6 +242,14 @@ def arrow(better: str | None) -> str:
     return {"higher": "↑", "lower": "↓"}.get(better or "", "")
 
 
+def _printed(value: given.PrintedValue | None, column: given.Column, copied: RunResult | None) -> Reading:
+    """A printed value, below if copying the source is better by the metric nearest to its column."""
+    if value is None:
+        return _NOTHING
+    other = copied.scores.get(column.ours[0].metric) if copied and column.ours else None
+    return Reading(value.value, spread=value.spread, below=worse(value.value, other, column.better))
+
+
 def _lines(entry: Entry, columns: Sequence[given.Column], note: str, runs: Sequence[RunResult] = ()) -> Iterable[Line]:
     """The lines of an entry or of a row without a model; what lies below the rows of `runs` is marked."""
     rows = rows_of(entry, runs) if isinstance(entry, RunResult) and not entry.row else ()
@@ -284,11 +292,13 @@ def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> T
     parts = []
     if groups:
         parts.append("Below the rule: rows without a trained model, on the same records as the runs.")
-    if any(reading.below for line in lines for reading in line.cells):
+    if any(reading.below for line in lines if line.kind != "paper" for reading in line.cells):
         parts.append(
             f"{MARK} worse than the best of these rows in its column. References do not count here, nor do values that "
             "follow from how a row is made."
         )
+    if any(reading.below for line in lines if line.kind == "paper" for reading in line.cells):
+        parts.append(f"Of printed values {MARK} marks those that are worse than copying the source.")
     if alone:
         names = ", ".join(dict.fromkeys(run.key for run in alone))
         parts.append(f"Without such rows, for none is scored on the same records: {names}.")

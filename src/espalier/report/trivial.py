@@ -45,15 +45,18 @@ def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunRes
     row is made. The values alone are compared, without their intervals.
     """
     value = run.scores.get(metric)
-    if run.row or better is None or value is None or not math.isfinite(value):
+    if run.row or value is None or not math.isfinite(value):
         return False
-    sign = 1 if better == "higher" else -1
     return any(
-        sign * other > sign * value
+        worse(value, row.scores.get(metric), better)
         for row in rows
         if row.trivial and metric not in row.given and _protocol(row, metric) == _protocol(run, metric)
-        if (other := row.scores.get(metric)) is not None
     )
+
+
+def worse(value: float, other: float | None, better: Literal["higher", "lower"] | None) -> bool:
+    """Whether a value is worse than another one; not if nothing is better, or there is no other."""
+    return better is not None and other is not None and (other > value if better == "higher" else other < value)
 
 
 def _texts(entry: RunResult) -> tuple[str, str, frozenset[str]]:
