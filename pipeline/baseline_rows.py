@@ -53,6 +53,7 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
                 ids=read_ids(baseline.paper, f"{folder}/{name}"),
                 row=name,
                 trivial=settings["trivial"],
+                structures=frozenset(settings.get("structures", ())),
                 given=frozenset(settings["given"]),
                 settings={"protocol": "published texts" if name in baseline.texts else "baseline"},
                 metrics=details,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,7 @@ def run(key: str) -> None:
             "title": row.title,
             "trivial": row.trivial,
             "given": list(row.given),
+            **({"structures": list(given)} if (given := _structures(ngrams.get(name))) else {}),
             **({} if judge is None else {"judge": baseline.lm}),
         }
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
@@ -108,6 +110,11 @@ def run(key: str) -> None:
 
 def _title(row: NGramRow) -> str:
     return f"a model of the training targets' {row.order}-grams, which reads {row.reads}"
+
+
+def _structures(row: NGramRow | None) -> Sequence[str]:
+    """Those of the text to come that an n-gram model is given."""
+    return getattr(row.view, "structures", ()) if row else ()
 
 
 def _fitted(train: Any, row: NGramRow) -> NGram:

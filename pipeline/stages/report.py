@@ -136,6 +136,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         language=datasets[run_.dataset]["language"],
         dataset=run_.dataset,
         ids=read_ids(run_.paper, key),
+        structures=frozenset(getattr(network_of(model).view, "structures", ())),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),

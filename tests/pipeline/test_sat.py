@@ -13,6 +13,7 @@ from small_params import PRESETS, baseline, corpus, dataset, empty, model, parse
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
 from espalier.io.tables import read_table
+from pipeline.baseline_rows import read_rows
 from pipeline.params import load_params
 from pipeline.stages import annotate, baselines, decode, filter, linearize, parse, score, train, train_parser
 
@@ -94,6 +95,12 @@ def test_an_n_gram_that_is_given_more_finds_texts_more_probable(folder: Path) ->
     values = {row: scores(folder, f"baselines/lines/{row}")["perplexity"] or 0.0 for row in ROWS if "ngram" in row}
     assert values["ngram_pc_pos"] < values["ngram_pos"] < values["ngram"]
     assert values["ngram_pc"] < values["ngram"]
+
+
+def test_a_row_says_which_structures_it_is_given(folder: Path) -> None:
+    rows = {row.key: row.structures for row in read_rows("lines", load_params().baselines["lines"], "nursery", "zh")}
+    assert rows["lines/ngram"] == rows["lines/human"] == frozenset()
+    assert rows["lines/ngram_pos"] == {"pos"} and rows["lines/ngram_pc_pos"] == {"pc", "pos"}
 
 
 def test_the_n_grams_have_three_discounts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,6 +137,12 @@ def test_a_claim_that_a_trivial_row_of_its_dataset_beats_cannot_be_interpreted(
     assert verdict(row("human", 99.0), *(row("copy", 23.0, **other) for other in others)) == ("holds", "")
     other = {"scores": {"bleu": 23.0}, "signatures": {"bleu": "by:y"}}
     assert verdict(row("copy", 23.0, metrics=other)) == ("holds", "")
+    # What is given more structures than either run is no measure of them.
+    assert verdict(row("ngram", 23.0, structures=frozenset({"pos"}))) == ("holds", "")
+    one, *more = runs
+    runs = [replace(one, structures=frozenset({"pos"})), *more]
+    assert verdict(row("ngram", 23.0, structures=frozenset({"pos"}))) == ("not interpretable", "d/ngram")
+    assert verdict(row("ngram", 23.0, structures=frozenset({"pos", "pc"}))) == ("holds", "")
     assert "d/copy is above both" in _found(pairs, [*runs, row("copy", 23.0)], compared)[0].evidence
 
 

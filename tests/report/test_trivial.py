@@ -55,6 +55,13 @@ def test_the_rows_stand_under_a_rule_on_every_table_of_the_runs(pairs: Printed) 
         assert table.legend.startswith("Below the rule: rows without a trained model")
 
 
+def test_a_row_that_is_given_more_structures_than_a_run_does_not_mark_it(pairs: Printed) -> None:
+    pos, both = frozenset({"pos"}), frozenset({"pc", "pos"})
+    rows = [a_row("chance", 1.0, 9.0), a_row("ngram_pos", 20.0, 5.0, structures=pos)]
+    for given, marked in ((frozenset[str](), False), (pos, True), (both, True)):
+        assert below(pairs, a_run("plain", 19.0, 8.0, structures=given), *rows)["plain"] == [marked, marked]
+
+
 def test_printed_values_worse_than_copying_the_papers_own_sources_are_marked(pairs: Printed) -> None:
     own = pairs.model_copy(
         update={"tables": (pairs.tables[0].model_copy(update={"printed_on": "en"}), pairs.tables[1])}

@@ -9,7 +9,7 @@ from espalier.report.comparisons import null_of
 from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.results import Comparison, RunResult
 from espalier.report.tables import Reading, number, reading_of
-from espalier.report.trivial import is_below, rows_of
+from espalier.report.trivial import given_as_much, is_below, rows_of
 from espalier.report.verdicts import SEEDS, Measure, Verdict, adjusted, claim_p, verdict_of
 
 
@@ -161,10 +161,17 @@ def _steps(key: str, runs: Sequence[RunResult]) -> str:
 
 
 def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
-    """A row without a trained model, on the texts of both runs, that is better than either; "" for none."""
+    """A row without a trained model, on the texts of both runs, that is better than either; "" for none.
+
+    It is given no structure that neither of them is given.
+    """
     both = [run for run in runs if run.key in pair]
     better = [
-        {row.key: None for row in rows_of(run, runs) if is_below(column.ours[0].metric, column.better, run, [row])}
+        {
+            row.key: None
+            for row in given_as_much(rows_of(run, runs), *both)
+            if is_below(column.ours[0].metric, column.better, run, [row])
+        }
         for run in both
     ]
     return next((key for key in better[0] if all(key in other for other in better)), "") if len(both) == 2 else ""

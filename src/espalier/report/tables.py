@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 from espalier.report import printed as given
 from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
 from espalier.report.trainings import relative
-from espalier.report.trivial import MARK, groups_of, is_below, rows_of, worse
+from espalier.report.trivial import MARK, given_as_much, groups_of, is_below, rows_of, worse
 
 #: The profile of corpora that the project generates.
 NURSERY: Final = "nursery"
@@ -252,7 +252,7 @@ def _printed(value: given.PrintedValue | None, column: given.Column, copied: Run
 
 def _lines(entry: Entry, columns: Sequence[given.Column], note: str, runs: Sequence[RunResult] = ()) -> Iterable[Line]:
     """The lines of an entry or of a row without a model; what lies below the rows of `runs` is marked."""
-    rows = rows_of(entry, runs) if isinstance(entry, RunResult) and not entry.row else ()
+    rows = given_as_much(rows_of(entry, runs), entry) if isinstance(entry, RunResult) and not entry.row else []
 
     def cell(column: given.Column, metric: str | None) -> Reading:
         if metric is None:
@@ -295,7 +295,7 @@ def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> T
     if any(reading.below for line in lines if line.kind != "paper" for reading in line.cells):
         parts.append(
             f"{MARK} worse than the best of these rows in its column. References do not count here, nor do values that "
-            "follow from how a row is made."
+            "follow from how a row is made, nor rows that are given more structures than the run."
         )
     if any(reading.below for line in lines if line.kind == "paper" for reading in line.cells):
         parts.append(f"Of printed values {MARK} marks those that are worse than copying the source.")

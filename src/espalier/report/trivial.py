@@ -18,6 +18,11 @@ def rows_of(run: RunResult, results: Iterable[RunResult]) -> tuple[RunResult, ..
     return tuple(row for row in results if row.row and _texts(row) == _texts(run))
 
 
+def given_as_much(rows: Iterable[RunResult], *runs: RunResult) -> list[RunResult]:
+    """The rows that are given no structure of the text to come which none of these runs is given."""
+    return [row for row in rows if any(row.structures <= run.structures for run in runs)]
+
+
 def groups_of(
     runs: Sequence[RunResult], results: Sequence[RunResult]
 ) -> tuple[list[tuple[list[RunResult], tuple[RunResult, ...]]], list[RunResult]]:
