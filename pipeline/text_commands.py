@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from espalier.decoding.bounds import MAX_BEAM
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.inference.writer import MAX_TEXTS
 from espalier.io.errors import ConfigError
 from pipeline.options import (
@@ -44,6 +44,13 @@ LocalOption = Annotated[
 MinWordsOption = Annotated[
     int, typer.Option(help="The smallest number of words of a reply. Without it most replies are very short.")
 ]
+LengthPowerOption = Annotated[
+    float,
+    typer.Option(
+        help=f"Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most "
+        f"{MAX_LENGTH_POWER:g}."
+    ),
+]
 ShownTreeOption = Annotated[bool, typer.Option("--show-tree", help="Print the tree of each reply below it.")]
 
 
@@ -73,6 +80,7 @@ def paraphrase(
         ),
     ] = 1,
     beam: Annotated[int, typer.Option(help=f"The number of beams, at most {MAX_BEAM:,}.")] = 8,
+    length_power: LengthPowerOption = 0.0,
     file: FileOption = None,
     show_tree: Annotated[
         bool, typer.Option("--show-tree", help="Print the tree that guided each text below it.")
@@ -94,7 +102,7 @@ def paraphrase(
     enter(profile or Profile.nursery)
     write(
         requests, model, expander, template=template, like=like, full=full, templates=templates, n=n, beam=beam,
-        show_tree=show_tree, json=json,
+        length_power=length_power, show_tree=show_tree, json=json,
     )  # fmt: skip
 
 
@@ -108,6 +116,7 @@ def granularity(
     model: ModelOption = None,
     profile: ProfileOption = None,
     beam: Annotated[int, typer.Option(help=f"The number of beams of the paraphrase, at most {MAX_BEAM:,}.")] = 8,
+    length_power: LengthPowerOption = 0.0,
     file: FileOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -121,7 +130,7 @@ def granularity(
 
     requests = requests_of(file, [] if text is None else [PairRequest(text)])  # --file is a path in this folder
     enter(profile or Profile.nursery)
-    write(requests, model, out=out, beam=beam, json=json)
+    write(requests, model, out=out, beam=beam, length_power=length_power, json=json)
 
 
 @app.command()
@@ -185,6 +194,7 @@ def reply(
     beam: BeamsOption = None,
     local: LocalOption = None,
     min_words: MinWordsOption = 1,
+    length_power: LengthPowerOption = 0.0,
     file: Annotated[
         Path | None, typer.Option(help=f"A file with one post a line, at most {MAX_TEXTS:,}; - is standard input.")
     ] = None,
@@ -198,7 +208,7 @@ def reply(
 
     posts = requests_of(file, [] if post is None else [Post(post)])  # --file is a path in this folder
     enter(profile or Profile.nursery)
-    write(posts, Options(model, language.value, n, beam, local, min_words, show_tree), json=json)
+    write(posts, Options(model, language.value, n, beam, local, min_words, length_power, show_tree), json=json)
 
 
 @app.command()
@@ -210,6 +220,7 @@ def chat(
     beam: BeamsOption = None,
     local: LocalOption = None,
     min_words: MinWordsOption = 1,
+    length_power: LengthPowerOption = 0.0,
     show_tree: ShownTreeOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -218,4 +229,4 @@ def chat(
     from pipeline.commands.reply import chat as converse
 
     enter(profile or Profile.nursery)
-    converse(Options(model, language.value, n, beam, local, min_words, show_tree))
+    converse(Options(model, language.value, n, beam, local, min_words, length_power, show_tree))

@@ -27,7 +27,15 @@ def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairReq
     return read_requests(file, given, lambda fields, name: PairRequest(fields[0], name=name), "one text a line")
 
 
-def write(requests: Sequence[PairRequest], model: str | None, *, out: Path | None, beam: int, json: bool) -> None:
+def write(
+    requests: Sequence[PairRequest],
+    model: str | None,
+    *,
+    out: Path | None,
+    beam: int,
+    length_power: float,
+    json: bool,
+) -> None:
     """Print the granularity of each text and of its paraphrase, and draw it.
 
     Args:
@@ -38,7 +46,7 @@ def write(requests: Sequence[PairRequest], model: str | None, *, out: Path | Non
     system = open_system(load_params(), "granularity", LANGUAGE, model=model)
     results: list[TextGranularity] = []
     with as_options():
-        writer = system.writer("granularity", beam=beam)
+        writer = system.writer("granularity", beam=beam, length_power=length_power)
         unread = answer(writer, requests, lambda _, result: page_of(result), as_json=json, then=results.append)
     if out is not None and results:
         draw(results, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from espalier.inference.registry import reads_trees
 from espalier.inference.requests import PairRequest
@@ -44,6 +44,7 @@ def write(
     templates: int | None,
     n: int,
     beam: int,
+    length_power: float,
     show_tree: bool,
     json: bool,
 ) -> None:
@@ -59,12 +60,13 @@ def write(
     if full and expander is not None:
         raise ConfigError("a whole tree is not expanded", where="--full and --expander", remedy="give one of them")
     system = open_system(load_params(), "paraphrase", LANGUAGE, model=model, expander=expander, expands=not full)
+    searched: dict[str, Any] = {"beam": beam, "n": n, "length_power": length_power}
     if not reads_trees(system.view):
         require_count(n * len(requests))
         given = {**options, "--full": full or None, "--expander": expander, "--show-tree": show_tree or None}
         _require_none(given, system.name)
         with as_options():
-            writer = system.writer("paraphrase", beam=beam, n=n)
+            writer = system.writer("paraphrase", **searched)
             answer_all(writer, requests, lambda _, paraphrase: paraphrase.text, as_json=json)
         return
     shared = templates if templates is not None else 1 if template is not None or like is not None else TEMPLATES
@@ -75,7 +77,7 @@ def write(
 
     with as_options(templates="--template" if template is not None else "--templates"):
         guides = [template] if template is not None else shared
-        writer = system.writer("paraphrase", templates=guides, beam=beam, n=n, like=like, full=full)
+        writer = system.writer("paraphrase", templates=guides, like=like, full=full, **searched)
         answer_all(writer, requests, show, as_json=json)
 
 

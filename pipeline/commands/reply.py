@@ -35,6 +35,7 @@ class Options:
     beam: int | None
     local: int | None
     min_words: int
+    length_power: float
     show_tree: bool
 
 
@@ -89,7 +90,12 @@ def _line() -> str:
 def _writer(options: Options) -> ReplyWriter:
     system = open_system(load_params(), "reply", options.language, model=options.model)
     writer: ReplyWriter = system.writer(  # type: ignore[assignment]
-        "reply", n=options.n, beam=options.beam, local=options.local, min_words=options.min_words
+        "reply",
+        n=options.n,
+        beam=options.beam,
+        local=options.local,
+        min_words=options.min_words,
+        length_power=options.length_power,
     )
     if options.show_tree and not writer.shows_trees:
         what = f"model {system.name} writes chains, which have no tree"

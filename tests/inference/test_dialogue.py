@@ -40,15 +40,16 @@ def tree(models: Path) -> System:
     return espalier.load(models / "tree", parser=Words(), device="cpu")
 
 
-def test_replies_are_the_best_of_the_task_s_search(system: System) -> None:
-    found = system.reply([POST], n=4, beam=8)
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_replies_are_the_best_of_the_task_s_search(system: System, power: float) -> None:
+    found = system.reply([POST], n=4, beam=8, length_power=power)
     assert found[0].post_words == tuple("今天好吗？")
     words = " ".join(found[0].post_words)
     row = Pair(id="a", origin="", language="zh", source=POST, source_words=words, target="好", target_words="好",
                target_heads="0")  # fmt: skip
     split = DialogueEncoding().encode([row], system.vocabulary, system.settings).split
     batch = split.batch(np.array([0]), system.view)
-    (best,) = replies(system.model, batch, DialogueDecoder(beam=8, max_words=10), system.vocabulary)
+    (best,) = replies(system.model, batch, DialogueDecoder(beam=8, max_words=10, length_power=power), system.vocabulary)
     assert [each.words for each in found] == [tuple(each.words) for each in best[:4]]
     assert [each.score for each in found] == pytest.approx([each.log_probability for each in best[:4]], abs=1e-4)
 
@@ -109,6 +110,7 @@ def test_a_reply_that_a_cap_stops_says_so(tree: System) -> None:
         ({"beam": 1001}, "beam: 1001 is too large; at most 1,000"),
         ({"local": 0}, "local: 0 is too small"),
         ({"min_words": 0}, "min_words: 0 is too small"),
+        ({"length_power": -1.0}, "length_power: -1.0 is too small; at least 0"),
         ({"min_words": 11}, "min_words: model tree writes 10 words at most; at most 10"),
     ],
 )

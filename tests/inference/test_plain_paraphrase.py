@@ -61,9 +61,10 @@ def test_words_without_a_known_piece_are_said_even_where_bert_cannot_spell_them(
         note_unknown_words(pair, SimpleNamespace(vocabulary=vocabulary, name="m"))  # type: ignore[arg-type]
 
 
-def test_the_text_is_the_best_of_the_task_s_search(plain: System) -> None:
-    (found,) = plain.paraphrase([COOK], beam=4)
-    decoder = PairDecoder(beam=4, max_ids=21, min_ids=1)
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_the_text_is_the_best_of_the_task_s_search(plain: System, power: float) -> None:
+    (found,) = plain.paraphrase([COOK], beam=4, length_power=power)
+    decoder = PairDecoder(beam=4, max_ids=21, min_ids=1, length_power=power)
     ((best, *_),) = ParaphraseTask().generate(plain.model, batch_of(plain, COOK), decoder, ())
     assert plain.vocabulary.decode_text(best.tokens).split() == list(found.words)
     assert found.score == pytest.approx(best.log_probability, abs=1e-4)

@@ -8,6 +8,8 @@ from typing import Final
 MAX_BEAM: Final = 1000
 #: Groups of children of a leaf, in a run.
 MAX_LOCAL: Final = 10_000
+#: The power of the length that divides a hypothesis's log-probability.
+MAX_LENGTH_POWER: Final = 10.0
 #: No vocabulary is larger.
 MAX_TOP_K: Final = 1_000_000
 #: At this temperature all words are about equally likely.

@@ -13,7 +13,7 @@ import numpy as np
 
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.vocabulary import UNK, WordVocabulary
-from espalier.decoding.bounds import MAX_BEAM
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.inference.requests import Post
 from espalier.inference.results import Reply
 from espalier.inference.texts import require_text
@@ -62,6 +62,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         beam: of the search; None means 20.
         local: of trees, the groups of children that are looked at for each leaf; None means 6.
         min_words: the shortest reply.
+        length_power: a reply of n words is ranked by log-probability / (n + 1)**length_power.
     """
 
     system: System
@@ -69,6 +70,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     beam: int | None = None
     local: int | None = None
     min_words: int = 1
+    length_power: float = 0.0
 
     inputs: ClassVar[str] = "posts"
 
@@ -76,6 +78,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         require_range("beam", self.beam, 1, MAX_BEAM)
         require_range("local", self.local, 1, MAX_BEAM)
         require_range("min_words", self.min_words, 1)
+        require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
         name, view = self.system.name, self.system.view
         if self.trees and view.arity not in (1, ARITY):
             what = f"model {name} grows trees of {view.arity} children a node, which have no order of words"
@@ -119,6 +122,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
             local=self.local or min(LOCAL, self.groups),
             min_words=self.min_words,
             max_words=self.max_words,
+            length_power=self.length_power,
         )
 
     def request(self, value: str | Post, name: str) -> Post:

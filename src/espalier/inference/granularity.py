@@ -10,7 +10,7 @@ import numpy as np
 from espalier.corpora.records import Pair
 from espalier.inference.pairs import distinct_texts, encoded, max_length
 from espalier.inference.paraphrase import print_words
-from espalier.inference.plain_paraphrase import PlainWriter, best_pieces
+from espalier.inference.plain_paraphrase import PlainWriter
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import TextGranularity
 from espalier.inference.writer import batches
@@ -29,7 +29,7 @@ class GranularityWriter(PlainWriter[TextGranularity]):
         from espalier.decoding.granularity import granularities
 
         system = self.system
-        found = best_pieces(system, jobs, self.beam)
+        found = self.best(jobs)
         data = encoded(jobs, system, max_length(system))
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         levels = granularities(system.model, batch, [row[0].tokens if row else () for row in found])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from espalier.datasets.vocabulary import UNK
+from espalier.decoding.bounds import MAX_LENGTH_POWER
 from espalier.inference.expansion import Expander
 from espalier.inference.pairs import (
     Guided,
@@ -23,7 +24,7 @@ from espalier.inference.pairs import (
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.inference.templates import given_words, top, word_places
-from espalier.inference.writer import ArgumentError, argument, require_beams
+from espalier.inference.writer import ArgumentError, argument, require_beams, require_range
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
@@ -42,14 +43,17 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         n: texts for each template, the best of the search; fewer where hypotheses end in the same words.
         like: a sentence; the top of its tree is the template of texts that have none of their own.
         full: the whole tree of `like` guides, and nothing is expanded.
+        length_power: a text of n word pieces is ranked by log-probability / n**length_power.
     """
 
     n: int = 1
     like: str | None = None
     full: bool = False
+    length_power: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
         require_beams(self.n, self.beam)
         if self.full and self.like is None:
             raise ArgumentError("there is no whole tree to take", where="full", remedy="give a sentence to take it of")
@@ -133,7 +137,8 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
 
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         system, vocabulary = self.system, self.system.vocabulary
-        decoder = PairDecoder(beam=self.beam, max_ids=max_ids(system, self.max_length), min_ids=1)
+        most = max_ids(system, self.max_length)
+        decoder = PairDecoder(beam=self.beam, max_ids=most, min_ids=1, length_power=self.length_power)
         data = encoded([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from espalier.corpora.records import Pair
-from espalier.decoding.bounds import MAX_BEAM
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, note_unknown_words, require_readable
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import PairRequest
@@ -52,15 +52,18 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
 
     Attributes:
         beam: of the search.
+        length_power: a hypothesis of n word pieces is ranked by log-probability / n**length_power.
     """
 
     system: System
     beam: int = 8
+    length_power: float = 0.0
 
     inputs: ClassVar[str] = "texts"
 
     def __post_init__(self) -> None:
         require_range("beam", self.beam, 1, MAX_BEAM)
+        require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
 
     def request(self, value: str | PairRequest, name: str) -> PairRequest:
         """A string is a text."""
@@ -69,6 +72,14 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
     def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
         """Each text as a pair that has no target."""
         return read_texts(self.system, requests)
+
+    def best(self, texts: Sequence[Pair]) -> list[list[Hypothesis]]:
+        """The best rows of word pieces for each text."""
+        system, length = self.system, max_length(self.system)
+        batch = encoded(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
+        most = max_ids(system, length)
+        decoder = PairDecoder(beam=self.beam, max_ids=most, min_ids=1, length_power=self.length_power)
+        return search(system.model, batch, decoder, system.view)
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class PlainParaphraseWriter(PlainWriter[Paraphrase]):
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best texts for each text."""
         for part in batches(jobs, self.beam):
-            for job, hypotheses in zip(part, best_pieces(self.system, part, self.beam), strict=True):
+            for job, hypotheses in zip(part, self.best(part), strict=True):
                 request = PairRequest(job.source, name=job.id)
                 for text, score in distinct_texts(hypotheses, self.system, self.n):
                     words = tuple(text.split())
@@ -122,14 +133,6 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
         return made
 
     return attempt(rows, pair)
-
-
-def best_pieces(system: System, texts: Sequence[Pair], beam: int) -> list[list[Hypothesis]]:
-    """The best rows of word pieces for each text."""
-    length = max_length(system)
-    batch = encoded(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
-    decoder = PairDecoder(beam=beam, max_ids=max_ids(system, length), min_ids=1)
-    return search(system.model, batch, decoder, system.view)
 
 
 def _words(system: System, requests: Sequence[PairRequest]) -> list[str | EspalierError]:

@@ -17,7 +17,7 @@ from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
 from espalier.datasets.structure.structures import structure
 from espalier.datasets.vocabulary import EOS
-from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
@@ -56,7 +56,7 @@ class ComposeDecoder(Settings):
     top_k: int = Field(32, ge=1, le=MAX_TOP_K)
     temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
     beam: int = Field(5, ge=1, le=MAX_BEAM)
-    length_power: float = Field(0.0, ge=0, le=10)
+    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: Without `frame`: a text is at most this many tokens longer than its template.
     slack: int = Field(20, ge=0, le=10_000)
 

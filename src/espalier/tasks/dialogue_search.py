@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from espalier.datasets.dialogue.data import ARITY, MISSING
 from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
-from espalier.decoding.bounds import MAX_BEAM, MAX_LOCAL
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
 from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class DialogueDecoder(Settings):
     #: enough trees are finished.
     stop: Literal["sure", "paper"] = "sure"
     #: A reply of n words is ranked by log-probability / (n + 1)**length_power, be it a tree or a chain.
-    length_power: float = Field(0.0, ge=0, le=10)
+    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), under the same length rule; 0: they are not.
     mmi: float = Field(0.0, ge=0, le=10)
     #: Decode only this many posts of the split, after the first `skip`; 0 means all.

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.decoding.bounds import MAX_BEAM
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.levels import TreeError
@@ -33,7 +33,7 @@ class PairDecoder(Settings):
     #: The shortest text, in ids without EOS; 0 allows an empty one.
     min_ids: int = Field(0, ge=0, le=65_536)
     #: A hypothesis of n ids is ranked by log-probability / n**length_power.
-    length_power: float = Field(0.0, ge=0, le=10)
+    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: The longest text or tree, in ids with EOS.
     max_ids: int = Field(52, ge=2, le=65_536)
     #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's levels;

@@ -17,7 +17,7 @@ from espalier.corpora.linked import linked
 from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import SEP, UNK
-from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.task import Inputs, Ready, RunOptions
 from espalier.text.language import is_mark, join_tokens
@@ -51,7 +51,7 @@ class VerseDecoder(Settings):
     top_k: int = Field(32, ge=1, le=MAX_TOP_K)
     temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
     beam: int = Field(5, ge=1, le=MAX_BEAM)
-    length_power: float = Field(0.0, ge=0, le=10)
+    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: In `free`: a text is at most this many tokens longer than its frame.
     slack: int = Field(8, ge=0, le=10_000)
 
