@@ -45,8 +45,8 @@ class Shape:
 
 
 SHAPES = (
-    Shape("small", encoder_layers=2, layers=3, width=128, heads=4, inner=512, pieces=14_722, budget=4096),
-    Shape("paper", encoder_layers=3, layers=3, width=450, heads=9, inner=1024, pieces=14_722, budget=1056),
+    Shape("small", encoder_layers=2, layers=3, width=128, heads=4, inner=512, pieces=14_725, budget=4096),
+    Shape("paper", encoder_layers=3, layers=3, width=450, heads=9, inner=1024, pieces=14_725, budget=1056),
 )
 
 
