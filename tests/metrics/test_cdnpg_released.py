@@ -97,3 +97,14 @@ def test_the_released_pairs_have_these_sums(sums: dict[str, Sums], name: str) ->
     assert {*sums[name]} == {*kept}
     for family, values in kept.items():
         assert sums[name][family] == pytest.approx(values, rel=1e-6, abs=1e-3), family
+
+
+def test_the_committed_corpora_have_the_pairs_that_the_page_says() -> None:
+    details = Path(__file__).parents[2] / "profiles/small/details"
+    rows = {key: read_json(details / f"datasets/{key}.json", dict)["rows"] for key in ("quora_pairs", "quora_unshared")}
+    assert [rows["quora_pairs"][name] for name in ("train", "dev", "test", "pieces")] == [68_869, 3_980, 20_000, 14_725]
+    assert rows["quora_unshared"]["train"] == 36_823
+    tweets = read_json(details / "datasets/twitter_pairs.json", dict)["rows"]
+    assert tweets["train"] + tweets["dev"] == 1_576 and tweets["test"] == 5_000
+    counts = read_json(details / "cdnpg/cdnpg_rs.json", dict)["counts"]
+    assert (counts["unseen"], counts["joined"], counts["clusters"]) == (7_834, 8_572, 13_144)
