@@ -4,8 +4,8 @@
 
 MIRROR holds the sources `songci` and `couyun`. The first column is what the metrics count. The second holds a poem only
 against the first variant of its tune; the later variants of the Qinding cipu seldom leave a tone free. The third also
-hears each character in its default Mandarin reading alone. In the fourth no group of a first variant turns: level and
-oblique words never rhyme. It takes about half a minute.
+hears each character in its default Mandarin reading alone. In the fourth no group of a first variant turns: by
+Cilin level and oblique words never rhyme. It takes about half a minute.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from tiny_models import TEMPLATES, TREES, Words
 import espalier
 from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding
+from espalier.inference import paraphrase
 from espalier.inference.paraphrase import print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.system import System
@@ -237,3 +238,15 @@ def test_likelihood_parses_what_a_record_lacks(writer: System) -> None:
 )
 def test_words_are_printed_as_people_write_them(told: str, lower: bool, written: str) -> None:
     assert print_words(told.split(), lower) == written
+
+
+def test_texts_are_ranked_by_their_length_as_asked_and_trees_are_not(
+    writer: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    powers = []
+    asked = paraphrase.search
+    monkeypatch.setattr(paraphrase, "search", lambda *args: powers.append(args[2].length_power) or asked(*args))
+    writer.paraphrase([COOK], templates=[BARE], length_power=0.7)
+    assert powers == [0.7]
+    with pytest.raises(ArgumentError, match="length_power: -1 is too small; at least 0"):
+        writer.paraphrase([COOK], templates=[BARE], length_power=-1)

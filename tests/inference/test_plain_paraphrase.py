@@ -17,6 +17,7 @@ from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS
+from espalier.inference import plain_paraphrase
 from espalier.inference.pairs import note_unknown_words
 from espalier.inference.paraphrase import print_words
 from espalier.inference.requests import PairRequest
@@ -53,21 +54,37 @@ def test_pairs_without_trees_need_no_parser_and_no_template(plain: System) -> No
 
 def test_words_without_a_known_piece_are_said_even_where_bert_cannot_spell_them(tmp_path: Path) -> None:
     file = tmp_path / "vocab.txt"
-    file.write_text("\n".join(["[UNK]", "[CLS]", "[SEP]", "a", "cook", "sleeps"]), encoding="utf-8")
+    file.write_text("\n".join(["[UNK]", "[CLS]", "[SEP]", "a", "cook", "sleeps", "waits"]), encoding="utf-8")
     vocabulary = PairVocabulary.published(["a cook"], None, "en", file=file, min_count=1)
-    text = "a 龘 cook sleeps"  # the first unknown one is no piece of BERT's, the second none of training
+    text = "a 龘 cook sleeps waits"  # 龘 is no piece of BERT's, "sleeps" none of training, "waits" is not read
     pair = Pair(id="texts[0]", origin="", language="en", source=text, target=text)
-    with pytest.warns(InferenceWarning, match=r"^texts\[0\]: model m does not know 龘 sleeps, and"):
-        note_unknown_words(pair, SimpleNamespace(vocabulary=vocabulary, name="m"))  # type: ignore[arg-type]
+    with pytest.warns(InferenceWarning) as noted:
+        note_unknown_words(pair, SimpleNamespace(vocabulary=vocabulary, name="m"), 3)  # type: ignore[arg-type]
+    assert [str(note.message) for note in noted] == [
+        "texts[0]: model m does not know sleeps, and reads it as unknown",
+        "texts[0]: model m has no pieces for 龘, and leaves it out",
+    ]
 
 
-@pytest.mark.parametrize("power", [0.0, 1.0])
-def test_the_text_is_the_best_of_the_task_s_search(plain: System, power: float) -> None:
-    (found,) = plain.paraphrase([COOK], beam=4, length_power=power)
-    decoder = PairDecoder(beam=4, max_ids=21, min_ids=1, length_power=power)
+def test_the_text_is_the_best_of_the_task_s_search(plain: System) -> None:
+    (found,) = plain.paraphrase([COOK], beam=4)
+    decoder = PairDecoder(beam=4, max_ids=21, min_ids=1)
     ((best, *_),) = ParaphraseTask().generate(plain.model, batch_of(plain, COOK), decoder, ())
     assert plain.vocabulary.decode_text(best.tokens).split() == list(found.words)
     assert found.score == pytest.approx(best.log_probability, abs=1e-4)
+
+
+def test_texts_are_ranked_by_their_length_as_asked(plain: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    powers = []
+    asked = plain_paraphrase.search
+    monkeypatch.setattr(
+        plain_paraphrase, "search", lambda *args: powers.append(args[2].length_power) or asked(*args)
+    )  # fmt: skip
+    plain.paraphrase([COOK], length_power=0.7)
+    plain.granularities([COOK], length_power=0.3)
+    assert powers == [0.7, 0.3]
+    with pytest.raises(ArgumentError, match="length_power: 11 is too large; at most 10"):
+        plain.paraphrase([COOK], length_power=11)
 
 
 def test_a_text_that_the_dataset_would_cut_is_cut_and_said_and_else_refused(models: Path) -> None:

@@ -126,18 +126,43 @@ def test_target_scores_and_their_gradients_are_those_of_log_softmax(rows: int) -
         assert torch.allclose(mine.grad, other.grad, atol=1e-5)
 
 
-def test_target_scores_under_autocast_agree_as_far_as_bfloat16_goes() -> None:
+@pytest.mark.parametrize("within", [False, True])  # a training's backward pass may lie within autocast or outside
+def test_target_scores_under_autocast_agree_as_far_as_bfloat16_goes(within: bool) -> None:
     ours, theirs, target = parts()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found, wanted = target_scores(*ours, target), plain_scores(*theirs, target)
-        # A training's backward pass may lie within autocast or outside.
-        (found.chosen - 2 * found.mean).sum().backward()
+        assert found.chosen.dtype == found.mean.dtype == torch.float32
+        with torch.autocast("cpu", enabled=within):
+            (found.chosen - 2 * found.mean).sum().backward()
     (wanted[0] - 2 * wanted[1]).sum().backward()
     exact, _, _ = parts()
     chosen, mean = plain_scores(*exact, target)
     (chosen - 2 * mean).sum().backward()
-    assert found.chosen.dtype == found.mean.dtype == torch.float32
-    for mine, other, true in zip(ours, theirs, exact, strict=True):
-        assert mine.grad is not None and other.grad is not None and true.grad is not None
-        own = (other.grad - true.grad).norm()
-        assert (mine.grad - true.grad).norm() <= 1.5 * own + 1e-3 * true.grad.norm()
+    # The products are those of bfloat16, neither better nor worse.
+    for mine, other, true in zip(found, wanted, (chosen, mean), strict=True):
+        assert torch.allclose(mine, other, atol=1e-5) and not torch.allclose(mine, true, atol=1e-3)
+    for part, other_part, true_part in zip(ours, theirs, exact, strict=True):
+        assert part.grad is not None and other_part.grad is not None and true_part.grad is not None
+        own = (other_part.grad - true_part.grad).norm()
+        assert (part.grad - true_part.grad).norm() <= 1.5 * own + 1e-3 * true_part.grad.norm()
+
+
+def test_without_a_bias_both_are_those_of_a_bias_of_zeros() -> None:
+    (x, weight, bias), _, target = parts()
+    zeros = torch.zeros_like(bias)
+    assert torch.equal(readout_loss(x, weight, None, target, 0.1), readout_loss(x, weight, zeros, target, 0.1))
+    scores = [target_scores(x, weight, each, target) for each in (None, zeros)]
+    for one, other in zip(*scores, strict=True):
+        assert torch.equal(one, other)
+    grads = [torch.autograd.grad(each.chosen.sum(), (x, weight)) for each in scores]
+    for one, other in zip(*grads, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_no_rows_have_a_loss_of_zero_and_no_scores() -> None:
+    (x, weight, bias), _, target = parts()
+    assert readout_loss(x[:0], weight, bias, target[:0]).item() == 0
+    scores = target_scores(x[:0], weight, bias, target[:0])
+    assert scores.chosen.shape == scores.mean.shape == (0,)
+    scores.chosen.sum().backward()
+    assert weight.grad is not None and not weight.grad.any()

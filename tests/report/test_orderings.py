@@ -143,6 +143,8 @@ def test_a_claim_that_a_trivial_row_of_its_dataset_beats_cannot_be_interpreted(
     runs = [replace(one, structures=frozenset({"pos"})), *more]
     assert verdict(row("ngram", 23.0, structures=frozenset({"pos"}))) == ("not interpretable", "d/ngram")
     assert verdict(row("ngram", 23.0, structures=frozenset({"pos", "pc"}))) == ("holds", "")
+    runs = [replace(run, structures=frozenset({name})) for run, name in zip(runs, ("pos", "pc", "tone"), strict=True)]
+    assert verdict(row("ngram", 23.0, structures=frozenset({"pos", "pc"}))) == ("holds", "")  # neither is given both
     assert "d/copy is above both" in _found(pairs, [*runs, row("copy", 23.0)], compared)[0].evidence
 
 

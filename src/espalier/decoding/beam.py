@@ -95,7 +95,7 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
 
     Args:
         past: (rows, beams).
-        scores: (rows * beams, tokens).
+        scores: (rows * beams, tokens), contiguous.
 
     Returns:
         (rows, count) each, or fewer where there are fewer sums: the sums, their beams, and their tokens.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from espalier.corpora.records import Pair
@@ -174,8 +175,8 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
             source=request.text, source_words=words, source_tree=nodes,
             target=request.text, target_words=words, target_tree=nodes,
         )  # fmt: skip
-        encoded([source], self.system, self.max_length)
-        note_unknown_words(source, self.system)
+        encoded([source], self.system, self.max_length)  # or it raises
+        note_unknown_words(source, self.system, self.max_length)
         return PairJob(request, source, templates)
 
     def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
@@ -216,12 +217,20 @@ def cuts(system: System) -> bool:
     return bool(system.settings.cut)
 
 
-def note_unknown_words(pair: Pair, system: System) -> None:
-    """Warn of the words of a text that have characters which the model does not know, or no piece at all."""
+def note_unknown_words(pair: Pair, system: System, length: int) -> None:
+    """Warn of the words with characters that the model does not know, and of those without any piece.
+
+    Args:
+        length: the word pieces that the model reads; the words after them are not looked at.
+    """
     words = (pair.source_words or pair.source).split()
     pieces = system.vocabulary.encode_texts([system.vocabulary.text_of([word]) for word in words])
-    unknown = [word for word, ids in zip(words, pieces, strict=True) if UNK in ids or not ids]
-    note_unknown(unknown, system.name, pair.id)
+    before = accumulate(map(len, pieces), initial=0)
+    read = [(word, ids) for word, ids, place in zip(words, pieces, before, strict=False) if place < length]
+    note_unknown([word for word, ids in read if UNK in ids], system.name, pair.id)
+    if unspelt := " ".join(dict.fromkeys(word for word, ids in read if not ids)):
+        what = f"{pair.id}: model {system.name} has no pieces for {unspelt}, and leaves it out"
+        warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
 def encoded(sources: Sequence[Pair], system: System, length: int, *, warn: bool = False) -> PairData:

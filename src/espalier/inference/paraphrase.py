@@ -43,7 +43,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         n: texts for each template, the best of the search; fewer where hypotheses end in the same words.
         like: a sentence; the top of its tree is the template of texts that have none of their own.
         full: the whole tree of `like` guides, and nothing is expanded.
-        length_power: a text of n word pieces is ranked by log-probability / n**length_power.
+        length_power: a text of n word pieces is ranked by log-probability / (n + 1)**length_power.
     """
 
     n: int = 1

@@ -52,7 +52,7 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
 
     Attributes:
         beam: of the search.
-        length_power: a hypothesis of n word pieces is ranked by log-probability / n**length_power.
+        length_power: a hypothesis of n word pieces is ranked by log-probability / (n + 1)**length_power.
     """
 
     system: System
@@ -128,8 +128,8 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
             id=request.name, origin="given", language=system.language,
             source=request.text, source_words=found, target=request.text, target_words=found,
         )  # fmt: skip
-        encoded([made], system, length, warn=True)
-        note_unknown_words(made, system)
+        encoded([made], system, length, warn=True)  # or it raises
+        note_unknown_words(made, system, length)
         return made
 
     return attempt(rows, pair)

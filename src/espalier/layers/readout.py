@@ -94,8 +94,9 @@ def target_scores(x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor
     Returns:
         What can be differentiated once. Label smoothing uses the mean.
     """
+    dtype = _precision(x)
     with torch.autocast(x.device.type, enabled=False):
-        return TargetScores(*_TargetScores.apply(x, weight, bias, target, _precision(x), rows))
+        return TargetScores(*_TargetScores.apply(x, weight, bias, target, dtype, rows))
 
 
 def _precision(x: Tensor) -> torch.dtype:

@@ -54,7 +54,7 @@ class Examples:
 
 
 def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
-    """A few rows that all runs have: those that `printed` names, then others, evenly spread over all."""
+    """A few rows that all runs have: those that `printed` names, then others, evenly spread."""
     written = [run for key in printed.written for run in runs if run.key == key and run.rows]
     groups = [
         group
@@ -75,9 +75,9 @@ def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[Example
     groups = []
     for tree, first in rows_of_runs[0][1].items():
         shared = [id_ for id_ in first if all(id_ in trees.get(tree, {}) for _, trees in rows_of_runs)]
-        first_ones = [id_ for id_ in printed.first if id_ in shared]
-        spread = [id_ for id_ in shared[:: max(1, len(shared) // printed.count)] if id_ not in first_ones]
-        chosen = [*first_ones, *spread][: printed.count]
+        named = [id_ for id_ in printed.first if id_ in shared][: printed.count]
+        others, count = [id_ for id_ in shared if id_ not in named], printed.count - len(named)
+        chosen = named + (others[:: max(1, len(others) // count)][:count] if count else [])
         examples = []
         for id_ in chosen:
             inputs = [

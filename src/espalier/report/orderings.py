@@ -163,7 +163,7 @@ def _steps(key: str, runs: Sequence[RunResult]) -> str:
 def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
     """A row without a trained model, on the texts of both runs, that is better than either; "" for none.
 
-    It is given no structure that neither of them is given.
+    Its structures are all given to one of them.
     """
     both = [run for run in runs if run.key in pair]
     better = [

@@ -19,7 +19,7 @@ def rows_of(run: RunResult, results: Iterable[RunResult]) -> tuple[RunResult, ..
 
 
 def given_as_much(rows: Iterable[RunResult], *runs: RunResult) -> list[RunResult]:
-    """The rows that are given no structure of the text to come which none of these runs is given."""
+    """The rows whose structures of the text to come are all given to one of these runs."""
     return [row for row in rows if any(row.structures <= run.structures for run in runs)]
 
 

@@ -32,7 +32,7 @@ class PairDecoder(Settings):
     beam: int = Field(8, ge=1, le=MAX_BEAM)
     #: The shortest text, in ids without EOS; 0 allows an empty one.
     min_ids: int = Field(0, ge=0, le=65_536)
-    #: A hypothesis of n ids is ranked by log-probability / n**length_power.
+    #: A hypothesis of n ids, its end among them, is ranked by log-probability / n**length_power.
     length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: The longest text or tree, in ids with EOS.
     max_ids: int = Field(52, ge=2, le=65_536)
