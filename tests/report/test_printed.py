@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.report import Printed, load_printed
@@ -45,6 +46,20 @@ def test_songnet_has_every_row_of_the_paper_in_its_order(songnet: Printed) -> No
         "SongNet (only Fine-tuning)",
         "SongNet",
     ]
+
+
+def test_the_papers_own_test_texts_are_datasets_of_profile_small() -> None:
+    folder = Path(__file__).parents[2]
+    datasets = yaml.safe_load((folder / "profiles/small/params.yaml").read_text(encoding="utf-8"))["datasets"]
+    named = {
+        table.printed_on
+        for file in (folder / "report/printed").glob("*.yaml")
+        for table in load_printed(file).tables
+        if table.printed_on
+    }
+    assert named == {"quora_pairs", "twitter_pairs"} and all(
+        any(name in entries for entries in datasets.values()) for name in named
+    )
 
 
 def test_the_same_system_has_the_same_numbers_in_tables_1_and_4(songnet: Printed) -> None:

@@ -121,7 +121,8 @@ def table_of(
     }
     entries = about[table.about]
     absent = "not measured" if table.about == "trainings" else "not run"
-    copied = next((run for run in runs if run.row == "copy" and run.dataset == table.printed_on), None)
+    copies = (run for run in runs if run.row == "copy" and run.dataset == table.printed_on)
+    copied = max(copies, key=lambda run: len(run.ids), default=None)
     lines: list[Line] = []
     shown: list[Entry] = []
     for row in table.rows:
