@@ -356,6 +356,11 @@ def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str
     return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
 
 
+def structures_of(view: Any) -> tuple[str, ...]:
+    """The structures of the text to come that a view reads; none but SAT's has any."""
+    return getattr(view, "structures", ())
+
+
 def network_of(model: Model) -> Any:
     """The checked settings of a model's network, with their defaults."""
     return architecture(model.arch).config.model_validate(model.network)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from espalier.tasks.task import BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
-from pipeline.params import Baseline, Corpus, load_params
+from pipeline.params import Baseline, Corpus, load_params, structures_of
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
 from pipeline.stages.score import write_scores
@@ -97,7 +96,7 @@ def run(key: str) -> None:
             "title": row.title,
             "trivial": row.trivial,
             "given": list(row.given),
-            **({"structures": list(given)} if (given := _structures(ngrams.get(name))) else {}),
+            **({"structures": list(given)} if name in ngrams and (given := structures_of(ngrams[name].view)) else {}),
             **({} if judge is None else {"judge": baseline.lm}),
         }
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
@@ -110,11 +109,6 @@ def run(key: str) -> None:
 
 def _title(row: NGramRow) -> str:
     return f"a model of the training targets' {row.order}-grams, which reads {row.reads}"
-
-
-def _structures(row: NGramRow | None) -> Sequence[str]:
-    """Those of the text to come that an n-gram model is given."""
-    return getattr(row.view, "structures", ()) if row else ()
 
 
 def _fitted(train: Any, row: NGramRow) -> NGram:

@@ -32,7 +32,7 @@ from pipeline.artifacts import (
     read_texts,
 )
 from pipeline.baseline_rows import read_rows, rows_of_fewer
-from pipeline.params import Params, Run, load_params, network_of
+from pipeline.params import Params, Run, load_params, network_of, structures_of
 from pipeline.progress import say
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], pr
         language=datasets[run_.dataset]["language"],
         dataset=run_.dataset,
         ids=read_ids(run_.paper, key),
-        structures=frozenset(getattr(network_of(model).view, "structures", ())),
+        structures=frozenset(structures_of(network_of(model).view)),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),

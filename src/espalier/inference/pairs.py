@@ -175,7 +175,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
             source=request.text, source_words=words, source_tree=nodes,
             target=request.text, target_words=words, target_tree=nodes,
         )  # fmt: skip
-        encoded([source], self.system, self.max_length)  # or it raises
+        encoded([source], self.system, self.max_length)  # raises where the text is too long
         note_unknown_words(source, self.system, self.max_length)
         return PairJob(request, source, templates)
 

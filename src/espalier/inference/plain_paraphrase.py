@@ -128,7 +128,7 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
             id=request.name, origin="given", language=system.language,
             source=request.text, source_words=found, target=request.text, target_words=found,
         )  # fmt: skip
-        encoded([made], system, length, warn=True)  # or it raises
+        encoded([made], system, length, warn=True)  # raises where the text is too long
         note_unknown_words(made, system, length)
         return made
 

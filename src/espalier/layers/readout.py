@@ -158,8 +158,9 @@ class _Gradients:
         self.slices, matrix = slices, slices.matrix
         self.x, self.weight = torch.empty_like(slices.rows), torch.zeros_like(weight)
         self.bias = None if bias is None else torch.zeros_like(bias)
-        self.products = torch.empty_like(matrix)
-        self.slice = self.products if matrix.dtype == weight.dtype else torch.empty_like(weight)
+        # The product of one slice, and the same in the weight's precision.
+        self.product = torch.empty_like(matrix)
+        self.addend = self.product if matrix.dtype == weight.dtype else torch.empty_like(weight)
 
     def add(self, part: slice, d_logits: Tensor) -> None:
         """Add those of the slice `part`, whose logits have the gradients `d_logits`, (size, words)."""
@@ -168,7 +169,7 @@ class _Gradients:
             self.bias += d_logits.sum(0)
         d_products = slices.products.copy_(d_logits)
         torch.mm(d_products, slices.matrix, out=self.x[part])
-        self.weight += self.slice.copy_(torch.mm(d_products.t(), slices.rows[part], out=self.products))
+        self.weight += self.addend.copy_(torch.mm(d_products.t(), slices.rows[part], out=self.product))
 
 
 class _ReadoutLoss(torch.autograd.Function):

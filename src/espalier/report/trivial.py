@@ -60,7 +60,7 @@ def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunRes
 
 
 def worse(value: float, other: float | None, better: Literal["higher", "lower"] | None) -> bool:
-    """Whether a value is worse than another one; not if nothing is better, or there is no other."""
+    """Whether a value is worse than another one; False without a direction, or without another one."""
     return better is not None and other is not None and (other > value if better == "higher" else other < value)
 
 
