@@ -16,9 +16,10 @@ from espalier.layers.copy import copied_all, copied_mass, mix
 from espalier.layers.dropout import dropout as drop
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding, embedding
 from espalier.layers.granularity import Granularity
+from espalier.layers.initial import initialise
 from espalier.layers.linear import constant_weights, linear
 from espalier.layers.multi_encoder import MultiEncoderAttention
-from espalier.layers.options import GranularityMask
+from espalier.layers.options import GranularityMask, Initial
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import paths_of
 from espalier.layers.positions import sinusoids
@@ -102,6 +103,15 @@ def granularity(_: Path) -> Any:
     return every_third(*found)
 
 
+def initial(_: Path) -> Any:
+    torch.manual_seed(1)
+    matrices, table = [nn.Linear(3, 5) for _ in get_args(Initial)], nn.Embedding(4, 3, padding_idx=1)
+    for module, rule in zip(matrices, get_args(Initial), strict=True):
+        initialise(module, rule)
+    initialise(table)
+    return [part.tolist() for part in (*(m.weight for m in matrices), *(m.bias for m in matrices), table.weight)]
+
+
 def linear_(_: Path) -> Any:
     x, weight, bias = wave(2, 5, 6), wave(4, 6, phase=1), wave(4, phase=2)
     results = [linear(x, weight, bias, form) for form in (None, "gelu", "gelu_tanh")]
@@ -183,6 +193,7 @@ COMPONENTS = {
     "layers.dropout": dropout,
     "layers.embeddings": embeddings,
     "layers.granularity": granularity,
+    "layers.initial": initial,
     "layers.linear": linear_,
     "layers.multi_encoder": multi_encoder,
     "layers.path_attention": path_attention,

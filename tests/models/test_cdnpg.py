@@ -47,6 +47,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "Transformer+Copy": {"granularity": "none", "copying": True},
     "first layer": {"first_layer": 1},
     "renormalised": {"renormalise": True, "epsilon": 1.0},
+    "shared": {"shared_embeddings": True, "copying": True, "initial": "xavier"},
     "cross": {"cross_resonance": True, "copying": True},
     "released": {**RELEASED},
 }
@@ -119,8 +120,9 @@ class Reference:
         return (x - x.mean()) / (spread + 1e-12).sqrt() * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
 
     def embedded(self, name: str, ids: list[int]) -> list[Tensor]:
-        pieces, places = self.weights[f"{name}.pieces.weight"], self.weights[f"{name}.positions.weight"]
-        return [self.norm(f"{name}.norm", pieces[each] + places[n]) for n, each in enumerate(ids)]
+        pieces = self.weights[f"{'target' if self.config.shared_embeddings else name}_pieces.weight"]
+        places = self.weights[f"{name}_positions.table.weight"]
+        return [self.norm(f"{name}_positions.norm", pieces[each] + places[n]) for n, each in enumerate(ids)]
 
     def z(self, name: str, x: Tensor) -> float:
         return 1 / (1 + math.exp(-float(self.map(f"{name}.head", x))))
@@ -191,7 +193,7 @@ class Reference:
         return [self.distribution(x, given, encoded, source).log() for x, given in zip(xs, embedded, strict=True)]
 
     def distribution(self, x: Tensor, given: Tensor, encoded: list[Tensor], source: list[int]) -> Tensor:
-        written = (self.weights["target.pieces.weight"] @ x + self.weights["readout_bias"]).softmax(0)
+        written = (self.weights["target_pieces.weight"] @ x + self.weights["readout_bias"]).softmax(0)
         if not self.config.copying:
             return written
         scores = [float(x @ (self.weights["pointer.attention.score.weight"] @ each)) for each in encoded]
@@ -437,7 +439,8 @@ def test_initial_weights_are_small_and_biases_0(data: PairData) -> None:
             assert parameter.std().item() == pytest.approx(0.02, rel=0.05), name
         elif name.endswith("bias"):
             assert not parameter.any(), name
-    assert not model.source.pieces.weight[PAD].any()
+    for table in (model.source_pieces, model.target_pieces):
+        assert table is not None and not table.weight[PAD].any()
 
 
 def test_a_copied_piece_has_probability_where_the_vocabulary_gives_none(build: Build, data: PairData) -> None:

@@ -335,7 +335,7 @@ def test_logits_follow_equations_7_to_18(data: StructureData, structure: str) ->
 @torch.no_grad()
 def test_at_first_the_own_place_of_20_has_half_the_weight_and_matrices_are_as_large_as_said() -> None:
     torch.manual_seed(1)
-    for initial, size in (("gpt2", 0.02), ("xavier", math.sqrt(2 / (64 + 3 * 64)))):
+    for initial, size in (("normal", 0.02), ("xavier", math.sqrt(2 / (64 + 3 * 64)))):
         model = SAT(SATConfig(width=64, heads=4, layers=2, initial=initial, structure="biased"), VOC)
         block = model._blocks[0]
         assert float(block.attention.project.weight.std()) == pytest.approx(size, rel=0.05)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import padding_bias
 from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
 from espalier.layers.dropout import dropout
+from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss, target_scores
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
@@ -29,9 +31,6 @@ from espalier.layers.shared_memory import memory_rows
 from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, Memory, Past
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.contract import Loss
-
-#: The standard deviation of the initial weights (released).
-STD = 0.02
 
 
 @dataclass
@@ -77,14 +76,17 @@ class CDNPG(nn.Module):
     def __init__(self, config: CDNPGConfig, vocabulary: PairVocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
-        self.source = PositionedEmbedding(vocabulary.text_size, config)
-        self.target = PositionedEmbedding(vocabulary.text_size, config)
+        table = partial(nn.Embedding, vocabulary.text_size, config.width, padding_idx=PAD)
+        self.source_pieces = None if config.shared_embeddings else table()
+        self.source_positions = Positions(config)
+        # Also the output matrix.
+        self.target_pieces = table()
+        self.target_positions = Positions(config)
         self.encoder = nn.ModuleList([EncoderBlock(config, n + 1) for n in range(config.encoder_layers)])
         self.decoder = nn.ModuleList([DecoderBlock(config, n + 1) for n in range(config.layers)])
-        # The output matrix is the target's embedding.
         self.readout_bias = nn.Parameter(torch.zeros(vocabulary.text_size))
         self.pointer = Pointer(config.width) if config.copying else None
-        self.apply(_initialise)
+        self.apply(lambda module: initialise(module, config.initial))
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
@@ -99,7 +101,7 @@ class CDNPG(nn.Module):
         """
         real = batch.real
         if self.pointer is None:
-            hidden, weight = self._hidden(batch)[0][real], self.target.pieces.weight
+            hidden, weight = self._hidden(batch)[0][real], self.target_pieces.weight
             total = readout_loss(hidden, weight, self.readout_bias, batch.target[real], smoothing)
         else:
             losses, even = self._copy_losses(batch, self.pointer)
@@ -130,7 +132,7 @@ class CDNPG(nn.Module):
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces)."""
         if state.time >= self.config.positions:
             raise ValueError(f"a row longer than the {self.config.positions} positions of this model")
-        embedded = self.target(tokens[:, None], state.time)
+        embedded = self._embedded_target(tokens[:, None], state.time)
         x = embedded
         for block, past, memory in zip(self._decoder, state.past, state.memories, strict=True):
             x = block.step(x, past, state.time, memory)
@@ -168,17 +170,24 @@ class CDNPG(nn.Module):
         bias, length = padding_bias(real), real.sum(1, keepdim=True)
         if self.config.scope_length == "padded":
             length = torch.full_like(length, self.config.padded_length)
-        states = [*accumulate(self._encoder, lambda x, block: block(x, length, bias), initial=self.source(ids))]
+        table = self.target_pieces if self.source_pieces is None else self.source_pieces
+        embedded = self.source_positions(table(ids))
+        states = [*accumulate(self._encoder, lambda x, block: block(x, length, bias), initial=embedded)]
         memories = [block.memory(states[-1], bias) for block in self._decoder]
         copied = self.pointer.attention.project_memory(states[-1], ids, real) if self.pointer else None
         return memories, copied, states
+
+    def _embedded_target(self, row: Tensor, start: int = 0) -> Tensor:
+        """(batch, time) ids at the places from `start` to (batch, time, width)."""
+        embedded: Tensor = self.target_positions(self.target_pieces(row), start)
+        return embedded
 
     def _decoded(self, batch: PairBatch, memories: list[Memory]) -> list[Tensor]:
         """H^0 ... H^L of the decoder, (batch, time, width) each."""
         length = torch.arange(1, batch.inputs.shape[1] + 1, device=batch.device)
         if self.config.scope_length == "padded":
             length = torch.full_like(length, self.config.padded_length - 1)
-        states = [self.target(batch.inputs)]
+        states = [self._embedded_target(batch.inputs)]
         for block, memory in zip(self._decoder, memories, strict=True):
             states.append(block(states[-1], length, memory))
         return states
@@ -196,31 +205,31 @@ class CDNPG(nn.Module):
         real = batch.real
         weights, gates = pointer(hidden, embedded, copied)
         copies = copied_mass(weights, copied.ids, batch.target)[real]
-        scores = target_scores(hidden[real], self.target.pieces.weight, self.readout_bias, batch.target[real])
+        scores = target_scores(hidden[real], self.target_pieces.weight, self.readout_bias, batch.target[real])
         return -mix(scores.chosen, [copies], gates[real]), -scores.mean
 
     def _logits(self, x: Tensor) -> Tensor:
         """(..., pieces) in 32 bits."""
-        return linear(x, self.target.pieces.weight, self.readout_bias).float()
+        return linear(x, self.target_pieces.weight, self.readout_bias).float()
 
 
-class PositionedEmbedding(nn.Module):
-    """Word pieces and learned positions, summed and normalised, with dropout (BERT, Devlin et al. 2019)."""
+class Positions(nn.Module):
+    """Learned positions, added to embeddings; the sum is normalised, with dropout (BERT, Devlin et al. 2019)."""
 
-    def __init__(self, size: int, config: CDNPGConfig) -> None:
+    def __init__(self, config: CDNPGConfig) -> None:
         super().__init__()
-        self.pieces = nn.Embedding(size, config.width, padding_idx=PAD)
-        self.positions = nn.Embedding(config.positions, config.width)
+        self.table = nn.Embedding(config.positions, config.width)
         self.norm = nn.LayerNorm(config.width, eps=EPSILON)
         self.dropout = config.dropout
 
-    def forward(self, row: Tensor, start: int = 0) -> Tensor:
-        """(batch, time) ids at the places from `start` to (batch, time, width)."""
-        places, last = torch.arange(start, start + row.shape[1], device=row.device), self.positions.num_embeddings - 1
+    def forward(self, embedded: Tensor, start: int = 0) -> Tensor:
+        """(batch, time, width) at the places from `start` to the same."""
+        last = self.table.num_embeddings - 1
+        places = torch.arange(start, start + embedded.shape[1], device=embedded.device)
         # Training batches are padded to a multiple of GRAIN, and padding needs no position of its own.
-        if row.shape[1] > -(-(last + 1) // PairData.GRAIN) * PairData.GRAIN:
-            raise ValueError(f"a row of {row.shape[1]} ids for {last + 1} positions")
-        x: Tensor = self.norm(self.pieces(row) + self.positions(places.clamp(max=last)))
+        if embedded.shape[1] > -(-(last + 1) // PairData.GRAIN) * PairData.GRAIN:
+            raise ValueError(f"a row of {embedded.shape[1]} ids for {last + 1} positions")
+        x: Tensor = self.norm(embedded + self.table(places.clamp(max=last)))
         return dropout(x, self.dropout, self.training)
 
 
@@ -255,14 +264,3 @@ def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tens
         for layer, (head, x) in enumerate(zip(heads, states[:-1], strict=True), start=1)
         if head is not None
     }
-
-
-def _initialise(module: nn.Module) -> None:
-    """Matrices and embeddings N(0, 0.02), biases 0 (released)."""
-    if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=STD)
-    if isinstance(module, nn.Linear) and module.bias is not None:
-        nn.init.zeros_(module.bias)
-    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-        with torch.no_grad():
-            module.weight[module.padding_idx].zero_()

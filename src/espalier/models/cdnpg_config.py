@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.pairs.data import PairView
-from espalier.layers.options import GranularityMask
+from espalier.layers.options import GranularityMask, Initial
 
 
 class CDNPGConfig(BaseModel):
@@ -23,6 +23,10 @@ class CDNPGConfig(BaseModel):
     inner: int = Field(1024, ge=1, le=65_536)
     dropout: float = Field(0.1, ge=0, lt=1)
     attention_dropout: float = Field(0.1, ge=0, lt=1)
+    #: Whether encoder and decoder read word pieces through one table of embeddings; the released code has two.
+    shared_embeddings: bool = False
+    #: Initial matrices; "normal" is the released code's.
+    initial: Initial = "normal"
     #: The longest row that is read or written, BOS and EOS included; each has a learned embedding.
     positions: int = Field(24, ge=4, le=65_536)
     #: Whether pieces are copied from the source (Transformer+Copy).

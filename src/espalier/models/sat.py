@@ -18,6 +18,7 @@ from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
 from espalier.layers.dropout import dropout
+from espalier.layers.initial import STD, initialise
 from espalier.layers.linear import linear
 from espalier.layers.positions import sinusoids
 from espalier.layers.readout import readout_loss
@@ -25,9 +26,6 @@ from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss
 from espalier.models.sat_blocks import DecoderBlock, StructureEncoderBlock
 from espalier.models.sat_config import SATConfig
-
-#: Of the initial embeddings and matrices, as in GPT2.
-STD = 0.02
 
 
 @dataclass
@@ -78,7 +76,8 @@ class SAT(nn.Module):
         self.encoder_norm = _final_norm(config) if config.attends else nn.Identity()
         self.decoder = nn.ModuleList([DecoderBlock(config) for _ in range(config.layers)])
         self.final_norm = _final_norm(config)
-        self._initialise()
+        for module in self.modules():
+            initialise(module, config.initial)
 
     @property
     def symbol_rows(self) -> dict[str, str]:
@@ -223,18 +222,6 @@ class SAT(nn.Module):
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout, self.training)
 
-    def _initialise(self) -> None:
-        """Embeddings and positions N(0, 0.02) as in GPT2, biases 0, padding 0; matrices by `config.initial`."""
-        for module in self.modules():
-            if isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=STD)
-                if module.padding_idx is not None:
-                    with torch.no_grad():
-                        module.weight[module.padding_idx].zero_()
-            elif isinstance(module, nn.Linear):
-                _initial(module.weight, self.config)
-                nn.init.zeros_(module.bias)
-
 
 def after_topic(batch: StructureBatch) -> StructureBatch:
     """A batch whose rows begin with their topics: `TOPIC` right before the text, no target there, symbol P."""
@@ -264,13 +251,6 @@ class _Positions(nn.Module):
             self.register_buffer("weight", table, persistent=False)
         else:
             self.weight = nn.Parameter(torch.empty(config.positions, config.width).normal_(std=STD))
-
-
-def _initial(weight: Tensor, config: SATConfig) -> None:
-    if config.initial == "gpt2":
-        nn.init.normal_(weight, std=STD)
-    else:
-        nn.init.xavier_normal_(weight)
 
 
 def _final_norm(config: SATConfig) -> nn.Module:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.structure.data import StructureView
-from espalier.layers.options import Activation
+from espalier.layers.options import Activation, Initial
 
 
 class SATConfig(BaseModel):
@@ -41,8 +41,8 @@ class SATConfig(BaseModel):
     #: "post" is equations 10, 11, 17 and 18; "pre" is GPT2's code.
     norm: Literal["post", "pre"] = "post"
     activation: Activation = "gelu_tanh"
-    #: The initial matrices. "gpt2": N(0, 0.02). "xavier": Glorot and Bengio (2010), which grows as a model narrows.
-    initial: Literal["gpt2", "xavier"] = "gpt2"
+    #: Initial matrices; "normal" is GPT2's.
+    initial: Initial = "normal"
     epsilon: float = Field(1e-5, gt=0, le=1)
 
     @model_validator(mode="after")

@@ -20,6 +20,7 @@ from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.dropout import dropout
+from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import RecurrentLayer
@@ -134,7 +135,7 @@ class SongNet(nn.Module):
         if config.marks == "one":
             one_mark[torch.from_numpy(vocabulary.mark_ids)] = vocabulary.c_mark
         self.register_buffer("one_mark", one_mark, persistent=False)
-        self.apply(_initialise)
+        self.apply(lambda module: initialise(module, config.initial))
 
     def forward(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
         """`loss`, under the name that wrappers (autocast, data parallelism) call."""
@@ -236,14 +237,3 @@ class SongNet(nn.Module):
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout, self.training)
-
-
-def _initialise(module: nn.Module) -> None:
-    """Weights N(0, 0.02), biases 0, the padding row 0 (released code; the paper does not say)."""
-    if isinstance(module, (nn.Linear, nn.Embedding)):
-        nn.init.normal_(module.weight, std=0.02)
-    if isinstance(module, nn.Linear) and module.bias is not None:
-        nn.init.zeros_(module.bias)
-    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-        with torch.no_grad():
-            module.weight[module.padding_idx].zero_()

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.verse.data import View
-from espalier.layers.options import Activation, Smoothing
+from espalier.layers.options import Activation, Initial, Smoothing
 
 Symbol = Literal["c", "p", "s", "t"]
 
@@ -25,6 +25,8 @@ class SongNetConfig(BaseModel):
     inner: int = Field(3072, ge=1, le=65_536)
     dropout: float = Field(0.2, ge=0, lt=1)
     attention_dropout: float = Field(0.0, ge=0, lt=1)
+    #: Initial matrices; "normal" is the released code's (the paper does not say).
+    initial: Initial = "normal"
     #: The number of global positions (E_g in equation 6): the longest text, in tokens.
     positions: int = Field(1024, ge=1, le=65_536)
     #: The symbols that are summed; without one of them it is the ablation w/o C, w/o P or w/o S. "t" (ours) is the tone
