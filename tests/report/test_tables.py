@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from espalier.metrics.integrity import KEYS as INTEGRITY_KEYS
+from espalier.metrics.literals import KEYS as LITERAL_KEYS
 from espalier.metrics.prosody import KEYS as PROSODY_KEYS
 from espalier.metrics.verse import DEV_KEYS, KEYS, PART_KEYS
 from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult, build
@@ -145,7 +146,7 @@ def test_a_table_of_corpora_reads_their_counts(songnet: Printed) -> None:
 def test_every_metric_that_songnet_reads_exists(songnet: Printed) -> None:
     corpora = {"train", "dev", "test", "words"}
     read = {reading.metric for column in songnet.columns.values() for reading in column.ours} - corpora
-    assert read <= {*KEYS, *DEV_KEYS, *PART_KEYS, *INTEGRITY_KEYS, *PROSODY_KEYS}
+    assert read <= {*KEYS, *DEV_KEYS, *PART_KEYS, *INTEGRITY_KEYS, *PROSODY_KEYS, *LITERAL_KEYS}
 
 
 def test_numbers_keep_their_digits() -> None:

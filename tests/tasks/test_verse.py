@@ -26,6 +26,7 @@ from espalier.decoding.constraints.constraint import masked
 from espalier.decoding.constraints.frame import InFrame
 from espalier.decoding.constraints.rhyme import InRhyme
 from espalier.io.errors import ConfigError
+from espalier.metrics.literals import literal_statistics
 from espalier.metrics.verse_format import unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
@@ -363,6 +364,49 @@ def test_a_column_keeps_marks_that_the_model_does_not_know() -> None:
         assert [is_mark(sign) and sign for sign in text] == [is_mark(sign) and sign for sign in row["reference"]]
     assert TASK.columns(None, row, MODELS["zh"], FRAME) == TASK.columns(None, row, MODELS["zh"], VerseDecoder())
     assert TASK.columns(None, row, MODELS["zh"], FRAME) == {"text": ""}
+
+
+@pytest.mark.parametrize("decoder", [FRAME, RHYMED, VerseDecoder()])
+def test_polished_texts_have_the_kept_words_wherever_the_frame_is_copied(decoder: VerseDecoder) -> None:
+    decoder = decoder.model_copy(update={"literals": 0.4})
+    (inputs,) = TASK.inputs(ready(), MODELS["zh"], decoder, RunOptions(samples=2, seed=2), seed=1)
+    batch = inputs.data.batch(inputs.prompts, MODELS["zh"].config.view)
+    rows = [row for (row,) in inputs.rows]
+    # The words of a poem are drawn once for all of its samples, and stand in C as themselves.
+    assert rows[0]["template"] == rows[1]["template"] == "__，_雨。山石！" and rows[0]["format"] == "2，2。2！"
+    assert batch.c[0, 3:5].tolist() == [ZH.c_word, ZH.id_of("雨")]
+    found = TASK.generate(MODELS["zh"], batch, decoder, [1, 2, 3, 4, 5, 6])
+    texts = [TASK.columns(each[0], row, MODELS["zh"], decoder)["text"] for each, row in zip(found, rows, strict=True)]
+    values = literal_statistics([row["template"] for row in rows], texts, "zh")
+    assert values[0, 1] == 3 and (decoder.mode == "free" or (values[:, 0] == values[:, 1]).all())
+
+
+def test_words_that_the_vocabulary_lacks_are_not_kept_and_kept_words_that_do_not_rhyme_leave_their_letter() -> None:
+    poem = Verse(
+        id="p", origin="o", language="zh", target="灯缺。\n桥山。\n雨石。\n风明。", author="", tune="", rhyme="AAAA"
+    )
+    encoded = ENCODING.encode([poem], ZH, VerseSettings(units=6, length=24, max_tokens=80))
+    decoder = RHYMED.model_copy(update={"literals": 0.99})
+    (inputs,) = TASK.inputs(Ready([poem], encoded.split), MODELS["zh"], decoder, RunOptions(seed=1), seed=1)
+    assert inputs.rows[0][0]["template"] == "灯#。桥山。雨石。风#。"
+    # 缺 is unknown, and where all are drawn the last one stays blank. 石 does not rhyme with 山.
+    letters = inputs.data.columns["letter"].flat[:-1].reshape(4, 4)
+    assert letters[:, 1].tolist() == [0, 0, -1, 0] and (np.delete(letters, 1, axis=1) == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("decoder", "symbols", "told"),
+    [
+        ({"mode": "frame", "tone": True}, ("c", "p", "s"), "kept words have their own tones"),
+        ({}, ("p", "s"), "the model reads no C symbols, and so no kept words"),
+    ],
+)
+def test_words_are_not_kept_where_tones_are_or_where_the_model_cannot_read_them(
+    decoder: dict[str, Any], symbols: tuple[Any, ...], told: str
+) -> None:
+    network = SongNetConfig(symbols=symbols, positions=200)
+    with pytest.raises(ConfigError, match=told):
+        TASK.check(VerseDecoder(literals=0.2, **decoder), network, VerseSettings(units=6, length=24, max_tokens=80), 1)
 
 
 def test_a_search_keeps_its_beams_and_a_draw_is_one_prefix() -> None:

@@ -3,7 +3,8 @@
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
-    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, rhyme_units:LANGUAGE, prosody, integrity, integrity:SEEDS:SAMPLES
+    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, rhyme_units:LANGUAGE, prosody, literals, integrity,
+    integrity:SEEDS:SAMPLES
 
 `prosody` needs a rhyme book and a form book; its keys are those of `espalier.metrics.prosody`. A last part `seen` or
 `new` keeps the rows alone whose format training has, or has not. `perplexity:dev` has other rows: the statistics of
@@ -20,7 +21,7 @@ from typing import Final, cast, get_args
 import numpy as np
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics import distinct, prosody
+from espalier.metrics import distinct, literals, prosody
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.integrity import METRICS as INTEGRITY
 from espalier.metrics.integrity import deviation_metrics
@@ -102,7 +103,8 @@ HEADLINE: Final = {
 
 _FAMILIES: Final = (
     "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
-    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "rhyme_units:en", "prosody", "integrity", "integrity:1:5",
+    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "rhyme_units:en", "prosody", "literals",
+    "integrity", "integrity:1:5",
 )  # fmt: skip
 
 
@@ -133,6 +135,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return distinct.MACRO
         case ["distinct", "pooled"]:
             return distinct.MICRO
+        case ["literals"]:
+            return literals.METRICS
         case ["prosody"]:
             return prosody.METRICS
         case ["rhyme_units", language] if language in get_args(Language):

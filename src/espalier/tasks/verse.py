@@ -15,7 +15,7 @@ from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, R
 from espalier.tasks.verse_scoring import JUDGE, LIKELIHOOD, VerseScoring, counts_of, statistics_of
 from espalier.tasks.verse_search import VerseDecoder, inputs_of, text_of, verse_constraint
 from espalier.text.language import Language
-from espalier.verse.format import fill, format_of
+from espalier.verse.format import fill, format_of, parse_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +37,16 @@ class VerseTask:
     likelihood_columns = LIKELIHOOD
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A text must fit the model's positions, and a free one keeps nothing of its frame."""
+        """A text must fit the model's positions, a free one keeps nothing of its frame, and kept words must be read."""
         kept = [name for name in ("marks", "rhyme", "tone") if getattr(decoder, name)]
         if decoder.mode == "free" and kept:
             raise ConfigError(f"free texts keep no {kept[0]}", where=f"decoder.{kept[0]}", remedy="mode: frame")
+        if decoder.literals and decoder.tone:
+            raise ConfigError("kept words have their own tones", where="decoder.tone", remedy="tone: false")
+        if decoder.literals and decoder.mode == "free" and "c" not in getattr(network, "symbols", "c"):
+            raise ConfigError(
+                "the model reads no C symbols, and so no kept words", where="decoder.literals", remedy="mode: frame"
+            )
         if (tokens := dataset.max_tokens + decoder.extra_tokens) > network.positions:
             raise ConfigError(
                 f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
@@ -95,7 +101,12 @@ class VerseTask:
     ) -> dict[str, Any]:
         """The text; in `frame` with the reference's marks, even those that the vocabulary does not have."""
         language = model.vocabulary.language
-        format_ = format_of(row["reference"], language, row["rhyme"]) if decoder.mode == "frame" else None
+        format_ = None
+        if decoder.mode == "frame":
+            template = row.get("template")
+            format_ = (
+                parse_format(template, language) if template else format_of(row["reference"], language, row["rhyme"])
+            )
         return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
 
     def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:

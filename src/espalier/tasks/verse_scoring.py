@@ -33,9 +33,11 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
     Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
-    With a rhyme book the rows have the columns of `marked_places` too.
+    With a rhyme book the rows have the columns of `marked_places` too. Where formats keep words, also whether each text
+    has them.
     """
     from espalier.metrics.integrity import integrity_families
+    from espalier.metrics.literals import literal_statistics
     from espalier.metrics.perplexity import perplexity_statistics
     from espalier.metrics.prosody import marked_places
     from espalier.metrics.verse import by_format, verse_statistics
@@ -56,6 +58,8 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
         books=outputs.lexicon,
     )
     families |= integrity_families(_judgement(table), table["seed"].tolist(), table["sample"].tolist())
+    if "template" in table:
+        families["literals"] = literal_statistics(table["template"].tolist(), table["text"].tolist(), outputs.language)
     train = outputs.train() if outputs.train is not None else None
     if train is not None and len(train):
         families |= by_format(families, train.has_formats(table["reference"].tolist()))

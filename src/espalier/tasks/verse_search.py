@@ -19,11 +19,14 @@ from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
+from espalier.io.hashing import seed_from
 from espalier.tasks.task import Inputs, Ready, RunOptions
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.format import BLANK, RHYME, Format, format_of
+from espalier.verse.kept import keep_words
+from espalier.verse.literals import with_literals
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import join_units, pattern_of
 
@@ -47,6 +50,8 @@ class VerseDecoder(Settings):
     book: Book = "mandarin"
     #: In `frame`: words have the tone of their place, where the format says one.
     tone: bool = False
+    #: The share of a poem's words that its format keeps, drawn for each poem (polishing, section 3.3).
+    literals: float = Field(0.0, ge=0, lt=1)
     method: Literal["top_k", "beam"] = "top_k"
     top_k: int = Field(32, ge=1, le=MAX_TOP_K)
     temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
@@ -71,7 +76,15 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
     import numpy as np
 
     language = ready.data.vocabulary.language
-    clusters = clusters_of(ready.records)
+    books = None
+    if decoder.needs_lexicon and options.lexicon is not None:
+        books = open_books(options.lexicon).sounds
+    data, templates = ready.data, [dict[str, str]() for _ in ready.records]
+    if decoder.tone or decoder.literals:
+        formats = _formats(ready, decoder, options.seed, books)
+        data = _reframed(data, formats, ("tone",) if decoder.tone else ("c", "letter"))
+        if decoder.literals:
+            templates = [{"template": str(format_)} for format_ in formats]
     rows = [
         [
             {
@@ -80,20 +93,17 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
                 "sample": sample,
                 "tune": record.tune,
                 "format": str(format_of(record.target, language, record.rhyme)),
+                **template,
                 "rhyme": record.rhyme,
                 "reference": record.target,
             }
         ]
-        for record, cluster in zip(ready.records, clusters, strict=True)
+        for record, cluster, template in zip(ready.records, clusters_of(ready.records), templates, strict=True)
         for sample in range(options.samples)
     ]
-    data = _with_tones(ready) if decoder.tone else ready.data
     prompts = np.repeat(np.arange(len(ready.records)), options.samples)
     if decoder.mode == "free":
         return Inputs(data, prompts, rows)
-    books = None
-    if decoder.needs_lexicon and options.lexicon is not None:
-        books = open_books(options.lexicon).sounds
     constraint = verse_constraint(decoder, ready.data.vocabulary, books)
 
     def check() -> None:
@@ -106,27 +116,50 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
     return Inputs(data, prompts, rows, given={"books": books}, check=check)
 
 
-def _with_tones(ready: Ready) -> VerseData:
-    """The rows with the tones that their records ask for (`tones`: one sign per word).
+def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None) -> list[Format]:
+    """The formats of the records, with the tones that they ask for, or with some of their words.
+
+    Words that the vocabulary lacks are not kept. A kept word that does not rhyme with those before it takes its unit
+    out of its letter.
 
     Raises:
-        ConfigError: no record has any, or they do not fit its words.
+        ConfigError: no record has tones (`tones`: one sign per word), or they do not fit its words.
     """
+    import numpy as np
+
+    vocabulary, language = ready.data.vocabulary, ready.data.vocabulary.language
+    signs = [getattr(record, "tones", "") if decoder.tone else "" for record in ready.records]
+    if decoder.tone and not any(signs):
+        remedy = "take a corpus that reads couyun: also_1: raw/forms"
+        raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
+    formats = [
+        format_of(record.target, language, record.rhyme, tones)
+        for record, tones in zip(ready.records, signs, strict=True)
+    ]
+    if not decoder.literals:
+        return formats
+    sounds = Sounds(language, decoder.book, books=books)
+
+    def known(word: str) -> bool:
+        return vocabulary.id_of(word) != UNK
+
+    for place, record in enumerate(ready.records):
+        rng = np.random.default_rng(seed_from(seed, record.id))
+        kept = keep_words(formats[place], record.target, decoder.literals, rng, known)
+        formats[place] = with_literals(kept, sounds, strict=False) if decoder.rhyme else kept
+    return formats
+
+
+def _reframed(data: VerseData, formats: Sequence[Format], names: Sequence[str]) -> VerseData:
+    """The same verse with these rows (`Frame`) of other formats, which are as long."""
     from dataclasses import replace
 
     from espalier.datasets.ragged import Ragged
     from espalier.datasets.verse.frames import frame_of
 
-    signs = [getattr(record, "tones", "") for record in ready.records]
-    if not any(signs):
-        remedy = "take a corpus that reads couyun: also_1: raw/forms"
-        raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
-    vocabulary = ready.data.vocabulary
-    frames = [
-        frame_of(format_of(record.target, vocabulary.language, record.rhyme, tones), vocabulary)
-        for record, tones in zip(ready.records, signs, strict=True)
-    ]
-    return replace(ready.data, columns=ready.data.columns | {"tone": Ragged.of([frame.tone for frame in frames])})
+    frames = [frame_of(format_, data.vocabulary) for format_ in formats]
+    columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in names}
+    return replace(data, columns=data.columns | columns)
 
 
 def clusters_of(records: Sequence[Verse]) -> list[str]:

@@ -196,7 +196,7 @@ def _units(part: str, language: Language) -> list[tuple[str, ...]]:
             raise _not_counts(f"{before}{token}{after}", "is no count", language)
         if token.isdecimal():
             slots += [BLANK] * _count(token)
-        elif is_mark(token) or token in BLANKS or _is_literal(token, language):
+        elif is_mark(token) or token in BLANKS or is_literal(token, language):
             slots.append(token)
         else:
             raise _not_counts(token, "is no count, blank, mark or word", language)
@@ -235,7 +235,7 @@ def _is_filled(token: str) -> bool:
     return token.isdecimal() or token in BLANKS
 
 
-def _is_literal(token: str, language: Language) -> bool:
+def is_literal(token: str, language: Language) -> bool:
     """Whether a token can be a word.
 
     In Chinese: no ASCII, no mathematical sign, no control character. In English: "a", "i", "o" or longer.

@@ -1,0 +1,62 @@
+"""Polishing (SongNet, section 5.5): whether a text has the words that its format keeps, each at its place.
+
+The paper shows polished texts and measures nothing of them. Units are aligned from the start, the first with the first,
+and so are the words and marks of a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Metric, ratio, share_of, signature_of
+from espalier.text.language import Language, is_mark, tokens_of
+from espalier.verse.format import parse_format
+from espalier.verse.slots import BLANKS
+from espalier.verse.text import units_of
+
+_KEPT, _LITERALS, _WHOLE, _TEXTS = range(4)
+
+METRICS: Final = (
+    Metric(
+        "literals_kept",
+        ratio(_KEPT, _LITERALS, scale=100.0),
+        signature_of("literals", of="words", at="the same place"),
+        "no format keeps words",
+    ),
+    share_of(
+        "literals_all_kept",
+        _WHOLE,
+        _TEXTS,
+        signature_of("literals", of="texts", at="the same place"),
+        "no format keeps words",
+    ),
+)
+
+#: Their names.
+KEYS: Final = tuple(metric.name for metric in METRICS)
+
+
+def literal_statistics(formats: Sequence[str], texts: Sequence[str], language: Language) -> Array:
+    """(texts, 4) literals that the text has at their places, literals, whether it has them all, and whether it has any
+    to keep.
+
+    Args:
+        formats: as `Format` spells them, with literals.
+    """
+    rows = []
+    for format_, text in zip(formats, texts, strict=True):
+        units = [tokens_of(unit, language) for unit in units_of(text)]
+        kept = literals = 0
+        for row, slots in enumerate(parse_format(format_, language).units):
+            unit = units[row] if row < len(units) else []
+            for place, slot in enumerate(slots):
+                if slot in BLANKS or is_mark(slot):
+                    continue
+                literals += 1
+                kept += place < len(unit) and unit[place] == slot
+        rows.append((kept, literals, literals > 0 and kept == literals, literals > 0))
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)

@@ -1,0 +1,40 @@
+"""Polishing (SongNet, sections 2 and 3.3): formats that keep some words of a verse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from espalier.text.language import tokens_of
+from espalier.verse.format import Format, is_literal
+from espalier.verse.slots import BLANKS
+from espalier.verse.text import units_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def keep_words(
+    format_: Format, verse: str, share: float, rng: np.random.Generator, known: Callable[[str], bool]
+) -> Format:
+    """The format with some words of the verse that it was read off as literals, each with probability `share`.
+
+    A word that no format can hold is never kept. If all words are drawn, the last one is left blank.
+
+    Args:
+        known: whether a word may be kept.
+    """
+    words = [tokens_of(unit, format_.language) for unit in units_of(verse)]
+    blanks = [
+        (row, place) for row, unit in enumerate(format_.units) for place, slot in enumerate(unit) if slot in BLANKS
+    ]
+    drawn = rng.random(len(blanks)) < share
+    if drawn.all():
+        drawn[-1:] = False
+    units = [list(unit) for unit in format_.units]
+    for (row, place), kept in zip(blanks, drawn, strict=True):
+        word = words[row][place]
+        if kept and known(word) and is_literal(word, format_.language):
+            units[row][place] = word
+    return replace(format_, units=tuple(map(tuple, units)))

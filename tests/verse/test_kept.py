@@ -1,0 +1,39 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from espalier.verse.format import BLANK, format_of, parse_format
+from espalier.verse.kept import keep_words
+
+POEM = "灯山，桥雨。\n山石！\n雨。"
+
+
+def kept(share: float, seed: int = 1, known: str = "灯山桥雨石") -> tuple[tuple[str, ...], ...]:
+    format_ = format_of(POEM, "zh", "A.A")
+    return keep_words(format_, POEM, share, np.random.default_rng(seed), known.__contains__).units
+
+
+def test_a_share_of_0_keeps_no_word_and_one_of_1_keeps_all_but_the_last() -> None:
+    assert kept(0.0) == format_of(POEM, "zh", "A.A").units
+    assert kept(1.0) == (("灯", "山", "，", "桥", "雨", "。"), ("山", "石", "！"), ("#", "。"))
+
+
+def test_words_that_may_not_be_kept_or_that_no_format_can_hold_stay_blank() -> None:
+    assert kept(1.0, known="灯")[0] == ("灯", BLANK, "，", BLANK, "#", "。")
+    format_ = format_of("a2 灯。", "zh", "A")
+    assert keep_words(format_, "a2 灯。", 0.9, np.random.default_rng(1), bool).units[0][:2] == (BLANK, BLANK)
+
+
+@given(share=st.floats(0, 1), seed=st.integers(0, 99))
+def test_the_spelling_of_a_format_with_kept_words_reads_back(share: float, seed: int) -> None:
+    format_ = keep_words(format_of(POEM, "zh", "A.A"), POEM, share, np.random.default_rng(seed), bool)
+    again = parse_format(str(format_), "zh").units
+    blank = {"#": BLANK}
+    assert [[blank.get(slot, slot) for slot in unit] for unit in again] == [
+        [blank.get(slot, slot) for slot in unit] for unit in format_.units
+    ]
+
+
+def test_about_a_fifth_is_kept() -> None:
+    words = sum(slot in "灯山桥雨石" for seed in range(1000) for unit in kept(0.2, seed) for slot in unit)
+    assert 1300 < words < 1500  # 7 words, of which all are never kept
