@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from espalier.metrics import attachment, brackets
 from espalier.metrics.parsing import HEADLINE, parsing_scores
 from espalier.syntax.parse import Parse
@@ -31,3 +33,13 @@ def test_gold_tags_alone_are_scored_over_all_words_and_a_refused_sentence_has_no
     gold = [Parse(("a", "dog"), ("DT", "NN")), Parse(("it", "fell"), ("PRP", "VBD"))]
     found = parsing_scores(gold, [Parse(("a", "dog"), ("DT", "JJ")), Parse(())], resamples=0)
     assert {name: score.value for name, score in found.items()} == {"tag_accuracy": 25.0}
+
+
+def test_tags_of_unknown_words_are_scored_apart_where_there_are_any() -> None:
+    gold = [Parse(("<unk>", "dog"), ("JJ", "NN")), Parse(("<unk>", "<unk>"), ("NN", "VBD"))]
+    told = [Parse(("<unk>", "dog"), ("JJ", "JJ")), Parse(("<unk>", "<unk>"), ("NN", "NN"))]
+    found = parsing_scores(gold, told, resamples=0)
+    values = {name: score.value for name, score in found.items()}
+    assert values == {"tag_accuracy": 50.0, "tag_accuracy_unknown": pytest.approx(200 / 3)}
+    refused = parsing_scores(gold, [told[0], Parse(())], resamples=0)
+    assert refused["tag_accuracy_unknown"].value == pytest.approx(100 / 3)

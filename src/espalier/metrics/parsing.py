@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from espalier.metrics import attachment, brackets
+from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, Score, ratio, scores, signature_of
 from espalier.syntax.parse import Parse
 
@@ -19,12 +20,26 @@ HEADLINE: Final = {
     "las": "las",
     "tags": "tag_accuracy",
 }
+#: How a corpus of few words, such as PTB, writes all others.
+UNKNOWN: Final = "<unk>"
+
+_TAGS: Final = (
+    Metric("tag_accuracy", ratio(0, 1, scale=100.0), signature_of("tags", words="gold", mean="micro"), "no tags"),
+    Metric(
+        "tag_accuracy_unknown",
+        ratio(2, 3, scale=100.0),
+        signature_of("tags", words=f"gold {UNKNOWN}", mean="micro"),
+        f"no {UNKNOWN}",
+    ),
+)
 
 
 def parsing_scores(
     gold: Sequence[Parse], predicted: Sequence[Parse], *, seed: int = 1, resamples: int = 1000
 ) -> dict[str, Score]:
     """The families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
+
+    Of tags alone: `tag_accuracy`, and `tag_accuracy_unknown` of the words `UNKNOWN` where there are any.
 
     Args:
         gold: sentences that all have a tree, or all have heads and relations, or both; or tags alone.
@@ -40,13 +55,18 @@ def parsing_scores(
         counts = attachment.attachment_statistics(gold, predicted)
         result |= scores(attachment.attachment_metrics(), counts, seed=seed, resamples=resamples)
     if not result and any(parse.tags for parse in gold):
-        pairs = [
-            (one.tags, other.tags if other.words == one.words else ())
-            for one, other in zip(gold, predicted, strict=True)
-        ]
-        right = [(sum(map(str.__eq__, tags, found)), len(tags)) for tags, found in pairs]
-        metric = Metric(
-            "tag_accuracy", ratio(0, 1, scale=100.0), signature_of("tags", words="gold", mean="micro"), "no tags"
-        )
-        result |= scores((metric,), np.array(right, dtype=float), seed=seed, resamples=resamples)
+        counts = _tag_statistics(gold, predicted)
+        metrics = _TAGS if counts[:, 3].any() else _TAGS[:1]
+        result |= scores(metrics, counts, seed=seed, resamples=resamples)
     return result
+
+
+def _tag_statistics(gold: Sequence[Parse], predicted: Sequence[Parse]) -> Array:
+    """(sentences, 4) words with the right tag, words, and the same of unknown words."""
+    rows = []
+    for one, other in zip(gold, predicted, strict=True):
+        found = other.tags if other.words == one.words else ()
+        right = [*map(str.__eq__, one.tags, found), *[False] * (len(one.tags) - len(found))]
+        unknown = [tag for word, tag in zip(one.words, right, strict=True) if word == UNKNOWN]
+        rows.append((sum(right), len(right), sum(unknown), len(unknown)))
+    return np.array(rows, dtype=float).reshape(-1, 4)
