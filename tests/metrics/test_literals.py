@@ -4,7 +4,7 @@ from espalier.metrics.literals import METRICS, literal_statistics
 from espalier.metrics.metric import family_scores
 from espalier.metrics.verse import metrics_of
 
-FORMATS = ["灯_，__。__！", "3。", "_love_to me.", "雨_。石_。"]
+FORMATS = ["灯_，__。\n__！", "___。", "_ love _ to me .", "雨_。\n石_。"]
 
 
 def test_words_count_at_their_places_alone() -> None:
@@ -13,12 +13,12 @@ def test_words_count_at_their_places_alone() -> None:
     assert literal_statistics(FORMATS[3:] * 4, ["雨山。\n石雨。", "山雨。\n石雨。", "雨山。", ""], "zh").tolist() == [
         [2, 2, 1, 1], [1, 2, 0, 1], [1, 2, 0, 1], [0, 2, 0, 1]
     ]  # fmt: skip
-    assert literal_statistics(["_ love _ to me ."], ["i love him to me ."], "en").tolist() == [[3, 3, 1, 1]]
+    assert literal_statistics(FORMATS[2:3], ["i love him to me ."], "en").tolist() == [[3, 3, 1, 1]]
 
 
 def test_scores_are_shares_of_words_and_of_texts_that_have_any() -> None:
-    formats, texts = [FORMATS[3]] * 2 + ["3。"], ["雨山。\n石雨。", "山雨。\n石雨。", "山山山。"]
+    formats, texts = [FORMATS[3]] * 2 + ["___。"], ["雨山。\n石雨。", "山雨。\n石雨。", "山山山。"]
     scores = family_scores({"literals": literal_statistics(formats, texts, "zh")}, metrics_of, seed=1)
     assert scores["literals_kept"].value == pytest.approx(75.0) and scores["literals_all_kept"].value == 50.0
-    none = family_scores({"literals": literal_statistics(["3。"], ["山山山。"], "zh")}, metrics_of, seed=1)
+    none = family_scores({"literals": literal_statistics(["___。"], ["山山山。"], "zh")}, metrics_of, seed=1)
     assert [none[metric.name].undefined for metric in METRICS] == ["no format keeps words"] * 2

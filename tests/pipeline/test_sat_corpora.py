@@ -57,6 +57,7 @@ def test_the_treebanks_text_has_its_sizes_and_the_published_perplexity_of_five_g
     batches = {name: [split.batch(np.arange(len(split)), StructureView())] for name, split in data.items()}
     model = NGram.fit(NGramConfig(StructureView(), 5, discounts=3), vocabulary, batches["train"], vocabulary.text_size)
     losses = model.token_losses(batches["test"][0]).double()
+    # 141.2 in Mikolov et al. (2011), "Empirical evaluation and combination of advanced language modeling techniques".
     tokens = 78_669 + 3_761
     assert math.exp(float(losses.sum()) / tokens) == pytest.approx(141.17, abs=0.01)
     ends = losses[batches["test"][0].target == EOS].sum()

@@ -373,12 +373,17 @@ def test_polished_texts_have_the_kept_words_wherever_the_frame_is_copied(decoder
     batch = inputs.data.batch(inputs.prompts, MODELS["zh"].config.view)
     rows = [row for (row,) in inputs.rows]
     # The words of a poem are drawn once for all of its samples, and stand in C as themselves.
-    assert rows[0]["template"] == rows[1]["template"] == "__，_雨。山石！" and rows[0]["format"] == "2，2。2！"
+    assert rows[0]["template"] == rows[1]["template"] == "__，_雨。\n山石！" and rows[0]["format"] == "2，2。2！"
     assert batch.c[0, 3:5].tolist() == [ZH.c_word, ZH.id_of("雨")]
     found = TASK.generate(MODELS["zh"], batch, decoder, [1, 2, 3, 4, 5, 6])
     texts = [TASK.columns(each[0], row, MODELS["zh"], decoder)["text"] for each, row in zip(found, rows, strict=True)]
     values = literal_statistics([row["template"] for row in rows], texts, "zh")
     assert values[0, 1] == 3 and (decoder.mode == "free" or (values[:, 0] == values[:, 1]).all())
+    if decoder.mode == "free":
+        assert texts == [text_of(each[0].tokens, ZH) for each in found]
+    else:
+        marks = [["".join(filter(is_mark, unit)) for unit in units_of(text)] for text in texts]
+        assert marks[:2] == [["，。", "！"]] * 2 and marks[4:] == [["“”、！！", "。"]] * 2
 
 
 def test_words_that_the_vocabulary_lacks_are_not_kept_and_kept_words_that_do_not_rhyme_leave_their_letter() -> None:
@@ -388,7 +393,7 @@ def test_words_that_the_vocabulary_lacks_are_not_kept_and_kept_words_that_do_not
     encoded = ENCODING.encode([poem], ZH, VerseSettings(units=6, length=24, max_tokens=80))
     decoder = RHYMED.model_copy(update={"literals": 0.99})
     (inputs,) = TASK.inputs(Ready([poem], encoded.split), MODELS["zh"], decoder, RunOptions(seed=1), seed=1)
-    assert inputs.rows[0][0]["template"] == "灯#。桥山。雨石。风#。"
+    assert inputs.rows[0][0]["template"] == "灯#。\n桥山。\n雨石。\n风#。"
     # 缺 is unknown, and where all are drawn the last one stays blank. 石 does not rhyme with 山.
     letters = inputs.data.columns["letter"].flat[:-1].reshape(4, 4)
     assert letters[:, 1].tolist() == [0, 0, -1, 0] and (np.delete(letters, 1, axis=1) == -1).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -100,3 +101,14 @@ def test_a_book_needs_a_lexicon_and_tones_need_records_that_have_them(tmp_path: 
     bare = Ready([each for each in given.records if not each.tones], given.data)
     with pytest.raises(ConfigError, match=r"^decoder\.tone: no record has tones; take a corpus that reads couyun"):
         inputs_of(bare, BOOK, write_couyun(tmp_path))
+
+
+def test_kept_words_of_a_letter_that_mixes_tones_rhyme_by_their_part_of_cilin(tmp_path: Path) -> None:
+    decoder = BOOK.model_copy(update={"tone": False, "literals": 0.8})
+    options = RunOptions(seed=1, lexicon=write_couyun(tmp_path))
+    given = ready()
+    model = type("Model", (), {"vocabulary": given.data.vocabulary})
+    (inputs,) = TASK.inputs(given, model, decoder, options, seed=1)
+    assert inputs.rows[2][0]["template"] == "高风。\n高洞，_东。\n高梦。"
+    letters = inputs.data.columns["letter"].padded(np.array([2]), -1)
+    assert (letters >= 0).sum() == 3  # 风 and 东 are level, 梦 is oblique

@@ -1,4 +1,4 @@
-"""The initial weights of BERT (Devlin et al. 2019) and GPT2 (Radford et al. 2019)."""
+"""Initial weights: N(0, 0.02), as in GPT2 (Radford et al. 2019), or Xavier's rule (Glorot and Bengio 2010)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polishing (SongNet, section 5.5): whether a text has the words that its format keeps, each at its place.
+"""Polishing (SongNet, sections 2, 3.3 and 5.5): whether a text has the words that its format keeps, each at its place.
 
 The paper shows polished texts and measures nothing of them. Units are aligned from the start, the first with the first,
 and so are the words and marks of a unit.
@@ -14,7 +14,7 @@ import numpy as np
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, share_of, signature_of
 from espalier.text.language import Language, is_mark, tokens_of
-from espalier.verse.format import parse_format
+from espalier.verse.kept import slots_of
 from espalier.verse.slots import BLANKS
 from espalier.verse.text import units_of
 
@@ -40,18 +40,18 @@ METRICS: Final = (
 KEYS: Final = tuple(metric.name for metric in METRICS)
 
 
-def literal_statistics(formats: Sequence[str], texts: Sequence[str], language: Language) -> Array:
+def literal_statistics(templates: Sequence[str], texts: Sequence[str], language: Language) -> Array:
     """(texts, 4) literals that the text has at their places, literals, whether it has them all, and whether it has any
     to keep.
 
     Args:
-        formats: as `Format` spells them, with literals.
+        templates: as `espalier.verse.kept.template_of` writes them.
     """
     rows = []
-    for format_, text in zip(formats, texts, strict=True):
+    for template, text in zip(templates, texts, strict=True):
         units = [tokens_of(unit, language) for unit in units_of(text)]
         kept = literals = 0
-        for row, slots in enumerate(parse_format(format_, language).units):
+        for row, slots in enumerate(slots_of(template, language)):
             unit = units[row] if row < len(units) else []
             for place, slot in enumerate(slots):
                 if slot in BLANKS or is_mark(slot):

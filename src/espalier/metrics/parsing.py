@@ -10,7 +10,7 @@ import numpy as np
 from espalier.metrics import attachment, brackets
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, Score, ratio, scores, signature_of
-from espalier.syntax.parse import Parse
+from espalier.syntax.parse import UNKNOWN, Parse
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
@@ -20,9 +20,6 @@ HEADLINE: Final = {
     "las": "las",
     "tags": "tag_accuracy",
 }
-#: How a corpus of few words, such as PTB, writes all others.
-UNKNOWN: Final = "<unk>"
-
 _TAGS: Final = (
     Metric("tag_accuracy", ratio(0, 1, scale=100.0), signature_of("tags", words="gold", mean="micro"), "no tags"),
     Metric(
@@ -67,6 +64,6 @@ def _tag_statistics(gold: Sequence[Parse], predicted: Sequence[Parse]) -> Array:
     for one, other in zip(gold, predicted, strict=True):
         found = other.tags if other.words == one.words else ()
         right = [*map(str.__eq__, one.tags, found), *[False] * (len(one.tags) - len(found))]
-        unknown = [tag for word, tag in zip(one.words, right, strict=True) if word == UNKNOWN]
+        unknown = [tag for word, tag in zip(one.words, right, strict=False) if word == UNKNOWN]
         rows.append((sum(right), len(right), sum(unknown), len(unknown)))
     return np.array(rows, dtype=float).reshape(-1, 4)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 #: The columns of a parse; in a table each has the side of the example as its prefix: `target_words`, `source_tree`.
 COLUMNS = ("words", "tags", "tree", "heads", "labels")
+#: How PTB writes a word outside its vocabulary.
+UNKNOWN: Final = "<unk>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from espalier.datasets.verse.data import View
@@ -15,7 +16,8 @@ from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, R
 from espalier.tasks.verse_scoring import JUDGE, LIKELIHOOD, VerseScoring, counts_of, statistics_of
 from espalier.tasks.verse_search import VerseDecoder, inputs_of, text_of, verse_constraint
 from espalier.text.language import Language
-from espalier.verse.format import fill, format_of, parse_format
+from espalier.verse.format import fill, format_of
+from espalier.verse.kept import slots_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,10 +105,9 @@ class VerseTask:
         language = model.vocabulary.language
         format_ = None
         if decoder.mode == "frame":
-            template = row.get("template")
-            format_ = (
-                parse_format(template, language) if template else format_of(row["reference"], language, row["rhyme"])
-            )
+            format_ = format_of(row["reference"], language, row["rhyme"])
+            if "template" in row:
+                format_ = replace(format_, units=slots_of(row["template"], language))
         return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
 
     def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:

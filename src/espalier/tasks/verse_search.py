@@ -25,7 +25,7 @@ from espalier.text.language import is_mark, join_tokens
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.format import BLANK, RHYME, Format, format_of
-from espalier.verse.kept import keep_words
+from espalier.verse.kept import keep_words, template_of
 from espalier.verse.literals import with_literals
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import join_units, pattern_of
@@ -50,7 +50,7 @@ class VerseDecoder(Settings):
     book: Book = "mandarin"
     #: In `frame`: words have the tone of their place, where the format says one.
     tone: bool = False
-    #: The share of a poem's words that its format keeps, drawn for each poem (polishing, section 3.3).
+    #: The probability of each word of a poem that its format keeps it, drawn for each poem (polishing, section 3.3).
     literals: float = Field(0.0, ge=0, lt=1)
     method: Literal["top_k", "beam"] = "top_k"
     top_k: int = Field(32, ge=1, le=MAX_TOP_K)
@@ -84,7 +84,7 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
         formats = _formats(ready, decoder, options.seed, books)
         data = _reframed(data, formats, ("tone",) if decoder.tone else ("c", "letter"))
         if decoder.literals:
-            templates = [{"template": str(format_)} for format_ in formats]
+            templates = [{"template": template_of(format_)} for format_ in formats]
     rows = [
         [
             {
@@ -117,10 +117,10 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
 
 
 def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None) -> list[Format]:
-    """The formats of the records, with the tones that they ask for, or with some of their words.
+    """The formats of the records, with their tones and some of their words.
 
-    Words that the vocabulary lacks are not kept. A kept word that does not rhyme with those before it takes its unit
-    out of its letter.
+    Words that the vocabulary lacks are not kept. With `decoder.rhyme` a kept word that does not rhyme with those before
+    it, or whose sound is unknown, takes its unit out of its letter.
 
     Raises:
         ConfigError: no record has tones (`tones`: one sign per word), or they do not fit its words.
@@ -128,7 +128,7 @@ def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None
     import numpy as np
 
     vocabulary, language = ready.data.vocabulary, ready.data.vocabulary.language
-    signs = [getattr(record, "tones", "") if decoder.tone else "" for record in ready.records]
+    signs = [getattr(record, "tones", "") for record in ready.records]
     if decoder.tone and not any(signs):
         remedy = "take a corpus that reads couyun: also_1: raw/forms"
         raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)

@@ -1,4 +1,4 @@
-"""Polishing (SongNet, sections 2 and 3.3): formats that keep some words of a verse."""
+"""Polishing (SongNet, sections 2, 3.3 and 5.5): formats that keep some words of a verse."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from espalier.text.language import tokens_of
+from espalier.text.language import Language, join_tokens, tokens_of
 from espalier.verse.format import Format, is_literal
 from espalier.verse.slots import BLANKS
-from espalier.verse.text import units_of
+from espalier.verse.text import join_units, units_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,3 +38,13 @@ def keep_words(
         if kept and known(word) and is_literal(word, format_.language):
             units[row][place] = word
     return replace(format_, units=tuple(map(tuple, units)))
+
+
+def template_of(format_: Format) -> str:
+    """The slots of a format as a verse: kept words, marks, and a sign for each blank. `slots_of` reads it."""
+    return join_units(join_tokens(unit, format_.language) for unit in format_.units)
+
+
+def slots_of(template: str, language: Language) -> tuple[tuple[str, ...], ...]:
+    """The slots of each unit of a template that `template_of` wrote."""
+    return tuple(tuple(tokens_of(unit, language)) for unit in units_of(template))

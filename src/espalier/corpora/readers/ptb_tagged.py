@@ -15,14 +15,13 @@ from espalier.corpora.readers.files import recognized_sources
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError
-from espalier.syntax.parse import Parse, columns_of
+from espalier.syntax.parse import UNKNOWN, Parse, columns_of
 
 _PENN, _PTB = "treebank/combined/wsj_0001.mrg", "ptb.train.txt"
 #: The tags of marks, which PTB leaves out; $ and # are words there.
 _MARKS: Final = frozenset([",", ".", ":", "``", "''", "-LRB-", "-RRB-"])
 #: What PTB writes as N; a per cent sign too.
 _NUMBER = re.compile(r"-?(?:\d[\d,.:\\/-]*|\.\d+)|%")
-_UNKNOWN = "<unk>"
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
@@ -68,4 +67,4 @@ def written(word: str, known: set[str]) -> str:
     """A word of the treebank as PTB writes it."""
     if _NUMBER.fullmatch(word):
         return "N"
-    return word.lower() if word.lower() in known else _UNKNOWN
+    return word.lower() if word.lower() in known else UNKNOWN
