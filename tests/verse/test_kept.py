@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from espalier.text.language import Language
 from espalier.verse.format import BLANK, format_of
-from espalier.verse.kept import keep_words, slots_of, template_of
+from espalier.verse.kept import keep_words, template_of
+from espalier.verse.text import tokens_by_unit
 
 POEM = "灯山，桥雨。\n山石！\n雨。"
 
@@ -40,7 +41,7 @@ def test_words_that_may_not_be_kept_or_that_no_format_can_hold_stay_blank() -> N
 def test_a_template_reads_back(share: float, seed: int, poem: tuple[Language, str, str]) -> None:
     language, text, rhyme = poem
     format_ = keep_words(format_of(text, language, rhyme), text, share, np.random.default_rng(seed), bool)
-    assert slots_of(template_of(format_), language) == format_.units
+    assert tuple(map(tuple, tokens_by_unit(template_of(format_), language))) == format_.units
 
 
 def test_about_a_fifth_is_kept() -> None:

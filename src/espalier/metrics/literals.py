@@ -13,10 +13,9 @@ import numpy as np
 
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, share_of, signature_of
-from espalier.text.language import Language, is_mark, tokens_of
-from espalier.verse.kept import slots_of
+from espalier.text.language import Language, is_mark
 from espalier.verse.slots import BLANKS
-from espalier.verse.text import units_of
+from espalier.verse.text import tokens_by_unit
 
 _KEPT, _LITERALS, _WHOLE, _TEXTS = range(4)
 
@@ -49,9 +48,9 @@ def literal_statistics(templates: Sequence[str], texts: Sequence[str], language:
     """
     rows = []
     for template, text in zip(templates, texts, strict=True):
-        units = [tokens_of(unit, language) for unit in units_of(text)]
+        units = tokens_by_unit(text, language)
         kept = literals = 0
-        for row, slots in enumerate(slots_of(template, language)):
+        for row, slots in enumerate(tokens_by_unit(template, language)):
             unit = units[row] if row < len(units) else []
             for place, slot in enumerate(slots):
                 if slot in BLANKS or is_mark(slot):

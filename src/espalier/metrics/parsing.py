@@ -64,6 +64,6 @@ def _tag_statistics(gold: Sequence[Parse], predicted: Sequence[Parse]) -> Array:
     for one, other in zip(gold, predicted, strict=True):
         found = other.tags if other.words == one.words else ()
         right = [*map(str.__eq__, one.tags, found), *[False] * (len(one.tags) - len(found))]
-        unknown = [tag for word, tag in zip(one.words, right, strict=False) if word == UNKNOWN]
+        unknown = [is_right for word, is_right in zip(one.words, right, strict=False) if word == UNKNOWN]
         rows.append((sum(right), len(right), sum(unknown), len(unknown)))
     return np.array(rows, dtype=float).reshape(-1, 4)

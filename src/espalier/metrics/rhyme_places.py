@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from espalier.text.language import Language, join_tokens, tokens_of
+from espalier.text.language import Language, tokens_of
 from espalier.verse.rhyme import Rule, UUmlaut, group_name, rhyme_group, sounds_alike
-from espalier.verse.text import join_units, rhyme_place, units_of
+from espalier.verse.text import rhyme_place, tokens_by_unit, units_of, verse_of
 
 FREE = "."
 
@@ -98,7 +98,7 @@ def rhyme_marks(
     If the text and the scheme have different lengths, the shorter length is used.
     """
     scheme = scheme_of(rhyme, text, language, u_umlaut=u_umlaut)
-    units = [tokens_of(unit, language) for unit in units_of(text)]
+    units = tokens_by_unit(text, language)
     words = end_words(text, language)
     rhyming = rhyming_places(end_groups(text, u_umlaut=u_umlaut), scheme) if language == "zh" else []
     marks = []
@@ -121,10 +121,10 @@ def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[st
 
     Formats, marks and the set of last words do not change. The rhyme scores of the result are those of chance.
     """
-    poems = [[tokens_of(unit, language) for unit in units_of(text)] for text in texts]
+    poems = [tokens_by_unit(text, language) for text in texts]
     places = [(tokens, place) for units in poems for tokens in units if (place := rhyme_place(tokens)) is not None]
     rhyme_tokens = [tokens[place] for tokens, place in places]
     order = np.random.default_rng(seed).permutation(len(rhyme_tokens))
     for (tokens, place), source in zip(places, order, strict=True):
         tokens[place] = rhyme_tokens[source]
-    return [join_units(join_tokens(tokens, language) for tokens in units) for units in poems]
+    return [verse_of(units, language) for units in poems]

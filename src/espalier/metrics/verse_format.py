@@ -14,8 +14,8 @@ import numpy as np
 
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
-from espalier.text.language import Language, is_mark, tokens_of
-from espalier.verse.text import units_of
+from espalier.text.language import Language, is_mark
+from espalier.verse.text import tokens_by_unit
 
 Rules = Literal["songci", "sonnet"]
 
@@ -74,8 +74,8 @@ def format_statistics(
     """
     statistics = np.zeros((len(references), _TEXTS + 1))
     for row, reference, hypothesis in zip(statistics, references, hypotheses, strict=True):
-        reference_units = [tokens_of(unit, language) for unit in units_of(reference)]
-        hypothesis_units = [tokens_of(unit, language) for unit in units_of(hypothesis)]
+        reference_units = tokens_by_unit(reference, language)
+        hypothesis_units = tokens_by_unit(hypothesis, language)
         correct = sum(unit_is_correct(a, b, rules) for a, b in zip(reference_units, hypothesis_units, strict=False))
         row[:_F1] = _counts(correct, len(hypothesis_units), len(reference_units))
         row[_F1] = (

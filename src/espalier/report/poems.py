@@ -10,10 +10,10 @@ from typing import Final
 
 from espalier.io.errors import EspalierError
 from espalier.report.results import Sample
-from espalier.text.language import Language, is_mark, tokens_of
+from espalier.text.language import Language, is_mark
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
 from espalier.verse.rhyme import final_of, group_name
-from espalier.verse.text import rhyme_place, units_of
+from espalier.verse.text import rhyme_place, tokens_by_unit
 
 #: English marks without a space before them.
 _CLOSING = frozenset(",.;:!?)]…’”%")
@@ -137,7 +137,7 @@ def _format_units(text: str, language: Language) -> tuple[tuple[str, ...], ...]:
 
 
 def _written(text: str, rhyme: str, language: Language) -> tuple[UnitLine, ...]:
-    units = [tokens_of(unit, language) for unit in units_of(text)]
+    units = tokens_by_unit(text, language)
     letters = [letter.replace(".", "") for letter in rhyme[: len(units)].ljust(len(units), ".")]
     places = [rhyme_place(unit) if letter else None for unit, letter in zip(units, letters, strict=True)]
     groups = [

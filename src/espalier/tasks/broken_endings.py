@@ -9,8 +9,8 @@ import numpy as np
 from espalier.datasets.verse.data import VerseData
 from espalier.io.hashing import seed_from
 from espalier.tasks.random_words import RandomWords
-from espalier.text.language import Language, is_mark, join_tokens, tokens_of
-from espalier.verse.text import join_units, rhyme_place, units_of
+from espalier.text.language import Language, is_mark
+from espalier.verse.text import rhyme_place, tokens_by_unit, units_of, verse_of
 
 
 def without_last_words(texts: Sequence[str], language: Language) -> list[str]:
@@ -47,7 +47,7 @@ def with_longer_units_cut(texts: Sequence[str], seed: int, language: Language) -
     longer unit, then the last of the reference's n. The longer units are of the other texts, drawn at random; a unit
     that none exceeds stays.
     """
-    poems = [[tokens_of(unit, language) for unit in units_of(text)] for text in texts]
+    poems = [tokens_by_unit(text, language) for text in texts]
     same = np.unique(texts, return_inverse=True)[1]  # equal texts, such as the references of several samples
     every = [tokens for units in poems for tokens in units]
     owners = np.repeat(same, [len(units) for units in poems])
@@ -61,10 +61,10 @@ def with_longer_units_cut(texts: Sequence[str], seed: int, language: Language) -
         return [*every[place][: len(tokens) - 1], tokens[-1]]
 
     return [
-        join_units(join_tokens(cut(tokens, row, number), language) for number, tokens in enumerate(units))
+        verse_of((cut(tokens, row, number) for number, tokens in enumerate(units)), language)
         for row, units in enumerate(poems)
     ]
 
 
 def _mapped(text: str, language: Language, change: Callable[[list[str]], list[str]]) -> str:
-    return join_units(join_tokens(change(tokens_of(unit, language)), language) for unit in units_of(text))
+    return verse_of(map(change, tokens_by_unit(text, language)), language)

@@ -17,7 +17,7 @@ from espalier.tasks.verse_scoring import JUDGE, LIKELIHOOD, VerseScoring, counts
 from espalier.tasks.verse_search import VerseDecoder, inputs_of, text_of, verse_constraint
 from espalier.text.language import Language
 from espalier.verse.format import fill, format_of
-from espalier.verse.kept import slots_of
+from espalier.verse.text import tokens_by_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +107,7 @@ class VerseTask:
         if decoder.mode == "frame":
             format_ = format_of(row["reference"], language, row["rhyme"])
             if "template" in row:
-                format_ = replace(format_, units=slots_of(row["template"], language))
+                format_ = replace(format_, units=tuple(map(tuple, tokens_by_unit(row["template"], language))))
         return {"text": text_of(hypothesis.tokens if hypothesis else [], model.vocabulary, format_)}
 
     def likelihood(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:

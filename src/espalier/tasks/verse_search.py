@@ -21,14 +21,14 @@ from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
 from espalier.tasks.task import Inputs, Ready, RunOptions
-from espalier.text.language import is_mark, join_tokens
+from espalier.text.language import is_mark
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.format import BLANK, RHYME, Format, format_of
 from espalier.verse.kept import keep_words, template_of
 from espalier.verse.literals import with_literals
 from espalier.verse.sounds import Sounds
-from espalier.verse.text import join_units, pattern_of
+from espalier.verse.text import pattern_of, verse_of
 
 if TYPE_CHECKING:
     from espalier.corpora.records import Verse
@@ -50,7 +50,7 @@ class VerseDecoder(Settings):
     book: Book = "mandarin"
     #: In `frame`: words have the tone of their place, where the format says one.
     tone: bool = False
-    #: The probability of each word of a poem that its format keeps it, drawn for each poem (polishing, section 3.3).
+    #: The probability with which a format keeps a word of its poem; drawn once for each poem (polishing, section 3.3).
     literals: float = Field(0.0, ge=0, lt=1)
     method: Literal["top_k", "beam"] = "top_k"
     top_k: int = Field(32, ge=1, le=MAX_TOP_K)
@@ -119,8 +119,8 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
 def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None) -> list[Format]:
     """The formats of the records, with their tones and some of their words.
 
-    Words that the vocabulary lacks are not kept. With `decoder.rhyme` a kept word that does not rhyme with those before
-    it, or whose sound is unknown, takes its unit out of its letter.
+    Words that the vocabulary lacks are not kept. With `decoder.rhyme` a unit loses its letter if its kept word does not
+    rhyme with those before it, or has an unknown sound.
 
     Raises:
         ConfigError: no record has tones (`tones`: one sign per word), or they do not fit its words.
@@ -210,4 +210,4 @@ def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | N
             ]
             for unit, slots in zip(units, format_.units, strict=False)
         ]
-    return join_units(join_tokens(unit, vocabulary.language) for unit in units)
+    return verse_of(units, vocabulary.language)

@@ -38,7 +38,7 @@ from espalier.verse.slots import BLANK as BLANK
 from espalier.verse.slots import BLANKS, shortened
 from espalier.verse.slots import RHYME as RHYME
 from espalier.verse.sounds import Sounds
-from espalier.verse.text import join_units, rhyme_place, units_of
+from espalier.verse.text import rhyme_place, units_of, verse_of
 from espalier.verse.tones import with_tones
 
 #: The longest format in characters, and the largest count.
@@ -183,7 +183,7 @@ def fill(format_: Format, words: Sequence[str]) -> str:
         raise ConfigError(f"{len(words)} words for {format_.blanks} blanks", where="format")
     rest = iter(words)
     filled = ([next(rest) if slot in BLANKS else slot for slot in unit] for unit in format_.units)
-    return join_units(join_tokens(unit, format_.language) for unit in filled)
+    return verse_of(filled, format_.language)
 
 
 def _units(part: str, language: Language) -> list[tuple[str, ...]]:

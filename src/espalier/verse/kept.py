@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from espalier.text.language import Language, join_tokens, tokens_of
 from espalier.verse.format import Format, is_literal
 from espalier.verse.slots import BLANKS
-from espalier.verse.text import join_units, units_of
+from espalier.verse.text import tokens_by_unit, verse_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +24,7 @@ def keep_words(
     Args:
         known: whether a word may be kept.
     """
-    words = [tokens_of(unit, format_.language) for unit in units_of(verse)]
+    words = tokens_by_unit(verse, format_.language)
     blanks = [
         (row, place) for row, unit in enumerate(format_.units) for place, slot in enumerate(unit) if slot in BLANKS
     ]
@@ -41,10 +40,5 @@ def keep_words(
 
 
 def template_of(format_: Format) -> str:
-    """The slots of a format as a verse: kept words, marks, and a sign for each blank. `slots_of` reads it."""
-    return join_units(join_tokens(unit, format_.language) for unit in format_.units)
-
-
-def slots_of(template: str, language: Language) -> tuple[tuple[str, ...], ...]:
-    """The slots of each unit of a template that `template_of` wrote."""
-    return tuple(tuple(tokens_of(unit, language)) for unit in units_of(template))
+    """The slots of a format as a verse: kept words, marks, blanks. `tokens_by_unit` reads them back."""
+    return verse_of(format_.units, format_.language)

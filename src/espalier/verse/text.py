@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from espalier.text.language import Language, is_mark, tokens_of
+from espalier.text.language import Language, is_mark, join_tokens, tokens_of
 
 #: A Chinese unit ends after one of these marks; an English unit ends with its line.
 TERMINALS = "。！？"
@@ -22,6 +22,16 @@ def units_of(text: str) -> list[str]:
 def join_units(units: Iterable[str]) -> str:
     """A verse from its units; the inverse of `units_of`."""
     return "\n".join(units)
+
+
+def tokens_by_unit(verse: str, language: Language) -> list[list[str]]:
+    """The tokens of each unit of a verse."""
+    return [tokens_of(unit, language) for unit in units_of(verse)]
+
+
+def verse_of(units: Iterable[Iterable[str]], language: Language) -> str:
+    """A verse from the tokens of its units; the inverse of `tokens_by_unit`."""
+    return join_units(join_tokens(unit, language) for unit in units)
 
 
 def pattern_of(text: str, language: Language) -> str:
