@@ -25,7 +25,7 @@ from espalier.metrics.bootstrap import Array
 from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.books import Book, Books, Tone, ToneBook, read_books
 from espalier.verse.rhyme import rhyme_group
-from espalier.verse.variants import Fit, TuneBook, followed, judge
+from espalier.verse.variants import Fit, TuneBook, fit_of, followed
 
 ROWS = (
     "poems that fit", "`rhyme_cilin`", "`rhyme_mandarin`", "`tone_book`", "`tone_mandarin`",
@@ -87,7 +87,7 @@ def table(mirror: Path) -> BenchmarkTable:
             if not turning:
                 variants = [replace(each, turns=frozenset()) for each in variants]
             if (fit := followed(poem.target, variants, books)) is not None:
-                mandarin = judge(poem.target, fit.variant, ears, book="mandarin", by="mandarin")
+                mandarin = fit_of(poem.target, fit.variant, ears, book="mandarin", by="mandarin")
                 fits.append((fit, mandarin))
         columns.append(counted(fits))
     headings = (

@@ -208,10 +208,11 @@ def lexicon_of(source: str) -> Path | None:
     return None if source == layout.NONE else layout.raw(source)
 
 
-def judge_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
-    """Says of a text's words whether the grammar that grew the corpus allows them; None for published corpora."""
-    judge: Callable[[list[str]], bool] | None = imported("judge", READERS[corpus.reader].judge, where="READERS")
-    return judge
+def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
+    """Whether the grammar that generates the corpus derives a text's words; None for published corpora."""
+    name = READERS[corpus.reader].is_grammatical
+    is_grammatical: Callable[[list[str]], bool] | None = imported("is_grammatical", name, where="READERS")
+    return is_grammatical
 
 
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pipeline.streams import QUIET
 
 
 class Language(StrEnum):
-    """Of what is written."""
+    """The language of the texts."""
 
     zh = "zh"
     en = "en"
@@ -36,7 +36,7 @@ ModelOption = Annotated[
     str | None,
     typer.Option(help="The key of a model; default: that of the profile.", autocompletion=completion.models),
 ]
-SeedOption = Annotated[int, typer.Option(help="Of the random draws.")]
+SeedOption = Annotated[int, typer.Option(help="The seed of the random draws.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for each text.")]
 LanguageOption = Annotated[Language, typer.Option(help="The language of the texts.")]
 FileOption = Annotated[

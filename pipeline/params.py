@@ -267,7 +267,7 @@ class Params(Strict):
     versions: Literal["versions.yaml", "../../versions.yaml"]
     catalogue: Literal["sources.yaml", "../../sources.yaml"]
     profile: Literal["nursery", "small", "paper"]
-    #: Modules that register readers, encodings, tasks or architectures.
+    #: Modules that add entries to the registries, as `pipeline/plugins.py` lists them.
     plugins: tuple[str, ...]
     sources: Sources
     parsers: dict[Name, ParserEntry]

@@ -145,7 +145,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
         raise ConfigError(
             f"reader {corpus.reader} reads {'files' if reads_sources else 'no files'}",
             where=f"{path}.shelf",
-            remedy="name a shelf" if reads_sources else NONE,
+            remedy="name a shelf" if reads_sources else f"set it to {NONE}",
         )
     for shelf in corpus.shelves:
         if not params.sources.folders(shelf):
@@ -159,7 +159,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
         _refers(path, name, params.corpora, optional=False)
     _refers(f"{path}.parser", corpus.parser, params.parsers)
     if corpus.parser != NONE and not kind.parsed:
-        raise ConfigError(f"{corpus.records} are not parsed", where=f"{path}.parser", remedy=NONE)
+        raise ConfigError(f"{corpus.records} are not parsed", where=f"{path}.parser", remedy=f"set it to {NONE}")
     corpus.filters.check(kind, where=f"{path}.filters")
 
 
@@ -185,7 +185,7 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
         )
     if dataset.pieces_from != NONE and not (settings.reads_pieces and dataset.vocab_from == NONE):
         what = "the vocabulary is another dataset's" if settings.reads_pieces else f"{dataset.encoding} reads no pieces"
-        raise ConfigError(what, where=f"{path}.pieces_from", remedy=NONE)
+        raise ConfigError(what, where=f"{path}.pieces_from", remedy=f"set it to {NONE}")
 
 
 def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) -> None:
@@ -243,7 +243,7 @@ def _check_run(key: str, params: Params) -> None:
         )
     if vocabulary_of(datasets, run.dataset) != vocabulary_of(datasets, model.dataset):
         raise ConfigError(
-            f"dataset {run.dataset} has not the vocabulary of model {run.model}",
+            f"dataset {run.dataset} does not have the vocabulary of model {run.model}",
             where=f"{path}.dataset",
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
@@ -301,7 +301,7 @@ def _check_baseline(key: str, params: Params) -> None:
         own, other = (vocabulary_of(params.datasets.every, key) for key in (baseline.dataset, baseline.train))
         if own != other:
             raise ConfigError(
-                f"dataset {baseline.train} has not the vocabulary of dataset {baseline.dataset}",
+                f"dataset {baseline.train} does not have the vocabulary of dataset {baseline.dataset}",
                 where=f"{path}.train",
                 remedy=f"{own}, or a dataset with vocab_from: {own}",
             )
@@ -331,7 +331,7 @@ def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
         return
     kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
     if kind.judge is None:
-        raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=NONE)
+        raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=f"set it to {NONE}")
     trained_on = datasets[judge.dataset]
     language = params.corpora[datasets[entry_.dataset].corpus].language
     if trained_on.encoding not in kind.encodings or params.corpora[trained_on.corpus].language != language:
@@ -348,14 +348,14 @@ def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
 
 
 def _check_other(path: str, judge: str, model: str, models: Mapping[str, Model]) -> None:
-    """A judge is not what it judges: not the model, nor one of its line, nor its like of a seed that it has too."""
+    """Refuse a judge that is the judged model, shares its initial weights, or has its settings and one of its seeds."""
     lines = [{*_line(judge, models)}, {*_line(model, models)}]
     one, other = models[judge], models[model]
     alike = (one.arch, network_of(one)) == (other.arch, network_of(other)) and {*one.seeds} & {*other.seeds}
     if model in lines[0] or judge in lines[1] or alike:
         what = f"model {judge} is {'like ' if alike and judge != model else ''}the judged model {model}"
         if not alike and judge != model:
-            what = f"of the judge {judge} and the judged model {model} one starts from the other"
+            what = f"the judge {judge} and the judged model {model} share initial weights"
         raise ConfigError(what, where=path, remedy="a plain decoder of another shape and seed")
 
 
@@ -388,4 +388,4 @@ def _check_annotation(path: str, run: str, paper: str, parser: str, params: Para
     _refers(f"{path}.run", run, params.runs, optional=False)
     _refers(f"{path}.parser", parser, params.parsers, optional=False)
     if paper != (own := params.runs[run].paper):
-        raise ConfigError(f"run {run} is of paper {own}", where=f"{path}.paper", remedy=own)
+        raise ConfigError(f"run {run} is of paper {own}", where=f"{path}.paper", remedy=f"set it to {own}")

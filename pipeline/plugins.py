@@ -89,7 +89,7 @@ def _line(error: Exception) -> str:
 
 
 def _check(before: Mapping[str, Mapping[str, Any]]) -> None:
-    """What has been registered since has new names, and is what its registry holds."""
+    """Check that new entries have unused names and the type of their registry."""
     for key, (registry, kind) in REGISTRIES.items():
         for name, value in registry.items():
             where = f"{key}['{name}']"

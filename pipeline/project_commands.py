@@ -1,4 +1,4 @@
-"""The commands on the project: what there is to name, what ran, what would run, and what leaves or comes."""
+"""The commands on the project: list, ratings, repro, pages, adopt, export, plan, rehearse, verify."""
 
 from __future__ import annotations
 
@@ -48,17 +48,18 @@ def list_(
 
 
 @app.command()
-def judge(
+def ratings(
     sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets (nbest.csv of a report), one for each rater.")],
-    authors: Annotated[
-        Path | None, typer.Option(help="The key of the sheets; default: nbest_key.csv beside the first sheet.")
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key", help="The run of each text; default: nbest_key.csv beside the first sheet."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Count the ratings of each run, and the agreement of the raters (Fleiss' kappa)."""
-    from pipeline.commands.judge import judge as judged
+    from pipeline.commands.ratings import print_ratings
 
-    judged(sheets, authors, json=json)
+    print_ratings(sheets, key_file, json=json)
 
 
 @app.command()
@@ -141,7 +142,7 @@ def rehearse(
         bool,
         typer.Option("--offline", help="Use no network; sources that the mirror lacks are replaced by generated rows."),
     ] = False,
-    jobs: Annotated[int | None, _jobs("one for each core, or one on a GPU")] = None,
+    jobs: Annotated[int | None, _jobs("one for each core, at most four; one on a GPU")] = None,
 ) -> None:
     """Run every stage of a profile on 64 rows, and estimate the time of the whole profile."""
     from pipeline.commands.rehearse import rehearse as run

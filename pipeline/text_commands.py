@@ -37,7 +37,7 @@ BeamsOption = Annotated[
 LocalOption = Annotated[
     int | None,
     typer.Option(
-        help=f"The groups of children that are scored for each leaf of a tree, at most {MAX_BEAM:,}; default: 6.",
+        help=f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6.",
         show_default=False,
     ),
 ]
@@ -142,7 +142,8 @@ def compose(
         str, typer.Option(help="The template's own beginning, at most half of it, with which the texts begin.")
     ] = "",
     topic: Annotated[
-        list[str] | None, typer.Option(help="A word that the texts are about; again for more; default: the template's.")
+        list[str] | None,
+        typer.Option(help="A topic word; repeat the option for more. Default: the topic words of the template."),
     ] = None,
     frame: Annotated[bool, typer.Option("--frame", help="Make each text exactly as long as the template.")] = False,
     out: Annotated[

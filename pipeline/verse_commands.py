@@ -30,7 +30,8 @@ CountOption = Annotated[int, typer.Option(help=f"The number of texts for each fo
 BookOption = Annotated[str, typer.Option(help="The rhyme book: mandarin, cilin or pingshui.")]
 TonesOption = Annotated[str | None, typer.Option(help="One sign for each word: 平 level, 仄 oblique, 中 either.")]
 AcrosticOption = Annotated[
-    str | None, typer.Option(help="The first words of the sentences, or, if they are more, of the clauses.")
+    str | None,
+    typer.Option(help="Words that begin the sentences, or, if there are more of them, the clauses."),
 ]
 
 
@@ -43,7 +44,7 @@ def generate(
     tune: Annotated[
         str | None,
         typer.Option(
-            help="The name of a tune, which gives the format and is read by a model with titles.",
+            help="A tune. It gives the format, and a model with `title: true` reads its name.",
             autocompletion=completion.tunes,
         ),
     ] = None,
@@ -107,7 +108,7 @@ def polish(
     beam: BeamOption = 0,
     quiet: QuietOption = False,
 ) -> None:
-    """Fill the blanks of a template (paper, table 6). A line of --file is a template."""
+    """Fill the blanks of a template (SongNet, table 6). A line of --file is a template."""
     given = None if template is None else (template, rhyme, tune, "", None, tones, acrostic)
     options = {
         "n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "book": book, "tone": False,

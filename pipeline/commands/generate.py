@@ -11,7 +11,7 @@ from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.text.language import Language, tokens_of
-from espalier.verse.books import Book
+from espalier.verse.books import REMEDY, Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.format import Format, parse_format
 from espalier.verse.sounds import Sounds
@@ -73,8 +73,7 @@ def _couyun() -> Path:
     own = layout.raw("forms/couyun")
     found = next((folder for root in (Path(), *layout.PROFILES.values()) if (folder := root / own).is_dir()), None)
     if found is None:
-        remedy = "run dvc --cd profiles/small repro download@couyun"
-        raise ArtifactError("no rhyme books and variants of tunes", where=own, remedy=remedy)
+        raise ArtifactError("no rhyme books and variants of tunes", where=own, remedy=REMEDY)
     return found
 
 

@@ -115,7 +115,7 @@ def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | No
     Args:
         folder: the rehearsal's, which is kept; None for a temporary one.
         offline: take sources from the mirror alone, and parsers from the hub's cache alone.
-        jobs: stages at once; None for one a core on a CPU, and one on a GPU.
+        jobs: stages at once; None for one a core, at most four, on a CPU, and one on a GPU.
 
     Raises:
         EspalierError: a stage failed.

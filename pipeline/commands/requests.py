@@ -110,7 +110,7 @@ def require_count(texts: int) -> None:
 def require_drawing(out: Path | None, texts: int, endings: Sequence[str]) -> None:
     """Raise a ConfigError unless `out`, where a drawing is asked for, ends so, and not too many texts are drawn."""
     if out is not None and out.suffix not in endings:
-        remedy = f"one that ends in {' or '.join(endings)}"
+        remedy = f"give a name that ends in {' or '.join(endings)}"
         raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy=remedy)
     if out is not None and texts > DRAWN:
         raise ConfigError(f"{texts:,} texts in one drawing", where="--out", remedy=f"at most {DRAWN}")

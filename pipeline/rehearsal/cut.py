@@ -124,9 +124,9 @@ def _cut_corpus(corpus: Raw) -> None:
 
 
 def _share_parsers(cut: Raw) -> None:
-    """Parse what has trees already, if its dataset reads the vocabulary of one that is parsed.
+    """Parse a corpus with gold trees as well if its dataset uses the vocabulary of a parsed one.
 
-    A parser of one epoch writes few labels, and rows with other labels would all be quarantined.
+    A parser of one epoch writes few labels, and all rows with other labels would be quarantined.
     """
     datasets = {key: dataset for group in cut["datasets"].values() for key, dataset in group.items()}
     for dataset in datasets.values():

@@ -20,7 +20,7 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, judge_of, lexicon_of, read_ready, read_train, require_rows
+from pipeline.artifacts import DatasetDetails, grammar_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.params import Baseline, Corpus, load_params, structures_of
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
@@ -83,7 +83,7 @@ def run(key: str) -> None:
             annotations=_parses(texts, row, baseline, key, corpus.language) if baseline.parser != layout.NONE else None,
             dev=likelihoods,
             lexicon=lexicon,
-            judge=judge_of(corpus),
+            is_grammatical=grammar_of(corpus),
             facts=facts,
             train=lambda: train,
             extras=lambda: ready.extras,

@@ -20,7 +20,7 @@ from espalier.tasks.task import Outputs, Segments, Task
 from pipeline import layout
 from pipeline.artifacts import (
     SEGMENT_COLUMNS,
-    judge_of,
+    grammar_of,
     lexicon_of,
     read_extras,
     read_texts,
@@ -85,7 +85,7 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,
         dev=pd.DataFrame(json.loads(facts["dev"])) if "dev" in facts else None,
         lexicon=lexicon_of(run_.lexicon),
-        judge=judge_of(corpus),
+        is_grammatical=grammar_of(corpus),
         facts=facts,
         train=cache(partial(read_train, run_.dataset, encoding(dataset.encoding))),
         extras=partial(read_extras, run_.dataset),

@@ -1,4 +1,4 @@
-"""Espalier: text generators trained to grow along a frame."""
+"""Espalier: text generators that follow a given structure."""
 
 from espalier.inference.system import load
 

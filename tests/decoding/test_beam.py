@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from espalier.decoding.beam import CHUNK, Hypothesis, beam_search, best_sums
-from espalier.decoding.constraints.constraint import Never
+from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.sampling import sample
 
 END, BEGIN = 0, 1
@@ -71,7 +71,7 @@ def test_a_batch_gives_what_its_rows_give_alone(toy: Any, sources: Any, beam: in
 
 def test_the_constraint_is_obeyed_by_the_best_that_it_allows(toy: Any, sources: Any) -> None:
     model = toy(SIZE)
-    rule = Never(torch.tensor([2]), SIZE)
+    rule = ForbiddenTokens(torch.tensor([2]), SIZE)
     found = search(model, sources([1, 2]), 80, constraint=rule, length_power=0.6)
     for source, row in zip([1, 2], found, strict=True):
         wanted = ranked(model, source, 0.6, forbidden=(2,))
@@ -93,7 +93,7 @@ def test_no_sequence_is_shorter_than_asked_and_the_best_of_the_others_are_found(
 
 def test_no_sequence_is_longer_than_the_steps(toy: Any, sources: Any) -> None:
     model = toy(SIZE)
-    never_ends = Never(torch.tensor([END]), SIZE)
+    never_ends = ForbiddenTokens(torch.tensor([END]), SIZE)
     found = search(model, sources([1]), 3, constraint=never_ends, max_ids=4)
     assert [len(each.tokens) for each in found[0]] == [4, 4, 4]
     assert len(model.batches) == 4

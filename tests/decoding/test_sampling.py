@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from espalier.decoding.constraints.constraint import Never
+from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.sampling import sample
 
 END, BEGIN = 0, 1
@@ -106,7 +106,7 @@ def test_tokens_come_as_often_as_they_should(sources: Any, top_k: int, temperatu
 
 
 def test_a_forbidden_token_is_never_drawn_even_with_top_k_beyond_the_rest(sources: Any) -> None:
-    rule = Never(torch.tensor([1, 3]), 4)
+    rule = ForbiddenTokens(torch.tensor([1, 3]), 4)
     texts = draw(Known([0.02, 0.9, 0.03, 0.05]), sources([0] * 300), list(range(300)), top_k=4, constraint=rule)
     assert {token for text in texts for token in text} == {2}
 

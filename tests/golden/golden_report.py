@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from espalier.metrics.integrity import Judgement, integrity_families
+from espalier.metrics.integrity import MarkLikelihoods, integrity_families
 from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.perplexity import Likelihood
 from espalier.metrics.verse import KEYS, metrics_of, verse_statistics
@@ -57,8 +57,10 @@ def verse(_: Path) -> Any:
         ["ABAB"],
         language="en", rules="sonnet", seed=1,
     )  # fmt: skip
-    judgement = Judgement([2.0, 3.5, 0.0, 6.0], [2, 1, 0, 3], [2, 2, 1, 3], [1.0, 1.5, 2.0, 2.5], [2, 2, 2, 3])
-    judged = family_scores(integrity_families(judgement, [1, 1, 1, 1], [0, 0, 1, 1]), metrics_of, seed=1, resamples=20)
+    likelihoods = MarkLikelihoods([2.0, 3.5, 0.0, 6.0], [2, 1, 0, 3], [2, 2, 1, 3], [1.0, 1.5, 2.0, 2.5], [2, 2, 2, 3])
+    judged = family_scores(
+        integrity_families(likelihoods, [1, 1, 1, 1], [0, 0, 1, 1]), metrics_of, seed=1, resamples=20
+    )
     # Signatures name the lexica's versions, which are not ours.
     parts = [{key: details_json(judged)[key] for key in ("scores", "intervals", "undefined")}]
     for statistics in (zh, en):

@@ -213,7 +213,7 @@ def test_a_slack_that_the_model_has_no_room_for_asks_for_a_frame(models: Path) -
     ("options", "message"),
     [
         ({"n": 0}, "n: 0 is too small; at least 1"),
-        ({"n": 4, "beam": 3}, "n: 4 texts of 3 beams; a beam of 4, or more"),
+        ({"n": 4, "beam": 3}, "n: 4 texts of 3 beams; raise the beam to 4, or lower n"),
         ({"temperature": 0.0}, "temperature: 0.0 is no temperature; above 0, at most 100"),
         ({"top_k": 0}, "top_k: 0 is too small; at least 1"),
         ({"beam": 1001}, "beam: 1001 is too large; at most 1,000"),

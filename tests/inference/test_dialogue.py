@@ -105,7 +105,7 @@ def test_a_reply_that_a_cap_stops_says_so(tree: System) -> None:
     ("options", "message"),
     [
         ({"n": 0}, "n: 0 is too small; at least 1"),
-        ({"n": 21}, "n: 21 replies of 20 beams; a beam of 21, or more"),
+        ({"n": 21}, "n: 21 replies of 20 beams; raise the beam to 21, or lower n"),
         ({"beam": 0}, "beam: 0 is too small"),
         ({"beam": 1001}, "beam: 1001 is too large; at most 1,000"),
         ({"local": 0}, "local: 0 is too small"),

@@ -113,7 +113,7 @@ def test_a_model_of_parsed_pairs_reads_the_parser_s_words(models: Path) -> None:
     [
         ({"templates": ["(S (NP) (VP))"]}, "templates: model plain reads no tree; leave it out"),
         ({"like": COOK}, "like: model plain reads no tree; leave it out"),
-        ({"n": 9}, "n: 9 texts of 8 beams; a beam of 9, or more"),
+        ({"n": 9}, "n: 9 texts of 8 beams; raise the beam to 9, or lower n"),
         ({"beam": 0}, "beam: 0 is too small; at least 1"),
     ],
 )

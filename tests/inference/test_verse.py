@@ -94,7 +94,7 @@ def test_a_search_gives_its_best_texts_the_most_probable_first(verse: System) ->
         ({"beam": 20_000}, "beam: 20000 is too large; at most 1,000"),
         ({"top_k": 10**12}, "top_k: 1000000000000 is too large; at most 1,000,000"),
         ({"n": 10_001}, "n: 10001 is too large; at most 10,000"),
-        ({"beam": 2, "n": 3}, "n: 3 texts of 2 beams; a beam of 3, or more"),
+        ({"beam": 2, "n": 3}, "n: 3 texts of 2 beams; raise the beam to 3, or lower n"),
     ],
 )
 def test_an_option_that_cannot_be_is_one_line(verse: System, options: dict[str, Any], message: str) -> None:

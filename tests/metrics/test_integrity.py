@@ -12,13 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.integrity import KEYS, Judgement, deviation_metrics, integrity_families, integrity_statistics
+from espalier.metrics.integrity import (
+    KEYS,
+    MarkLikelihoods,
+    deviation_metrics,
+    integrity_families,
+    integrity_statistics,
+)
 from espalier.metrics.metric import Score, family_scores
 from espalier.metrics.verse import metrics_of
 
 #: Probabilities of the final marks of three texts: 1/2 and 1/8; 1/16; and none, of two units.
 CERTAIN = [[0.5, 0.125], [0.0625], []]
-JUDGEMENT = Judgement(
+LIKELIHOODS = MarkLikelihoods(
     nats=[-sum(map(math.log, text)) for text in CERTAIN],
     marks=[2, 1, 0],
     units=[2, 3, 2],
@@ -27,16 +33,18 @@ JUDGEMENT = Judgement(
 )
 
 
-def scored(judgement: Judgement, seeds: list[int] | None = None, samples: list[int] | None = None) -> dict[str, Score]:
-    zeros = [0] * len(judgement.nats)
-    families = integrity_families(judgement, seeds or zeros, samples or zeros)
+def scored(
+    likelihoods: MarkLikelihoods, seeds: list[int] | None = None, samples: list[int] | None = None
+) -> dict[str, Score]:
+    zeros = [0] * len(likelihoods.nats)
+    families = integrity_families(likelihoods, seeds or zeros, samples or zeros)
     found = family_scores(families, metrics_of, seed=1, resamples=0)
     assert tuple(found) == KEYS
     return found
 
 
 def test_both_logarithms_pooled_and_text_by_text_are_worked_out_by_hand() -> None:
-    found = scored(JUDGEMENT)
+    found = scored(LIKELIHOODS)
     # Bits: 1 + 3 and 4, of three marks: 8/3. Nats are bits times ln 2.
     assert found["integrity"].value == pytest.approx(2 ** (8 / 3))
     assert found["integrity_nats"].value == pytest.approx(2 ** (8 / 3 * math.log(2)))
@@ -49,7 +57,7 @@ def test_both_logarithms_pooled_and_text_by_text_are_worked_out_by_hand() -> Non
 
 
 def test_a_run_without_judge_has_every_key_and_no_value() -> None:
-    nothing = Judgement([0.0] * 4, [0] * 4, [0] * 4, [0.0] * 4, [0] * 4)
+    nothing = MarkLikelihoods([0.0] * 4, [0] * 4, [0] * 4, [0.0] * 4, [0] * 4)
     for samples in ([0, 0, 0, 0], [0, 1, 0, 1]):
         found = scored(nothing, samples=samples)
         assert all(score.value is None for score in found.values())
@@ -61,8 +69,8 @@ def test_the_deviation_is_that_of_the_samples_of_a_seed() -> None:
     nats = np.array([[[1.0, 2.0], [2.0, 2.0], [0.5, 3.0]], [[4.0, 4.0], [4.0, 4.5], [5.0, 5.5]]])
     rows = [(seed, sample, text) for text in range(2) for seed in range(2) for sample in range(3)]
     ones = [1] * len(rows)
-    judgement = Judgement([float(nats[row]) for row in rows], ones, ones, [0.0] * len(rows), ones)
-    found = scored(judgement, [7 + seed for seed, _, _ in rows], [sample for _, sample, _ in rows])
+    likelihoods = MarkLikelihoods([float(nats[row]) for row in rows], ones, ones, [0.0] * len(rows), ones)
+    found = scored(likelihoods, [7 + seed for seed, _, _ in rows], [sample for _, sample, _ in rows])
     pooled = [[math.exp(sum(texts) / 2) for texts in seed] for seed in nats.tolist()]
     assert found["integrity_deviation"].value == pytest.approx(math.sqrt(sum(stdev(seed) ** 2 for seed in pooled) / 2))
     texts = [[sum(2**nat for nat in sample) / 2 for sample in seed] for seed in nats.tolist()]
@@ -74,7 +82,7 @@ def test_the_deviation_is_that_of_the_samples_of_a_seed() -> None:
 @given(st.lists(st.tuples(st.floats(0, 50), st.integers(1, 9)), min_size=1, max_size=8))
 def test_base_two_of_nats_is_never_above_base_two_of_bits(texts: list[tuple[float, int]]) -> None:
     nats, marks = [text[0] for text in texts], [text[1] for text in texts]
-    found = scored(Judgement(nats, marks, marks, nats, marks))
+    found = scored(MarkLikelihoods(nats, marks, marks, nats, marks))
     for key in ("integrity", "integrity_texts"):
         bits, mixed = found[key].value, found[f"{key}_nats"].value
         assert bits is not None and mixed is not None and 1 <= mixed <= bits * (1 + 1e-9)
@@ -83,12 +91,12 @@ def test_base_two_of_nats_is_never_above_base_two_of_bits(texts: list[tuple[floa
 
 def test_what_is_no_number_or_of_another_length_is_refused() -> None:
     with pytest.raises(EspalierError, match=r"scoring, row 2: the judge's surprise is not a number; train the judge"):
-        integrity_statistics(replace(JUDGEMENT, nats=[1.0, math.nan, 0.0]))
+        integrity_statistics(replace(LIKELIHOODS, nats=[1.0, math.nan, 0.0]))
     with pytest.raises(EspalierError, match="2 marks for 3 texts"):
-        integrity_statistics(replace(JUDGEMENT, marks=[1, 1]))
+        integrity_statistics(replace(LIKELIHOODS, marks=[1, 1]))
 
 
 def test_a_certain_blunder_is_called_too_large_and_not_infinite() -> None:
     ones = [1]
-    assert scored(Judgement([2000.0], ones, ones, [0.0], ones))["integrity"].undefined == "too large"
+    assert scored(MarkLikelihoods([2000.0], ones, ones, [0.0], ones))["integrity"].undefined == "too large"
     assert len(deviation_metrics(1, 5)) == 4

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.metrics.rhyme_places import (
-    RhymeMark,
     end_groups,
     end_words,
     majority,
-    rhyme_marks,
     rhyming_places,
     scheme_of,
     shuffle_ends,
@@ -70,27 +68,6 @@ def test_an_unknown_scheme_is_read_off_a_chinese_reference() -> None:
     assert scheme_of("AAA", text, "zh") == "AAA"
     assert scheme_of("", "夜半风。\n江水流。", "zh") == ".."  # nothing rhymes
     assert scheme_of("", "a day\na way", "en") == ""
-
-
-def test_marks_tell_place_letter_group_and_whether_it_rhymes() -> None:
-    # eng; ou; of no letter; en, which has not its letter's group (tie of ou and en: ou was first); ou
-    assert rhyme_marks("夜半风，江水流。\n山。\n又春！\n故人楼。", "A.AA", "zh") == [
-        RhymeMark(unit=0, token=6, letter="A", group="ou", rhymes=True),
-        RhymeMark(unit=2, token=1, letter="A", group="en", rhymes=False),
-        RhymeMark(unit=3, token=2, letter="A", group="ou", rhymes=True),
-    ]
-    assert rhyme_marks("the low sea ,\nall day .\nto me", "ABA", "en") == [
-        RhymeMark(unit=0, token=2, letter="A", group="IY", rhymes=True),
-        RhymeMark(unit=1, token=1, letter="B", group="EY", rhymes=False),
-        RhymeMark(unit=2, token=1, letter="A", group="IY", rhymes=True),
-    ]
-
-
-def test_texts_that_do_not_fit_their_scheme_are_marked_as_far_as_both_go() -> None:
-    assert [mark.unit for mark in rhyme_marks("江水流。\n！\n故人楼。\n又秋。", "AAA", "zh")] == [0, 2]
-    assert rhyme_marks("", "AAAA", "zh") == rhyme_marks("", "AB", "en") == []
-    assert [mark.group for mark in rhyme_marks("一□。", "A", "zh")] == [None]
-    assert [mark.rhymes for mark in rhyme_marks("a love\nto remove", "AA", "en", rule="eye")] == [True, True]
 
 
 def test_shuffling_moves_the_ends_and_nothing_else() -> None:

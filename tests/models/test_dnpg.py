@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
-from espalier.decoding.constraints.constraint import Never
+from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.models.dnpg import DNPG, aligned_levels
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE
@@ -342,7 +342,7 @@ def test_a_source_without_pieces_is_not_copied_from(build: Build, data: PairData
 def test_beams_score_what_the_whole_pass_scores(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     model = build(**changes)
     batch = batch_of(data, model)
-    written = Never(torch.tensor([PAD, UNK, BOS]), data.vocabulary.text_size)
+    written = ForbiddenTokens(torch.tensor([PAD, UNK, BOS]), data.vocabulary.text_size)
     found = beam_search(model, batch, beam=4, max_ids=9, begin=BOS, end=EOS, constraint=written)
     for row, hypotheses in enumerate(found):
         assert hypotheses

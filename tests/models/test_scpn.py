@@ -18,7 +18,7 @@ from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
-from espalier.decoding.constraints.constraint import Never
+from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.layers.copy import FLOOR
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
@@ -293,7 +293,7 @@ def test_configs_that_mean_nothing_are_refused(changes: dict[str, Any]) -> None:
 def test_beams_score_what_the_whole_pass_scores(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     model = build(**changes)
     batch = batch_of(data, model)
-    written = Never(torch.tensor([PAD, UNK, BOS]), model.readout.out_features)
+    written = ForbiddenTokens(torch.tensor([PAD, UNK, BOS]), model.readout.out_features)
     found = beam_search(model, batch, beam=4, max_ids=9, begin=BOS, end=EOS, constraint=written)
     for row, hypotheses in enumerate(found):
         assert hypotheses

@@ -189,10 +189,13 @@ def test_the_drawing_has_the_tokens_and_symbols_that_are_printed(songs: Path, cl
         ),
         (
             ["--template", TEMPLATE, "--out", "a.png", *P2],
-            "--out: a.png is no name of a drawing; one that ends in .svg",
+            "--out: a.png is no name of a drawing; give a name that ends in .svg",
         ),
         (["--template", TEMPLATE, "--out", "a.svg", "--n", "11", *P2], "--out: 11 texts in one drawing; at most 10"),
-        (["--template", TEMPLATE, "--n", "3", "--beam", "2", *P2], "--n: 3 texts of 2 beams; a beam of 3, or more"),
+        (
+            ["--template", TEMPLATE, "--n", "3", "--beam", "2", *P2],
+            "--n: 3 texts of 2 beams; raise the beam to 3",
+        ),
         (["--template", TEMPLATE, "--temperature", "0", *P2], "--temperature: 0.0 is no temperature"),
         (["--prompt", "灯"], "--prompt: no template; give --template as well"),
         (["--topic", "灯"], "--topic: no template; give --template as well"),

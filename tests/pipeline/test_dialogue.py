@@ -27,7 +27,7 @@ from espalier.metrics.dialogue import KEYS
 from espalier.models.serialization import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
-from pipeline.artifacts import judge_of, read_ready, read_records
+from pipeline.artifacts import grammar_of, read_ready, read_records
 from pipeline.params import Corpus
 from pipeline.stages import baselines, canonicalize, decode, score, train
 
@@ -263,7 +263,7 @@ def test_the_records_that_the_dataset_quarantined_are_counted_as_unfit(talked: P
     [
         ("runs.skipped.samples", 5, "runs.skipped.samples: 5 replies of 4 beams; at most 4"),
         ("runs.skipped.decoder.skip", 99, "decoder.skip: 99 of "),
-        ("runs.skipped.dataset", "short", "dataset short has not the vocabulary of model twice"),
+        ("runs.skipped.dataset", "short", "dataset short does not have the vocabulary of model twice"),
     ],
 )
 def test_a_run_that_cannot_be_is_one_line(
@@ -340,9 +340,9 @@ def test_references_would_all_be_grammatical_and_perplexity_is_per_word(
 
 
 def test_a_corpus_that_no_grammar_grew_is_judged_by_none(restored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = {name: judge_of(Corpus.model_construct(reader=name)) for name in ("dialogue_zh", "weibo")}
+    readers = {name: grammar_of(Corpus.model_construct(reader=name)) for name in ("dialogue_zh", "weibo")}
     assert readers == {"dialogue_zh": is_grammatical, "weibo": None}
-    monkeypatch.setitem(READERS, "dialogue_zh", replace(READERS["dialogue_zh"], judge=None))
+    monkeypatch.setitem(READERS, "dialogue_zh", replace(READERS["dialogue_zh"], is_grammatical=None))
     monkeypatch.chdir(restored)
     score.run("grown")
     assert "grammatical" in details(restored, "grown")["undefined"]

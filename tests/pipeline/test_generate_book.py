@@ -19,7 +19,7 @@ from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.ci_books import open_books
-from espalier.verse.variants import judge
+from espalier.verse.variants import fit_of
 from tests.verse.couyun import RHYMES, Tunes, write_couyun
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
     variant = books.tunes.variant(tune, number)
     texts = [json.loads(line)["text"] for line in answer.out.splitlines()]
     assert len(texts) == 4
-    assert [judge(text, variant, books.sounds).faults for text in texts] == [0] * 4
+    assert [fit_of(text, variant, books.sounds).faults for text in texts] == [0] * 4
 
 
 def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..., Any]) -> None:

@@ -132,7 +132,10 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_drawn(
     ("command", "message"),
     [
         ([SOURCE, "--model", "plain"], "--model: model plain serves paraphrase; granularity needs a model with gran"),
-        ([SOURCE, "--model", "cdnpg_rs", "--out", "z.png"], "--out: z.png is no name of a drawing; one that ends in"),
+        (
+            [SOURCE, "--model", "cdnpg_rs", "--out", "z.png"],
+            "--out: z.png is no name of a drawing; give a name",
+        ),
         ([SOURCE, "--model", "cdnpg_rs", "--beam", "0"], "--beam: 0 is too small; at least 1"),
         (["", "--model", "cdnpg_rs"], "text: no words"),
         (["--file", "nosuch.txt", "--model", "cdnpg_rs"], "nosuch.txt: no such file"),

@@ -116,7 +116,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "corpora/lines/reader",
         "news_en",
-        r"corpora\.lines\.shelf: reader news_en reads no files; none",
+        r"corpora\.lines\.shelf: reader news_en reads no files; set it to none",
     ),
     ("corpora/tiny/reader", "songci", r"corpora\.tiny\.shelf: reader songci reads files; name a shelf"),
     ("corpora/tiny/filters/min_units", "many", r"corpora\.tiny\.filters\.min_units: .*integer"),
@@ -220,7 +220,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     ("datasets/linearize/tiny/corpus", "none", r"datasets\.linearize\.tiny\.corpus: unknown reference 'none'"),
     ("datasets/linearize/tiny/vocab_from", "moon", r"tiny\.vocab_from: .*allowed: none, other, said, tiny"),
-    ("datasets/linearize/tiny/pieces_from", "moon/bert", r"tiny\.pieces_from: verse reads no pieces; none"),
+    ("datasets/linearize/tiny/pieces_from", "moon/bert", r"tiny\.pieces_from: verse reads no pieces; set it to none"),
     (
         "datasets/linearize/said/pieces_from",
         "moon/bert",
@@ -270,7 +270,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "runs/songnet_free/dataset",
         "other",
-        r"dataset: dataset other has not the vocabulary of model songnet; tiny, or a",
+        r"dataset: dataset other does not have the vocabulary of model songnet; tiny, or a",
     ),
     (
         "runs/songnet_free/guidance",
@@ -515,15 +515,18 @@ def test_a_plain_decoder_of_another_seed_may_judge(tmp_path: Path) -> None:
         ),
         (
             {"models/songnet/init": "judge"},
-            r"lm: of the judge judge and the judged model songnet one starts from the other; a plain",
+            r"lm: the judge judge and the judged model songnet share initial weights; a plain",
         ),
         (
             {"models/judge/init": "songnet"},
-            r"lm: of the judge judge and the judged model songnet one starts from the other; a plain",
+            r"lm: the judge judge and the judged model songnet share initial weights; a plain",
         ),
         ({"runs/songnet_free/lm": "writer"}, r"lm: model writer does not read such texts; a model of verse in the lan"),
-        ({"runs/grown/lm": "judge"}, r"runs\.grown\.lm: texts of task dialogue have no judge; none"),
-        ({"baselines/said/lm": "writer"}, r"baselines\.said\.lm: texts of task paraphrase have no judge; none"),
+        ({"runs/grown/lm": "judge"}, r"runs\.grown\.lm: texts of task dialogue have no judge; set it to none"),
+        (
+            {"baselines/said/lm": "writer"},
+            r"baselines\.said\.lm: texts of task paraphrase have no judge; set",
+        ),
         ({"baselines/tiny/lm": "moon"}, r"baselines\.tiny\.lm: unknown reference 'moon'"),
     ],
 )

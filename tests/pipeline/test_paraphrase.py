@@ -319,7 +319,10 @@ BAD: list[tuple[list[str], str]] = [
     ([SOURCE, "--template", "a noun and a verb"], "--template: 'a' stands outside the brackets"),
     ([SOURCE, "--template", ""], "--template: no trees"),
     ([SOURCE, "--template", "(S (NP)) (S (NP))"], "--template: 2 trees"),
-    ([SOURCE, "--template", "(S)"], "--template: the single node S says nothing; write it as (S (NP) (VP) (.))"),
+    (
+        [SOURCE, "--template", "(S)"],
+        "--template: a single node S without children; give more nodes",
+    ),
     ([SOURCE, "--template", DEEP], "--template: a template of 9 levels; the models know at most 8"),
     ([SOURCE, "--template", "(S (NPP) (vp))"], "--template: unknown labels NPP, vp; the nearest known are NPP: NP or "),
     ([SOURCE, "--template", "(S (NPP))"], "--template: unknown label NPP; "),
@@ -347,7 +350,7 @@ BAD: list[tuple[list[str], str]] = [
     ([SOURCE, "--n", "0"], "--n: 0 is too small; at least 1"),
     ([SOURCE, "--beam", "0"], "--beam: 0 is too small; at least 1"),
     ([SOURCE, "--beam", "1001"], "--beam: 1001 is too large; at most 1,000"),
-    ([SOURCE, "--n", "9"], "--n: 9 texts of 8 beams; a beam of 9, or more"),
+    ([SOURCE, "--n", "9"], "--n: 9 texts of 8 beams; raise the beam to 9, or lower n"),
     ([SOURCE, "--n", "200", "--beam", "200", "--templates", "51"], "--n: 10,200 texts at once; at most 10,000"),
     (
         [SOURCE, "--model", "se"],

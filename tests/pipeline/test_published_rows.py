@@ -141,5 +141,5 @@ def test_the_n_gram_model_counts_rows_in_the_same_vocabulary(folder: Path) -> No
     params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
     params["datasets"]["linearize"]["theirs"]["vocab_from"] = "none"
     (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"theirs\.train: dataset mine has not the vocabulary of dataset theirs"):
+    with pytest.raises(ConfigError, match=r"theirs\.train: dataset mine does not have the vocabulary of"):
         load_params(folder / "params.yaml")

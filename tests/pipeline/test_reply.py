@@ -340,9 +340,9 @@ BAD: list[tuple[list[str], str]] = [
     ([POST, "--min-words", "11"], "--min-words: model tree writes 10 words at most; at most 10"),
     ([POST, "--n", "0"], "--n: 0 is too small; at least 1"),
     ([POST, "--n", "-2"], "--n: -2 is too small"),
-    ([POST, "--n", "21"], "--n: 21 replies of 20 beams; a beam of 21, or more"),
+    ([POST, "--n", "21"], "--n: 21 replies of 20 beams; raise the beam to 21, or lower n"),
     ([POST, "--n", "51", "--model", "chain"], "--n: 51 replies of 20 beams"),
-    ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; a beam of 4, or more"),
+    ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; raise the beam to 4, or lower n"),
     ([POST, "--n", "10001"], "--n: 10,001 texts at once; at most 10,000"),
     ([POST, "--beam", "1001"], "--beam: 1001 is too large; at most 1,000"),
     (

@@ -400,7 +400,7 @@ def test_likelihoods_of_trees_are_those_of_growing_each_reference_node_by_node()
             assert float(columns["nll"][row]) == pytest.approx(nats, rel=1e-5)
 
 
-def outputs(writes: str, samples: int = 2, judge: Any = None) -> Outputs:
+def outputs(writes: str, samples: int = 2, is_grammatical: Any = None) -> Outputs:
     """Two seeds; the best reply to a post is the reference of its first pair, the next is "灯" and cut or missing."""
     best = dict(zip(POSTS, [PAIRS[0], PAIRS[1], PAIRS[2]], strict=True))
     rows: list[dict[str, Any]] = [
@@ -410,7 +410,7 @@ def outputs(writes: str, samples: int = 2, judge: Any = None) -> Outputs:
          "nll": 2.0 + n, "words": len(reply.split()), "exact": 1.5 + n if n < 3 else np.nan, "recall": float(n == 1)}
         for seed in (1, 2) for n, (post, reply, _) in enumerate(PAIRS) for sample in range(samples)
     ]  # fmt: skip
-    return Outputs(pd.DataFrame(rows), "zh", judge=judge, facts={"writes": writes})
+    return Outputs(pd.DataFrame(rows), "zh", is_grammatical=is_grammatical, facts={"writes": writes})
 
 
 @pytest.mark.parametrize("writes", ["tree", "chain"])
@@ -456,9 +456,9 @@ def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
         assert block.families[family].tolist() == [*values.tolist(), *values.tolist()]
 
 
-def test_the_judge_of_the_grammar_is_asked_for_the_best_replies() -> None:
+def test_the_grammar_is_asked_for_the_best_replies() -> None:
     options: list[list[str]] = []
-    made = outputs("chain", judge=lambda words: options.append(words) or len(words) > 1)
+    made = outputs("chain", is_grammatical=lambda words: options.append(words) or len(words) > 1)
     (block,) = TASK.statistics(made, DialogueScoring())
     assert options == [["灯", "雨"], ["石"], ["山", "桥", "灯"], ["灯", "雨"]] * 2
     metric = next(m for family in block.families for m in TASK.metrics(family) if m.name == "grammatical")

@@ -23,8 +23,8 @@ from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.constraints.constraint import masked
-from espalier.decoding.constraints.frame import InFrame
-from espalier.decoding.constraints.rhyme import InRhyme
+from espalier.decoding.constraints.frame import FrameConstraint
+from espalier.decoding.constraints.rhyme import RhymeConstraint
 from espalier.io.errors import ConfigError
 from espalier.metrics.literals import literal_statistics
 from espalier.metrics.verse_format import unit_is_correct
@@ -275,7 +275,7 @@ def test_masks_are_as_wide_as_what_is_written_and_leave_something() -> None:
 
 def test_a_shorter_frame_has_ended_while_its_neighbour_goes_on() -> None:
     batch = batch_of([parse_format("2，1。", "zh"), parse_format("1", "zh")], ZH)
-    rule = InFrame(ZH, marks=True)
+    rule = FrameConstraint(ZH, marks=True)
     state = rule.start(batch)
     seen = []
     for _ in range(5):
@@ -287,7 +287,7 @@ def test_a_shorter_frame_has_ended_while_its_neighbour_goes_on() -> None:
 
 def test_a_chosen_rhyme_follows_its_row_when_rows_are_reordered() -> None:
     batch = batch_of([parse_format("1。1。", "zh", "AA")] * 2, ZH)
-    rule = InRhyme(InFrame(ZH, marks=True))
+    rule = RhymeConstraint(FrameConstraint(ZH, marks=True))
     state = rule.advance(torch.tensor(ZH.encode("灯山")), rule.start(batch))
     for _ in range(2):  # the mark and the separator
         state = rule.advance(torch.tensor([6, 6]), state)

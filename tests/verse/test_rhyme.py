@@ -11,7 +11,6 @@ from espalier.verse.rhyme import (
     GROUPS,
     RELEASED_GROUPS,
     final_of,
-    group_ids,
     pronunciations,
     released_group,
     rhyme_group,
@@ -139,21 +138,6 @@ def test_the_rules_widen_from_strict(first: str, second: str, strict: bool, cons
 def test_an_unknown_rule_is_named_with_those_that_exist() -> None:
     with pytest.raises(ConfigError, match="unknown rhyme rule 'near'; allowed: consonance, eye, strict"):
         rhymes("love", "dove", "near")  # type: ignore[arg-type]
-
-
-def test_group_ids_number_the_groups_of_a_vocabulary() -> None:
-    assert group_ids(["春", "<s>", "雨", "主", "，"], "zh") == ([0, -1, 1, 1, -1], ["en", "u"])
-    assert group_ids(["雨", "主"], "zh", u_umlaut="i") == ([0, 1], ["i", "u"])
-    assert group_ids(["love", "steep", "dove", ",", "qzxv"], "en") == ([0, 1, 0, -1, -1], ["AH V", "IY P"])
-    assert group_ids([], "zh") == ([], [])
-
-
-@given(st.lists(st.sampled_from("春雨主故月a，儿"), max_size=12))
-def test_group_ids_do_not_depend_on_the_order_of_the_vocabulary(tokens: list[str]) -> None:
-    ids, names = group_ids(tokens, "zh")
-    again, same = group_ids(tokens[::-1], "zh")
-    assert same == names
-    assert again[::-1] == ids
 
 
 @given(st.text(max_size=12), st.text(max_size=12))

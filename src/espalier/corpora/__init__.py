@@ -1,1 +1,1 @@
-"""Records, the source catalogue, readers, filters, splits, vocabularies and batches."""
+"""Records, the source catalogue, downloads, readers, filters, splits and leakage."""

@@ -38,12 +38,15 @@ def beam_search(
     length_power: float = 0.0,
     constraint: Constraint | None = None,
 ) -> list[list[Hypothesis]]:
-    """The `beam` best sequences for each row of `batch`, the best first.
+    """The `beam` best sequences for each row of `batch`, the best first, without `begin` and `end`.
 
     A row is done when it has `beam` finished sequences and no open one can overtake the last of them. Rows that do not
     fit into memory together are searched one part after the other.
 
     Args:
+        beam: the number of open sequences of a row.
+        begin, end: the ids of the marks before and after a sequence.
+        constraint: masks the next tokens of each sequence.
         max_ids: the longest sequence, with `end`; one of this length is finished without it.
         min_ids: the shortest sequence, without `end`; 0 allows an empty one.
         length_power: a sequence of n tokens, with `end`, is ranked by log-probability / n**length_power.

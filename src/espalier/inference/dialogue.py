@@ -60,9 +60,9 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     Attributes:
         n: replies to each post, the best of the search; fewer where hypotheses end in the same words.
         beam: of the search; None means 20.
-        local: of trees, the groups of children that are looked at for each leaf; None means 6.
+        local: of trees, the groups of children that are kept for each leaf; None means 6.
         min_words: the shortest reply.
-        length_power: a reply of n words is ranked by log-probability / (n + 1)**length_power.
+        length_power: a reply of n words is ranked by log-probability / min(n + 1, max_words)**length_power.
     """
 
     system: System

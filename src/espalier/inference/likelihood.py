@@ -82,7 +82,7 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
     given: dict[str, Any] = {"origin": "given", "language": system.language, **value, "id": name}
     known = {field.name: field.default is MISSING for field in fields(kind)}
     if lacking := [field for field, needed in known.items() if needed and field not in given]:
-        raise DataError(f"no {', '.join(lacking)}", file=name, remedy="give it as text")
+        raise DataError(f"no {', '.join(lacking)}", file=name, remedy="add it to the record, as a string")
     if unknown := sorted({*given} - {*known}):
         raise DataError(f"unknown field {', '.join(unknown)}", file=name, remedy=f"known: {', '.join(known)}")
     if wrong := [field for field, text in given.items() if not isinstance(text, str)]:

@@ -135,6 +135,7 @@ class Composition:
     Attributes:
         text: begins with the prompt.
         template: in the tokens of its tagger.
+        prompt: the beginning that was given; empty without one.
         topics: the words that the model read before the text.
         seed: of the call.
         sample: which of the texts of this template, from 0.

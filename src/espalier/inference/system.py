@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from espalier.inference.registry import Service, service
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from espalier.syntax.parse import Parse
     from espalier.syntax.parsers.parser import Parser
     from espalier.text.language import Language
-
-R = TypeVar("R")
 
 
 def load(

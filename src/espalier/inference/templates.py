@@ -34,7 +34,9 @@ def canonical(text: str, symbols: TreeSymbols, where: str) -> str:
     tree = read_tree(text, file=where, words=False)
     labels, levels = linearize(tree)
     if len(labels) == 1:
-        raise ConfigError(f"the single node {labels[0]} says nothing", where=where, remedy=f"write it as {EXAMPLE}")
+        raise ConfigError(
+            f"a single node {labels[0]} without children", where=where, remedy=f"give more nodes, as in {EXAMPLE}"
+        )
     if (deepest := max(levels)) > symbols.depth:
         raise ConfigError(
             f"a template of {deepest} levels", where=where, remedy=f"the models know at most {symbols.depth}"

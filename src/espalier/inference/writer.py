@@ -144,7 +144,7 @@ def require_beams(n: int, beam: int, texts: str = "texts") -> None:
     """
     require_range("n", n, 1)
     if n > beam:
-        raise ArgumentError(f"{n} {texts} of {beam} beams", where="n", remedy=f"a beam of {n}, or more")
+        raise ArgumentError(f"{n} {texts} of {beam} beams", where="n", remedy=f"raise the beam to {n}, or lower n")
 
 
 @contextmanager

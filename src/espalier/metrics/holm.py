@@ -1,4 +1,4 @@
-"""Holm's step-down correction: of all claims of one table, at most one in twenty tables claims anything falsely."""
+"""Holm's step-down correction of p-values (Holm 1979)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NO_JUDGE: Final = "no judge"
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class MarkLikelihoods:
     """What the judge says of each text, and of the reference of each. One entry per text in every list.
 
     Attributes:
@@ -53,7 +53,7 @@ class Judgement:
     reference_marks: Sequence[int]
 
 
-def integrity_statistics(judgement: Judgement) -> Array:
+def integrity_statistics(likelihoods: MarkLikelihoods) -> Array:
     """(texts, 8): nats, marks and units; equation 11 of the text by both logarithms, and 1; the reference's two sums.
 
     A text without marks has 0 for equation 11 and for the 1 after it.
@@ -61,20 +61,20 @@ def integrity_statistics(judgement: Judgement) -> Array:
     Raises:
         EspalierError: the lists differ in length, or a value is not a number.
     """
-    count = len(judgement.nats)
-    others = {name: getattr(judgement, name) for name in Judgement.__dataclass_fields__ if name != "nats"}
+    count = len(likelihoods.nats)
+    others = {name: getattr(likelihoods, name) for name in MarkLikelihoods.__dataclass_fields__ if name != "nats"}
     require_lengths("texts", count, **others)
-    nats = np.asarray(judgement.nats, dtype=float)
-    if len(broken := np.flatnonzero(np.isnan(nats) | np.isnan(np.asarray(judgement.reference_nats, dtype=float)))):
+    nats = np.asarray(likelihoods.nats, dtype=float)
+    if len(broken := np.flatnonzero(np.isnan(nats) | np.isnan(np.asarray(likelihoods.reference_nats, dtype=float)))):
         raise EspalierError(
             "the judge's surprise is not a number",
             where=f"scoring, row {broken[0] + 1}",
             remedy="train the judge again",
         )
     statistics = np.zeros((count, 8))
-    for column, values in ((_NATS, nats), (_MARKS, judgement.marks), (_UNITS, judgement.units),
-                           (_REFERENCE_NATS, judgement.reference_nats),
-                           (_REFERENCE_MARKS, judgement.reference_marks)):  # fmt: skip
+    for column, values in ((_NATS, nats), (_MARKS, likelihoods.marks), (_UNITS, likelihoods.units),
+                           (_REFERENCE_NATS, likelihoods.reference_nats),
+                           (_REFERENCE_MARKS, likelihoods.reference_marks)):  # fmt: skip
         statistics[:, column] = values
     some = statistics[:, _MARKS] > 0
     mean = statistics[some, _NATS] / statistics[some, _MARKS]
@@ -85,17 +85,17 @@ def integrity_statistics(judgement: Judgement) -> Array:
 
 
 def integrity_families(
-    judgement: Judgement, seeds: Sequence[Hashable], samples: Sequence[Hashable]
+    likelihoods: MarkLikelihoods, seeds: Sequence[Hashable], samples: Sequence[Hashable]
 ) -> dict[str, Array]:
     """The statistics of `METRICS`, and those of `deviation_metrics` under "integrity:SEEDS:SAMPLES".
 
     The latter are (texts, SEEDS * SAMPLES * 5), with columns of its own for each draw, which is a seed's sample.
 
     Args:
-        judgement: of each text.
+        likelihoods: of each text.
         seeds: one for each text; likewise `samples`.
     """
-    statistics = integrity_statistics(judgement)
+    statistics = integrity_statistics(likelihoods)
     seed_of, sample_of = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (seeds, samples))
     shape = (int(seed_of.max(initial=-1)) + 1, int(sample_of.max(initial=-1)) + 1)
     columns = np.zeros((len(statistics), *shape, len(_PER_DRAW)))

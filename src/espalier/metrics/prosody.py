@@ -23,7 +23,7 @@ from espalier.metrics.verse_format import unit_is_correct
 from espalier.verse.books import Books
 from espalier.verse.ci_books import open_books
 from espalier.verse.text import units_of
-from espalier.verse.variants import Fit, TuneBook, judge
+from espalier.verse.variants import Fit, TuneBook, fit_of
 
 #: The metrics of `prosody_statistics`, always all of them, in this order.
 KEYS: Final = (
@@ -101,7 +101,7 @@ def fitting(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> Mapping
 
 def _judge(row: Array, text: str, fit: Fit, books: Books, *, formed: bool) -> None:
     """Fill the columns of a text that follows a variant."""
-    mandarin = judge(text, fit.variant, books, book="mandarin", by="mandarin")
+    mandarin = fit_of(text, fit.variant, books, book="mandarin", by="mandarin")
     for column, each in enumerate((fit, mandarin)):
         row[_RHYMES + column] = each.rhymes_throughout
         row[_TONES + column] = sum(right and wanted for right, wanted in zip(each.tones, each.wanted, strict=True))

@@ -8,35 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from espalier.text.language import Language, tokens_of
-from espalier.verse.rhyme import Rule, UUmlaut, group_name, rhyme_group, sounds_alike
+from espalier.verse.rhyme import UUmlaut, rhyme_group
 from espalier.verse.text import rhyme_place, tokens_by_unit, units_of, verse_of
 
 FREE = "."
-
-
-@dataclass(frozen=True, slots=True)
-class RhymeMark:
-    """One rhyme place of a text.
-
-    Attributes:
-        unit: index of the unit.
-        token: index of the word within the unit.
-        letter: of the scheme.
-        group: the Chinese rhyme group or the English rhyme part, None where the word's sound is unknown.
-        rhymes: whether it rhymes with the others of its letter (Chinese: is in their majority group; English: with
-            any of them).
-    """
-
-    unit: int
-    token: int
-    letter: str
-    group: str | None
-    rhymes: bool
 
 
 def end_words(text: str, language: Language) -> list[str | None]:
@@ -88,32 +67,6 @@ def scheme_of(rhyme: str, reference: str, language: Language, *, u_umlaut: UUmla
     groups = end_groups(reference, u_umlaut=u_umlaut)
     leader = majority(groups)
     return "".join("A" if leader is not None and group == leader else FREE for group in groups)
-
-
-def rhyme_marks(
-    text: str, rhyme: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
-) -> list[RhymeMark]:
-    """The rhyme places of a text, in reading order: the last words of the units that have a letter.
-
-    If the text and the scheme have different lengths, the shorter length is used.
-    """
-    scheme = scheme_of(rhyme, text, language, u_umlaut=u_umlaut)
-    units = tokens_by_unit(text, language)
-    words = end_words(text, language)
-    rhyming = rhyming_places(end_groups(text, u_umlaut=u_umlaut), scheme) if language == "zh" else []
-    marks = []
-    for unit, (tokens, word, letter) in enumerate(zip(units, words, scheme, strict=False)):
-        place = rhyme_place(tokens)
-        if letter == FREE or place is None or word is None:
-            continue
-        peers = [
-            peer
-            for index, (peer, name) in enumerate(zip(words, scheme, strict=False))
-            if name == letter and index != unit and peer is not None
-        ]
-        rhymes = rhyming[unit] if rhyming else any(sounds_alike(word, peer, language, rule=rule) for peer in peers)
-        marks.append(RhymeMark(unit, place, letter, group_name(word, language, u_umlaut=u_umlaut), rhymes))
-    return marks
 
 
 def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[str]:

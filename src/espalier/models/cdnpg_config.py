@@ -38,8 +38,8 @@ class CDNPGConfig(BaseModel):
     first_layer: int = Field(2, ge=1, le=128)
     #: Whether the products of equation 9 are divided by their sum (released).
     renormalise: bool = False
-    #: The distance up to which the scope is 1 for every token: 2 (equation 7) allows 5 words; the 3 words of the text
-    #: need 1.
+    #: Tokens at most this far apart always have the scope 1. Equation 7 has 2, a window of 5 words; the text says 3
+    #: words, which is 1.
     epsilon: float = Field(2.0, ge=0, le=1000)
     #: N of the scope. "prefix": the length of the row in the encoder, that of the prefix at each place in the decoder.
     #: "padded" (released): `padded_length` in the encoder, 1 less in the decoder in training, and the length of the

@@ -73,7 +73,8 @@ class GuiGConfig(BaseModel):
     #: In training, the share of target trees that are read without their last levels, down to the template's at random,
     #: so that the model also learns to follow trees that are short. The dev loss and decoding see whole trees.
     cut: float = Field(0.0, ge=0, le=1)
-    #: Logits are multiplied by this in decoding. The released generators omit the factor d^-0.5 of training there: 16.
+    #: The factor of the logits in decoding. Training scales them by d^-0.5; the released generators omit this in
+    #: decoding, which equals 16 at their width.
     sharpness: float = Field(1.0, gt=0, le=1000)
 
     @model_validator(mode="after")

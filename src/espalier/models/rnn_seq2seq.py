@@ -31,7 +31,7 @@ class RNNSeq2SeqState:
     """A batch of prefixes.
 
     Attributes:
-        rows: (prefixes,) the post of each.
+        rows: (prefixes,) the source of each.
         hidden: (prefixes, width).
     """
 
@@ -76,7 +76,7 @@ class RNNSeq2Seq(nn.Module):
         return self.loss(batch, smoothing)
 
     def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
-        """Summed negative log-likelihood of the responses' words and EOS."""
+        """Summed negative log-likelihood of the words of the targets and EOS."""
         real = batch.real
         return Loss(self.readout.loss(self._features(batch)[real], batch.target[real], smoothing), real.sum())
 
@@ -87,7 +87,7 @@ class RNNSeq2Seq(nn.Module):
         return scores.new_zeros(real.shape).masked_scatter(real, -scores)
 
     def start(self, batch: Any) -> RNNSeq2SeqState:
-        """Encode the sources; h_0 = tanh(V x + b) for all four, with x the encoder's last state."""
+        """Encode the sources; h_0 = tanh(V x + b), with x the encoder's last state."""
         post = self.post_encoder(getattr(batch, self.config.source), self.config.dropout)
         return RNNSeq2SeqState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
 

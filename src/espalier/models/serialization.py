@@ -45,7 +45,7 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary
         # One key, for safetensors writes several in any order.
         save_file(weights, file, {DIGESTS: json.dumps(digests, sort_keys=True)})
     except SafetensorError as error:
-        raise ArtifactError(f"cannot write ({error})", where=file, remedy="free the place and run again") from error
+        raise ArtifactError(f"cannot write ({error})", where=file, remedy="free disk space and run again") from error
 
 
 def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 
 from espalier.io.errors import EspalierError
+from espalier.metrics.rhyme_places import majority
 from espalier.report.results import Sample
 from espalier.text.language import Language, is_mark
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
@@ -145,7 +145,10 @@ def _written(text: str, rhyme: str, language: Language) -> tuple[UnitLine, ...]:
         for unit, place in zip(units, places, strict=True)
     ]
     pairs = list(zip(letters, groups, strict=True))
-    leads = {letter: _majority(group for other, group in pairs if other == letter) for letter in letters}
+    leads = {
+        letter: majority([group or None for other, group in pairs if other == letter], min_places=1)
+        for letter in letters
+    }
     return tuple(
         UnitLine(
             _tokens(unit, place, language),
@@ -179,12 +182,6 @@ def _shape(tokens: Sequence[str], language: Language) -> str:
 
 def _spelled(unit: Sequence[str], language: Language) -> str:
     return str(Format((tuple(unit),), ".", language))
-
-
-def _majority(groups: Iterable[str]) -> str | None:
-    """The group that most places share, the first seen among equals; None if no place has a group."""
-    counts = Counter(group for group in groups if group)
-    return counts.most_common(1)[0][0] if counts else None
 
 
 def _tokens(unit: Sequence[str], place: int | None, language: Language) -> tuple[Token, ...]:

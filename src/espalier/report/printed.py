@@ -38,7 +38,7 @@ def _number(value: object) -> object:
 
 
 class Reading(_Strict):
-    """One of our metrics that may be read beside a printed column. `name` tells it apart; the nearest one has none."""
+    """One of our metrics beside a printed column. `name` labels it; the closest metric has none."""
 
     metric: str
     name: str = ""

@@ -1,7 +1,7 @@
-"""Outputs for human judgement: for each input the texts of all runs, shuffled and without the runs' names.
+"""Outputs for people to rate: for each input the texts of all runs, shuffled and without the names of the runs.
 
-Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for the labelers; the key has the
-run of each text. `judgements.py` reads filled-in sheets.
+Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for the raters; the key has the
+run of each text. `ratings.py` reads filled-in sheets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FORMULAS = ("=", "+", "-", "@")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A text to judge, and its input; items count from 1. The labeler fills in `level`."""
+    """A text to rate, and its input; items count from 1. The rater fills in `level`."""
 
     item: int
     given: str
@@ -32,8 +32,8 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
-    """The run of an item, whose `rank`-th best text for the input `one` it is. An empty text has item 0."""
+class KeyRow:
+    """A row of the key: an item is the `rank`-th best text of `run` for the input `one`. An empty text has item 0."""
 
     item: int
     one: str
@@ -47,12 +47,12 @@ class Sheet:
 
     note: str
     items: tuple[Item, ...]
-    key: tuple[Author, ...]
+    key: tuple[KeyRow, ...]
     missing: tuple[str, ...]
 
     def files(self) -> dict[str, str]:
         """The sheet and its key, by file name."""
-        return {"nbest.csv": _csv(self.items, Item), "nbest_key.csv": _csv(self.key, Author)}
+        return {"nbest.csv": _csv(self.items, Item), "nbest_key.csv": _csv(self.key, KeyRow)}
 
 
 def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
@@ -63,7 +63,7 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
     if not best_by_run:
         return Sheet(printed.note, (), (), missing)
     language = next(iter(by_key.values())).language
-    items, authors = list[Item](), list[Author]()
+    items, authors = list[Item](), list[KeyRow]()
     for one, first in next(iter(best_by_run.values())).items():
         if not all(one in lists for lists in best_by_run.values()):
             continue
@@ -76,11 +76,11 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
         given = join_words(first[0][printed.given].split(), language)
         numbers = {"": 0} | {text: len(items) + place for place, text in enumerate(texts, start=1)}
         items += [Item(numbers[text], _plain(given), _plain(text)) for text in texts]
-        authors += [Author(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]
+        authors += [KeyRow(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]
     return Sheet(printed.note, tuple(items), tuple(authors), missing)
 
 
-def _csv(rows: Sequence[Item] | Sequence[Author], row_type: type[Item] | type[Author]) -> str:
+def _csv(rows: Sequence[Item] | Sequence[KeyRow], row_type: type[Item] | type[KeyRow]) -> str:
     names = column_names(row_type)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -89,7 +89,7 @@ def _csv(rows: Sequence[Item] | Sequence[Author], row_type: type[Item] | type[Au
     return out.getvalue()
 
 
-def column_names(row_type: type[Item] | type[Author]) -> list[str]:
+def column_names(row_type: type[Item] | type[KeyRow]) -> list[str]:
     """The columns of a sheet's file."""
     return [field.name for field in fields(row_type)]
 

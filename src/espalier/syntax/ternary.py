@@ -313,7 +313,7 @@ def _rows(nodes: Nodes, k: int) -> list[list[int]]:
 def _check_one_parent(below: Sequence[int], size: int) -> None:
     """Check that every node but the root has one parent, and the root none. Cycles are not checked."""
     if sorted(below) != list(range(1, size)):
-        raise EspalierError("not a tree: node 0 must be nobody's child, every other node one node's, once")
+        raise EspalierError("not a tree: node 0 must have no parent, and every other node exactly one")
 
 
 def _few(numbers: Sequence[int] | Nodes, max_numbers: int = 12) -> str:

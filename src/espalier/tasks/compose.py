@@ -162,9 +162,9 @@ class ComposeTask:
         self, model: Any, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The texts for each template of the batch, their prompts included: one by sampling, `beam` by search."""
-        from espalier.decoding.constraints.template import InTemplate
+        from espalier.decoding.constraints.template import TemplateConstraint
 
-        constraint = InTemplate(
+        constraint = TemplateConstraint(
             model.vocabulary, prompt=decoder.prompt == "continue", slack=decoder.slack, frame=decoder.frame
         )
         max_ids = batch.target.shape[1] + decoder.extra_tokens

@@ -250,7 +250,7 @@ def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
 
     first = table[table["sample"] == 0]
     tree = outputs.facts["writes"] == "tree"
-    judge = outputs.judge
+    is_grammatical = outputs.is_grammatical
     return dialogue_statistics(
         *_texts(table),
         writes="tree" if tree else "chain",
@@ -258,5 +258,5 @@ def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
         exact=first["exact"].tolist(),
         recall=first["recall"].tolist(),
         whole=((first["heads"] != "") & (first["cut"] == "")).tolist() if tree else None,
-        grammatical=[judge(text.split()) for text in first["text"]] if judge else None,
+        grammatical=[is_grammatical(text.split()) for text in first["text"]] if is_grammatical else None,
     )

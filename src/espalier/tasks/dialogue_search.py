@@ -42,7 +42,7 @@ class DialogueDecoder(Settings):
     #: The search of trees ends when no open tree can overtake the finished ones ("sure"), or, as in the paper, when
     #: enough trees are finished.
     stop: Literal["sure", "paper"] = "sure"
-    #: A reply of n words is ranked by log-probability / (n + 1)**length_power, be it a tree or a chain.
+    #: A reply of n words, a tree or a chain, is ranked by log-probability / min(n + 1, max_words)**length_power.
     length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), under the same length rule; 0: they are not.
     mmi: float = Field(0.0, ge=0, le=10)
@@ -104,11 +104,11 @@ def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary:
     import torch
 
     from espalier.decoding.beam import beam_search
-    from espalier.decoding.constraints.constraint import Never
+    from espalier.decoding.constraints.constraint import ForbiddenTokens
 
     rows = beam_search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
-        length_power=decoder.length_power, constraint=Never(torch.tensor(NEVER), vocabulary.text_size),
+        length_power=decoder.length_power, constraint=ForbiddenTokens(torch.tensor(NEVER), vocabulary.text_size),
     )  # fmt: skip
     return [
         [

@@ -79,17 +79,17 @@ def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabu
     import torch
 
     from espalier.decoding.constraints.brackets import Brackets
-    from espalier.decoding.constraints.constraint import Never
+    from espalier.decoding.constraints.constraint import ForbiddenTokens
     from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
 
     check_constraint(decoder, view)
     if view.writes == "text":
-        return Never(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
+        return ForbiddenTokens(torch.tensor([PAD, UNK, BOS]), vocabulary.text_size)
     symbols, open_leaves = vocabulary.trees, decoder.constraint == "open_template"
     keep_template = open_leaves or decoder.constraint == "template"
     if decoder.constraint == "none":
         size = symbols.size if view.form == "levels" else symbols.bracketed_size
-        return Never(torch.tensor([PAD, UNK, BOS]), size)
+        return ForbiddenTokens(torch.tensor([PAD, UNK, BOS]), size)
     if view.form == "brackets":
         return Brackets(symbols, decoder.max_ids, keep_template, view.template, open_leaves)
     if keep_template:

@@ -112,7 +112,7 @@ class Outputs:
         annotations: the parses of the texts, row by row, or None.
         dev: the likelihoods of the dev split's references, or None if the task has no `dev_likelihood`.
         lexicon: the folder of a source that the metrics look words up in (WordNet, couyun), or None.
-        judge: a function from a text to whether the corpus's grammar derives it, or None for a corpus without grammar.
+        is_grammatical: whether the corpus's grammar derives a text's words; None for a corpus without grammar.
         facts: the metadata of the table.
         train: reads the training split of the dataset that was decoded, or None.
         extras: reads what that dataset keeps of its training records besides ids, by name.
@@ -124,7 +124,7 @@ class Outputs:
     annotations: pd.DataFrame | None = None
     dev: pd.DataFrame | None = None
     lexicon: Path | None = None
-    judge: Any = None
+    is_grammatical: Any = None
     facts: Mapping[str, str] = field(default_factory=dict)
     train: Callable[[], Any] | None = None
     extras: Callable[[], Mapping[str, Any]] = dict

@@ -1,8 +1,8 @@
-"""The texts of the training pairs: what they pair with a text, and which pairs of the test they already tell of.
+"""Look up a text's partner in the training pairs, and find the test pairs that share texts with them.
 
-Two texts are one if their letters are (as leakage counts it); without letters they are compared as they are. A pair of
-the test is `unseen` if no training pair has one of its sides. It is `joined` if a chain of training pairs leads from
-one side to the other: the paraphrase can then be learnt by heart, though the pair itself does not train.
+Texts are compared by their letters, as leakage is counted; texts without letters are compared as they are. A test pair
+is `unseen` if no training pair has one of its sides. It is `joined` if a chain of training pairs leads from one side to
+the other: a model can then memorize the paraphrase, though the pair itself is not trained on.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from espalier.verse.rhyme import Rule
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.metrics.integrity import Judgement
+    from espalier.metrics.integrity import MarkLikelihoods
     from espalier.metrics.perplexity import Likelihood
 
 #: The likelihood of each reference: `Likelihood`'s columns.
@@ -57,7 +57,7 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
         tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
         books=outputs.lexicon,
     )
-    families |= integrity_families(_judgement(table), table["seed"].tolist(), table["sample"].tolist())
+    families |= integrity_families(_mark_likelihoods(table), table["seed"].tolist(), table["sample"].tolist())
     if "template" in table:
         families["literals"] = literal_statistics(table["template"].tolist(), table["text"].tolist(), outputs.language)
     train = outputs.train() if outputs.train is not None else None
@@ -93,9 +93,9 @@ def _likelihood(table: pd.DataFrame) -> Likelihood:
     return Likelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
 
-def _judgement(table: pd.DataFrame) -> Judgement:
+def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
     """What the judge said; where there was none, of no mark."""
-    from espalier.metrics.integrity import Judgement
+    from espalier.metrics.integrity import MarkLikelihoods
 
     columns = [*JUDGE.columns, *(f"reference_{name}" for name in JUDGE.columns[:2])]
-    return Judgement(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))
+    return MarkLikelihoods(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))

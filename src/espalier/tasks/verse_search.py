@@ -183,13 +183,13 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: 
     Raises:
         ConfigError: the decoder's book is not given, or is not of the vocabulary's language.
     """
-    from espalier.decoding.constraints.frame import InFrame, Within
-    from espalier.decoding.constraints.rhyme import InRhyme
+    from espalier.decoding.constraints.frame import FrameConstraint, MaximumLength
+    from espalier.decoding.constraints.rhyme import RhymeConstraint
 
     if decoder.mode == "free":
-        return Within(vocabulary, decoder.slack)
-    frame = InFrame(vocabulary, decoder.marks, Sounds(vocabulary.language, decoder.book, decoder.tone, books))
-    return InRhyme(frame) if decoder.rhyme else frame
+        return MaximumLength(vocabulary, decoder.slack)
+    frame = FrameConstraint(vocabulary, decoder.marks, Sounds(vocabulary.language, decoder.book, decoder.tone, books))
+    return RhymeConstraint(frame) if decoder.rhyme else frame
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:

@@ -1,1 +1,1 @@
-"""Languages, marks, joining and splitting words, features of words."""
+"""Languages and their marks, normalization, and the words of a text."""

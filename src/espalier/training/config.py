@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: Of an average: how much of the past is kept at each step.
+#: The decay of a moving average.
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
 

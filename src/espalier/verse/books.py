@@ -31,8 +31,9 @@ ToneBook = Literal["book", "mandarin"]
 #: A level (平) or an oblique (仄) tone.
 Tone = Literal["平", "仄"]
 
-#: What to do about a folder of the source that is missing or damaged.
-REMEDY: Final = "run dvc repro download@couyun"
+#: What to do about a folder of the source that is missing or damaged, and about books that were not passed.
+REMEDY: Final = "run dvc --cd profiles/small repro download@couyun"
+NOT_PASSED: Final = "pass the books and tunes of espalier.verse.ci_books.open_books(FOLDER)"
 
 _RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
 _TONES: Final = "平上去入"
@@ -125,7 +126,7 @@ class _PrintedBooks:
 
 
 def _absent(what: str) -> ConfigError:
-    return ConfigError(f"{what} is of the source couyun, which is not given", where="book", remedy=REMEDY)
+    return ConfigError(f"{what} is of the source couyun, which is not given", where="book", remedy=NOT_PASSED)
 
 
 @lru_cache(maxsize=65536)

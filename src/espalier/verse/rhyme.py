@@ -218,16 +218,3 @@ def group_name(token: str, language: Language, *, u_umlaut: UUmlaut = "u") -> st
         return rhyme_group(token, u_umlaut=u_umlaut)
     part = rhyme_part(token)
     return None if part is None else " ".join(part)
-
-
-def group_ids(tokens: Sequence[str], language: Language, *, u_umlaut: UUmlaut = "u") -> tuple[list[int], list[str]]:
-    """One rhyme group per vocabulary token, for masks over the vocabulary.
-
-    Returns:
-        ids: (len(tokens),) index into `names`, -1 where the token rhymes with nothing.
-        names: the groups that occur, sorted.
-    """
-    groups = [group_name(token, language, u_umlaut=u_umlaut) for token in tokens]
-    names = sorted({name for name in groups if name is not None})
-    index = {name: number for number, name in enumerate(names)}
-    return [-1 if name is None else index[name] for name in groups], names

@@ -201,7 +201,7 @@ def sentence_lengths(text: str) -> tuple[int, ...]:
     return tuple(len(words_of(unit)) for unit in units_of(text))
 
 
-def judge(text: str, variant: Variant, books: Books, *, book: Book = "cilin", by: ToneBook = "book") -> Fit:
+def fit_of(text: str, variant: Variant, books: Books, *, book: Book = "cilin", by: ToneBook = "book") -> Fit:
     """Hold a poem against a variant.
 
     A word has a tone, and rhymes, if any of its readings does. By Cilin a level word does not rhyme with an oblique one
@@ -242,7 +242,7 @@ def followed(text: str, variants: Sequence[Variant], books: Books) -> Fit | None
     if not variants:
         return None
     ends = _clause_ends(text)
-    fits = [judge(text, variant, books) for variant in variants]
+    fits = [fit_of(text, variant, books) for variant in variants]
     return min(fits, key=lambda fit: (fit.faults, ends != _ends([words for words, _ in fit.variant.clauses])))
 
 

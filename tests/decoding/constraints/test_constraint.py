@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
-from espalier.decoding.constraints.constraint import Never, masked
+from espalier.decoding.constraints.constraint import ForbiddenTokens, masked
 
 
 def test_never_rules_tokens_out_for_every_row(sources: Any) -> None:
-    rule = Never(torch.tensor([0, 3]), 5)
+    rule = ForbiddenTokens(torch.tensor([0, 3]), 5)
     state = rule.start(sources([1, 2, 3]))
     wanted = [-torch.inf, 0.0, 0.0, -torch.inf, 0.0]
     assert rule.mask(state).tolist() == [wanted] * 3

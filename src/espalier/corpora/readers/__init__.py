@@ -31,7 +31,7 @@ class Reader:
         record: the type of its records.
         function: described above; or its name, "package.module:function".
         reads_sources: whether the function takes `folders`.
-        judge: says of a list of words whether the grammar that generates the rows allows it, or its name as
+        is_grammatical: whether the grammar that generates the rows derives a list of words, or its name as
             "package.module:function"; None where there is no grammar.
         text_of: takes a line of a file that others published for the rows, and returns its text; or its name.
     """
@@ -39,7 +39,7 @@ class Reader:
     record: type[Record]
     function: str | _Read
     reads_sources: bool = True
-    judge: str | Callable[[list[str]], bool] | None = None
+    is_grammatical: str | Callable[[list[str]], bool] | None = None
     text_of: str | Callable[[str], str] = "espalier.corpora.published:plain_text"
 
     def rows(
@@ -110,7 +110,7 @@ READERS: dict[str, Reader] = {
         Pair,
         "espalier.nursery.dialogue_zh:grow",
         reads_sources=False,
-        judge="espalier.nursery.dialogue_zh:is_grammatical",
+        is_grammatical="espalier.nursery.dialogue_zh:is_grammatical",
     ),
     "lyrics_zh": Reader(Sentence, "espalier.nursery.lyrics_zh:grow", reads_sources=False),
     "news_en": Reader(Sentence, "espalier.nursery.news_en:grow", reads_sources=False),

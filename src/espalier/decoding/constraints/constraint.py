@@ -34,33 +34,33 @@ def masked(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Never:
+class ForbiddenTokens:
     """Tokens that are never allowed."""
 
     tokens: Tensor
     size: int
 
-    def start(self, batch: Any) -> NeverState:
+    def start(self, batch: Any) -> ForbiddenTokensState:
         """One mask for all rows."""
         bias = torch.zeros(self.size, device=batch.device)
         bias[self.tokens.to(batch.device)] = -torch.inf
-        return NeverState(bias.expand(len(batch), -1))
+        return ForbiddenTokensState(bias.expand(len(batch), -1))
 
-    def mask(self, state: NeverState) -> Tensor:
+    def mask(self, state: ForbiddenTokensState) -> Tensor:
         """All but the tokens."""
         return state.bias
 
-    def advance(self, tokens: Tensor, state: NeverState) -> NeverState:
+    def advance(self, tokens: Tensor, state: ForbiddenTokensState) -> ForbiddenTokensState:
         """Nothing changes."""
         return state
 
 
 @dataclass
-class NeverState:
+class ForbiddenTokensState:
     """A view of one mask, (batch, vocabulary), which is added."""
 
     bias: Tensor
 
-    def select(self, index: Tensor) -> NeverState:
+    def select(self, index: Tensor) -> ForbiddenTokensState:
         """As many rows as `index` has."""
-        return NeverState(self.bias[:1].expand(len(index), -1))
+        return ForbiddenTokensState(self.bias[:1].expand(len(index), -1))

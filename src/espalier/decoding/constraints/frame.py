@@ -15,18 +15,18 @@ from espalier.verse.sounds import Sounds
 
 
 @dataclass
-class WithinState:
+class MaximumLengthState:
     """The place that a batch of prefixes has come to, and the length of each one's frame, (prefixes,)."""
 
     time: int
     lengths: Tensor
 
-    def select(self, index: Tensor) -> WithinState:
+    def select(self, index: Tensor) -> MaximumLengthState:
         """The rows `index`."""
-        return WithinState(self.time, self.lengths[index])
+        return MaximumLengthState(self.time, self.lengths[index])
 
 
-class Within:
+class MaximumLength:
     """Words, marks, separators and EOS; a text is at most `slack` tokens longer than its own frame."""
 
     def __init__(self, vocabulary: VerseVocabulary, slack: int) -> None:
@@ -36,17 +36,17 @@ class Within:
         self.end = torch.zeros(vocabulary.text_size, dtype=torch.bool)
         self.end[EOS] = True
 
-    def start(self, batch: VerseBatch) -> WithinState:
+    def start(self, batch: VerseBatch) -> MaximumLengthState:
         """The state at the first place of every frame."""
-        return WithinState(0, (batch.c != PAD).sum(1) - 1)
+        return MaximumLengthState(0, (batch.c != PAD).sum(1) - 1)
 
-    def mask(self, state: WithinState) -> Tensor:
+    def mask(self, state: MaximumLengthState) -> Tensor:
         """Any word, mark, separator or EOS; at the largest length only EOS."""
         over = state.time >= state.lengths + self.slack
         free = self.free.to(over.device).expand(len(over), -1)
         return torch.where(over[:, None], self.end.to(over.device), free) if bool(over.any()) else free
 
-    def advance(self, tokens: Tensor, state: WithinState) -> WithinState:
+    def advance(self, tokens: Tensor, state: MaximumLengthState) -> MaximumLengthState:
         """The state at the next place."""
         return replace(state, time=state.time + 1)
 
@@ -86,7 +86,7 @@ class FrameState:
         return self.places.token[self.place].index_select(0, self.frame)
 
 
-class InFrame:
+class FrameConstraint:
     """The tokens that the frame has at each place, and at its blanks words of the tone of their place.
 
     Args:

@@ -16,7 +16,7 @@ from torch import Tensor
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.frames import EITHER, LEVEL, OBLIQUE
 from espalier.datasets.vocabulary import PAD
-from espalier.decoding.constraints.frame import FrameState, InFrame, copied
+from espalier.decoding.constraints.frame import FrameConstraint, FrameState, copied
 from espalier.decoding.constraints.places import COPIED, SIGNS, unmet
 from espalier.decoding.constraints.sound_classes import FIRST, classes_of, with_twins
 from espalier.io.errors import ConfigError
@@ -75,13 +75,13 @@ class RhymeState:
         return rows[self.inside.place].index_select(0, self.inside.frame)
 
 
-class InRhyme:
+class RhymeConstraint:
     """In a frame, at the rhyme places of a letter, different words of one rhyme group.
 
     Literals count as words. A word is repeated only where no other fits.
     """
 
-    def __init__(self, frame: InFrame) -> None:
+    def __init__(self, frame: FrameConstraint) -> None:
         self.frame = frame
         self.classes = classes_of(frame.vocabulary, frame.marks, frame.sounds)
         self.tensors = {

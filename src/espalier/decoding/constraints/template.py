@@ -41,7 +41,7 @@ class TemplateState:
         return replace(self, template=self.template[index])
 
 
-class InTemplate:
+class TemplateConstraint:
     """The prompt's tokens, then tokens up to the end mark. Of specials, prompts alone may have the unknown word.
 
     Args:

@@ -1,12 +1,12 @@
-"""benepar 0.2 under a current torch and transformers: all that its loading asks of them and no longer finds.
+"""Load benepar 0.2 under a current torch and transformers, which have dropped functions that it calls.
 
-1. `Retokenizer` calls `tokenizer.build_inputs_with_special_tokens`, which transformers 5 has dropped. It is put in
-   place for the time of loading, and says the same: what the tokenizer puts before and after a text.
+1. `Retokenizer` calls `tokenizer.build_inputs_with_special_tokens`, which transformers 5 has dropped. It is
+   replaced while a model is loaded; the replacement returns the same special tokens.
 2. `torch.load` refuses pickled objects by default since 2.6. Both of benepar's formats hold but tensors and plain
    values, so that refusal stays on: a file that holds more is refused, never unpickled.
 3. Weights saved under an older transformers name buffers that the models no longer have, or name a tied weight once.
-4. Its package begins with its component for spaCy, which takes longer to import than all the rest of a parse of a few
-   hundred sentences, and is not needed: its authors call an empty beginning safe. What imports it later gets its names.
+4. benepar's `__init__` imports its spaCy component, which is slow and not needed here. Its modules are imported with an
+   empty package instead; later imports get the full package.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.benepar_spans import CHAIN, UNKNOWN, Span, spans_of
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import Parser
+from espalier.syntax.parsers.schedule import linear_schedule
 
 __all__ = ["BeneparTraining", "Example", "batch_loss", "bracket_f1", "train_benepar"]
 
@@ -154,7 +155,7 @@ def _trained(
         for batch in _batches(lengths, config.batch, draw):
             done += 1
             for group in optimizer.param_groups:
-                group["lr"] = config.rate * _rate(done, total, config.warmup)
+                group["lr"] = config.rate * linear_schedule(done, total, config.warmup)
             chosen = [_lowered(examples[i]) if draw.random() < config.lowercased else examples[i] for i in batch]
             loss = batch_loss(model, chosen)
             loss.backward()
@@ -196,11 +197,6 @@ def _batches(lengths: NDArray[np.int64], size: int, draw: np.random.Generator) -
         batches += [pool[first : first + size].tolist() for first in range(0, len(pool), size)]
     for place in draw.permutation(len(batches)):
         yield batches[place]
-
-
-def _rate(step: int, total: int, warmup: int) -> float:
-    """The rate's share at a step, from 1: up to 1 within the warm-up, and down to nearly 0 at the last step."""
-    return min(step / warmup, (total + 1 - step) / max(1, total + 1 - warmup))
 
 
 def _lowered(example: Example) -> Example:

@@ -27,6 +27,7 @@ from espalier.io.files import atomic_file, atomic_folder
 from espalier.io.hashing import seed_from
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser, Refused
+from espalier.syntax.parsers.schedule import linear_schedule
 from espalier.syntax.parsers.spacy_backend import SpacyParser, one_sentence, use_numpy
 from espalier.syntax.parsers.spacy_config import SpacyTraining
 
@@ -117,7 +118,7 @@ def _train(
         judged = f", dev {name.upper()} {best.scores[name]:.2f}" if epoch else ""
         for batch in epochs[epoch]:
             done += 1
-            optimizer.learn_rate = config.rate * _rate(done, total, config.warmup)
+            optimizer.learn_rate = config.rate * linear_schedule(done, total, config.warmup)
             loss = _step(nlp, [examples[i] for i in batch], config.dropout, optimizer)
             words = int(lengths[batch].sum())
             read += words
@@ -256,11 +257,6 @@ def _batches(lengths: NDArray[np.int64], words: int, seed: int) -> list[NDArray[
         filled += int(length)
     batches.append(order[first:])
     return [batches[place] for place in draw.permutation(len(batches))]
-
-
-def _rate(step: int, total: int, warmup: int) -> float:
-    """The rate's share at a step, from 1: up to 1 within the warm-up, and down to nearly 0 at the last step."""
-    return min(step / warmup, (total + 1 - step) / max(1, total + 1 - warmup))
 
 
 def _seed(*values: Any) -> None:

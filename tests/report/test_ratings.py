@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from espalier.io.errors import DataError
-from espalier.report.judgements import Judgement, fleiss_kappa, judgement_of
 from espalier.report.printed import Printed
+from espalier.report.ratings import Ratings, fleiss_kappa, ratings_of
 from espalier.report.results import RunResult
 from espalier.report.sheet import sheet_of
 
@@ -24,8 +24,8 @@ def sheet(*levels: object) -> str:
     return "item,given,text,level\n" + "".join(f'{n},"a, b",c,{level}\n' for n, level in enumerate(levels, start=1))
 
 
-def judged(*sheets: str, key: str = KEY) -> Judgement:
-    return judgement_of({f"{n}.csv": text for n, text in enumerate(sheets, start=1)}, key, "key.csv")
+def judged(*sheets: str, key: str = KEY) -> Ratings:
+    return ratings_of({f"{n}.csv": text for n, text in enumerate(sheets, start=1)}, key, "key.csv")
 
 
 def test_kappa_is_that_of_a_worked_example() -> None:
@@ -37,14 +37,14 @@ def test_kappa_is_that_of_a_worked_example() -> None:
 
 
 @pytest.mark.parametrize("counts", [[[1, 0, 0], [0, 1, 0]], [[3, 0, 0], [3, 0, 0]], []])
-def test_kappa_of_one_person_of_one_level_or_of_nothing_is_not_defined(counts: list[list[int]]) -> None:
+def test_kappa_of_one_rater_of_one_level_or_of_nothing_is_not_defined(counts: list[list[int]]) -> None:
     assert fleiss_kappa(np.array(counts).reshape(-1, 3)) is None
 
 
 def test_each_run_has_the_shares_of_its_own_texts() -> None:
     found = judged(sheet(3, 1, 2), sheet(3, 2, 2))
     tree, chain = found.runs
-    assert (found.people, found.items, tree.run, chain.run) == (2, 3, "tree", "chain")
+    assert (found.raters, found.items, tree.run, chain.run) == (2, 3, "tree", "chain")
     # Of the tree's items 1 and 2: 3, 3, 1, 2; its third reply has no words. Of the chain's 1 and 3: 3, 3, 2, 2.
     assert (tree.texts, tree.empty, tree.shares) == (2, 1, (25.0, 25.0, 50.0))
     assert (chain.texts, chain.empty, chain.shares) == (2, 0, (0.0, 50.0, 50.0))
@@ -59,7 +59,7 @@ def test_a_sheet_of_a_report_is_read_back(talk: Printed, talk_runs: list[RunResu
     files = sheet_of(talk.sheet, talk_runs).files()
     head, *rows = files["nbest.csv"].splitlines()
     filled = "\r\n".join([head, *(f"{row}3" for row in rows)])  # as spreadsheets write it
-    found = judgement_of({"a.csv": "\ufeff" + filled}, files["nbest_key.csv"], "key.csv")
+    found = ratings_of({"a.csv": "\ufeff" + filled}, files["nbest_key.csv"], "key.csv")
     assert {run.run for run in found.runs} == {"chain", "tree"}
     assert all(run.shares == (0.0, 0.0, 100.0) for run in found.runs)
 
@@ -93,7 +93,7 @@ def test_a_mistake_in_the_key_is_one_line() -> None:
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     root = Path(__file__).parents[2]
     environment = os.environ | {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
-    command = [sys.executable, str(root / "pipeline"), "judge", *arguments]
+    command = [sys.executable, str(root / "pipeline"), "ratings", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -104,13 +104,13 @@ def test_the_command_prints_the_levels_and_a_mistake_in_one_line(tmp_path: Path)
     shown = run("ann.csv", "bob.csv", folder=tmp_path)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "tree       2      1   25.00%   25.00%   50.00%   0.2000" in shown.stdout
-    assert "2 people, 3 items, kappa over all items 0.4545" in shown.stdout
+    assert "2 raters, 3 items, kappa over all items 0.4545" in shown.stdout
     told = json.loads(run("ann.csv", "bob.csv", "--json", folder=tmp_path).stdout)
     assert told["runs"][0]["shares"] == [25.0, 25.0, 50.0]
     (tmp_path / "bob.csv").write_text(sheet(3, "", 2))
     for arguments, line in (
         (("ann.csv", "bob.csv"), "espalier: bob.csv, row 3: no level for item 2; give 1, 2 or 3\n"),
-        (("ann.csv", "ann.csv"), "espalier: judge: a sheet is named twice; one file for each person\n"),
+        (("ann.csv", "ann.csv"), "espalier: ratings: a sheet is named twice; give one file for each rater\n"),
         (("eve.csv",), "espalier: eve.csv: cannot be read (No such file or directory)\n"),
     ):
         failed = run(*arguments, folder=tmp_path)

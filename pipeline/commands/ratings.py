@@ -1,4 +1,4 @@
-"""judge: what people have filled into the sheets of a report."""
+"""ratings: the levels that people have given to the texts of a report."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.terminal import json_line, printable
-from espalier.report.judgements import LEVELS, Judgement, judgement_of
+from espalier.report.ratings import LEVELS, Ratings, ratings_of
 
 #: The key that a report writes beside its sheet.
 KEY = "nbest_key.csv"
 
 
-def judge(sheets: Sequence[Path], key: Path | None, *, json: bool) -> None:
+def print_ratings(sheets: Sequence[Path], key: Path | None, *, json: bool) -> None:
     """Print the share of each level by run, and Fleiss' kappa.
 
     Args:
-        sheets: one filled-in sheet for each person.
-        key: of the sheets; else `KEY` beside the first one.
+        sheets: one filled-in sheet for each rater.
+        key: the run of each text; by default `KEY` beside the first sheet.
     """
     if len(set(sheets)) < len(sheets):
-        raise ConfigError("a sheet is named twice", where="judge", remedy="one file for each person")
+        raise ConfigError("a sheet is named twice", where="ratings", remedy="give one file for each rater")
     key = key or sheets[0].parent / KEY
-    judgement = judgement_of({str(path): _read(path) for path in sheets}, _read(key), str(key))
-    print(json_line(asdict(judgement)) if json else printable(_table(judgement)))
+    ratings = ratings_of({str(path): _read(path) for path in sheets}, _read(key), str(key))
+    print(json_line(asdict(ratings)) if json else printable(_table(ratings)))
 
 
 def _read(path: Path) -> str:
@@ -37,15 +37,15 @@ def _read(path: Path) -> str:
         raise DataError(f"cannot be read ({error.strerror})", file=path) from error
 
 
-def _table(judgement: Judgement) -> str:
-    width = max(len("run"), *(len(run.run) for run in judgement.runs), len("all"))
+def _table(ratings: Ratings) -> str:
+    width = max(len("run"), *(len(run.run) for run in ratings.runs), len("all"))
     head = "".join(f"  level {level}" for level in LEVELS)
     lines = [f"{'run':{width}}  texts  empty{head}    kappa"]
-    for run in judgement.runs:
+    for run in ratings.runs:
         shares = "".join(f"  {share:6.2f}%" for share in run.shares) if run.shares else "        –" * len(LEVELS)
         lines.append(f"{run.run:{width}}  {run.texts:5}  {run.empty:5}{shares}  {_kappa(run.kappa):>7}")
-    people = f"{judgement.people} {'person' if judgement.people == 1 else 'people'}, {judgement.items} items"
-    return "\n".join([*lines, f"{people}, kappa over all items {_kappa(judgement.kappa)}"])
+    raters = f"{ratings.raters} {'rater' if ratings.raters == 1 else 'raters'}, {ratings.items} items"
+    return "\n".join([*lines, f"{raters}, kappa over all items {_kappa(ratings.kappa)}"])
 
 
 def _kappa(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Sheets of `report/sheet.py` that people have filled in: the share of each level by run, and how far people agree."""
+"""Ratings by people, read from filled-in sheets: the share of each level by run, and the agreement of raters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.io.errors import DataError
-from espalier.report.sheet import Author, Item, column_names
+from espalier.report.sheet import Item, KeyRow, column_names
 
 #: X2Tree's: 1 ungrammatical, 2 basically grammatical but irrelevant to the post, 3 grammatical and relevant.
 LEVELS: Final = (1, 2, 3)
@@ -21,12 +21,12 @@ LEVELS: Final = (1, 2, 3)
 
 @dataclass(frozen=True, slots=True)
 class RunLevels:
-    """What people say of the texts of one run.
+    """The ratings of the texts of one run.
 
     Attributes:
-        texts: how many were judged; a text that several inputs or ranks share counts as often.
-        empty: its texts without words, which nobody is asked about.
-        shares: the percentage of each of `LEVELS` among all levels of all people; None without texts.
+        texts: how many were rated; a text that several inputs or ranks share counts as often.
+        empty: its texts without words, which are not rated.
+        shares: the percentage of each of `LEVELS` among the levels of all raters; None without texts.
         kappa: Fleiss' kappa over its texts; None where it is not defined.
     """
 
@@ -38,53 +38,54 @@ class RunLevels:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What `people` persons say of all runs, in the order of the key; `kappa` is over all items, each once."""
+class Ratings:
+    """The ratings of all runs, in the order of the key; `kappa` is over all items, each once."""
 
-    people: int
+    raters: int
     items: int
     runs: tuple[RunLevels, ...]
     kappa: float | None
 
 
-def judgement_of(sheets: Mapping[str, str], key: str, key_name: str) -> Judgement:
+def ratings_of(sheets: Mapping[str, str], key: str, key_name: str) -> Ratings:
     """The levels of each run.
 
     Args:
-        sheets: the text of each person's filled-in sheet, by the name of its file.
-        key: the text of the sheet's key, and the name of its file.
+        sheets: the text of each rater's filled-in sheet, by the name of its file.
+        key: the text of the key, which has the run of each item.
+        key_name: the name of the key's file.
 
     Raises:
         DataError: a file has other columns than `sheet_of` gives it; a level is missing or is none; an item stands
             twice, or is in one file only.
     """
-    authors = [_author(row, key_name, number) for number, row in _rows(key, key_name, Author)]
-    asked = {author.item for author in authors if author.item}
+    key_rows = [_key_row(row, key_name, number) for number, row in _rows(key, key_name, KeyRow)]
+    asked = {row.item for row in key_rows if row.item}
     levels = [_levels(text, name, asked, key_name) for name, text in sheets.items()]
     counts = {item: [sum(own[item] == level for own in levels) for level in LEVELS] for item in sorted(asked)}
     runs = []
-    for run, total in Counter(author.run for author in authors).items():
-        own = np.array([counts[author.item] for author in authors if author.run == run and author.item])
+    for run, total in Counter(row.run for row in key_rows).items():
+        own = np.array([counts[row.item] for row in key_rows if row.run == run and row.item])
         own = own.reshape(-1, len(LEVELS))
         shares = tuple((100 * own.sum(0) / own.sum()).tolist()) if len(own) else None
         runs.append(RunLevels(run, len(own), total - len(own), shares, fleiss_kappa(own)))
     every = np.array(list(counts.values())).reshape(-1, len(LEVELS))
-    return Judgement(len(sheets), len(counts), tuple(runs), fleiss_kappa(every))
+    return Ratings(len(sheets), len(counts), tuple(runs), fleiss_kappa(every))
 
 
 def fleiss_kappa(counts: npt.NDArray[np.int64]) -> float | None:
     """Fleiss' kappa (Fleiss 1971): agreement beyond chance, 1 where all agree.
 
     Args:
-        counts: (items, levels) how many people gave each level; as many people for each item.
+        counts: (items, levels) how many raters gave each level; as many raters for each item.
 
     Returns:
-        None with fewer than two people, without items, and where all levels are the same one.
+        None with fewer than two raters, without items, and where all levels are the same one.
     """
-    people = int(counts[0].sum()) if len(counts) else 0
-    if people < 2:
+    raters = int(counts[0].sum()) if len(counts) else 0
+    if raters < 2:
         return None
-    observed = ((counts**2).sum(1) - people).mean() / (people * (people - 1))
+    observed = ((counts**2).sum(1) - raters).mean() / (raters * (raters - 1))
     chance = ((counts.sum(0) / counts.sum()) ** 2).sum()
     return float((observed - chance) / (1 - chance)) if chance < 1 else None
 
@@ -111,12 +112,12 @@ def _levels(text: str, name: str, asked: set[int], key_name: str) -> dict[int, i
     return found
 
 
-def _author(row: Mapping[str, str], name: str, number: int) -> Author:
+def _key_row(row: Mapping[str, str], name: str, number: int) -> KeyRow:
     item, rank = (_whole(row[column], column, name, number) for column in ("item", "rank"))
-    return Author(item, row["one"], row["run"], rank)
+    return KeyRow(item, row["one"], row["run"], rank)
 
 
-def _rows(text: str, name: str, row_type: type[Item] | type[Author]) -> Sequence[tuple[int, dict[str, str]]]:
+def _rows(text: str, name: str, row_type: type[Item] | type[KeyRow]) -> Sequence[tuple[int, dict[str, str]]]:
     """The rows of a CSV file by its columns, numbered as a spreadsheet numbers them: the header is row 1."""
     rows = list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
     names = column_names(row_type)
