@@ -51,7 +51,9 @@ def test_replies_are_the_best_of_the_task_s_search(system: System, power: float)
     batch = split.batch(np.array([0]), system.view)
     (best,) = replies(system.model, batch, DialogueDecoder(beam=8, max_words=10, length_power=power), system.vocabulary)
     assert [each.words for each in found] == [tuple(each.words) for each in best[:4]]
-    assert [each.score for each in found] == pytest.approx([each.log_probability for each in best[:4]], abs=1e-4)
+    assert [each.log_probability for each in found] == pytest.approx(
+        [each.log_probability for each in best[:4]], abs=1e-4
+    )
 
 
 def test_replies_to_several_posts_stand_in_order(system: System, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,11 @@ def test_each_text_is_written_under_each_template(writer: System) -> None:
         (COOK, BARE), (COOK, TEMPLATES[1]), (SLEEP, BARE), (SLEEP, TEMPLATES[1]),
     ]  # fmt: skip
     for first, second in zip(found[::2], found[1::2], strict=True):
-        assert first.tree == second.tree and first.score >= second.score and first.words != second.words
+        assert (
+            first.tree == second.tree
+            and first.log_probability >= second.log_probability
+            and first.words != second.words
+        )
     for each in found:
         levels = 2 if each.template == BARE else 3
         assert top(each.tree, levels) == each.template and each.text == print_words(each.words, True)
@@ -63,7 +67,7 @@ def test_the_text_is_the_best_of_the_task_s_search_under_the_expanded_tree(write
     """A slow way to the same: the pair is encoded with the expanded tree as its target's, and decoded by the task."""
     (found,) = writer.paraphrase([COOK], templates=[BARE], beam=4)
     (tree,) = expander.expand([COOK], templates=[BARE], beam=4)
-    assert tree.tree == found.tree and tree.template == BARE and tree.score < 0
+    assert tree.tree == found.tree and tree.template == BARE and tree.log_probability < 0
     words, parse = "the cook peels an onion .", write_tree(cut(read_tree(TREES["the cook peels an onion ."]), 8))
     pair = Pair(id="a", origin="", language="en", source=words, source_words=words, source_tree=parse,
                 target=words, target_words=words, target_tree=tree.tree)  # fmt: skip
@@ -72,14 +76,14 @@ def test_the_text_is_the_best_of_the_task_s_search_under_the_expanded_tree(write
     decoder = PairDecoder(beam=4, max_ids=21, min_ids=1)
     ((best, *_),) = ParaphraseTask().generate(writer.model, batch, decoder, ())
     assert writer.vocabulary.decode_text(best.tokens).split() == list(found.words)
-    assert found.score == pytest.approx(best.log_probability, abs=1e-4)
+    assert found.log_probability == pytest.approx(best.log_probability, abs=1e-4)
 
 
 def test_an_expansion_gives_its_best_trees_the_most_probable_first(expander: System) -> None:
     found = expander.expand([COOK], templates=[BARE], beam=4, n=3)
     assert found[:1] == expander.expand([COOK], templates=[BARE], beam=4)
     assert len({each.tree for each in found}) == 3
-    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert [each.log_probability for each in found] == sorted((each.log_probability for each in found), reverse=True)
     with pytest.raises(ConfigError, match="n: 5 texts of 4 beams"):
         expander.expand([COOK], beam=4, n=5)
 

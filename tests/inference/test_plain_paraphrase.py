@@ -47,7 +47,7 @@ def test_pairs_without_trees_need_no_parser_and_no_template(plain: System) -> No
     found = plain.paraphrase([COOK, SLEEP], n=2, beam=4)
     assert [each.source for each in found] == [COOK, COOK, SLEEP, SLEEP]
     for first, second in zip(found[::2], found[1::2], strict=True):
-        assert first.score >= second.score and first.words != second.words
+        assert first.log_probability >= second.log_probability and first.words != second.words
     assert {(each.template, each.tree) for each in found} == {("", "")}
     assert all(each.text == print_words(each.words, True) for each in found)
 
@@ -71,7 +71,7 @@ def test_the_text_is_the_best_of_the_task_s_search(plain: System) -> None:
     decoder = PairDecoder(beam=4, max_ids=21, min_ids=1)
     ((best, *_),) = ParaphraseTask().generate(plain.model, batch_of(plain, COOK), decoder, ())
     assert plain.vocabulary.decode_text(best.tokens).split() == list(found.words)
-    assert found.score == pytest.approx(best.log_probability, abs=1e-4)
+    assert found.log_probability == pytest.approx(best.log_probability, abs=1e-4)
 
 
 def test_texts_are_ranked_by_their_length_as_asked(plain: System, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_a_text_that_the_dataset_would_cut_is_cut_and_said_and_else_refused(mode
 def test_a_model_of_parsed_pairs_reads_the_parser_s_words(models: Path) -> None:
     unguided = espalier.load(models / "unguided", parser=Words(), device="cpu")
     glued, split = unguided.paraphrase(["the cook peels an onion.", COOK])
-    assert (glued.words, glued.score) == (split.words, pytest.approx(split.score, abs=1e-5))
+    assert (glued.words, glued.log_probability) == (split.words, pytest.approx(split.log_probability, abs=1e-5))
     with pytest.raises(ConfigError, match="model unguided has no parser"):
         espalier.load(models / "unguided", device="cpu").paraphrase([COOK])
 

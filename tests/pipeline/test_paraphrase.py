@@ -185,10 +185,10 @@ def top(tree: str, levels: int) -> str:
 
 def test_json_says_what_guided_the_text_and_what_wrote_it(kitchen: Path, cli: Cli) -> None:
     (found,) = objects(cli(kitchen, "paraphrase", SOURCE, "--template", BARE, "--json"))
-    assert list(found) == ["text", "words", "source", "template", "tree", "score", "model", "expander"]
+    assert list(found) == ["text", "words", "source", "template", "tree", "log_probability", "model", "expander"]
     assert (found["source"], found["template"]) == (SOURCE, BARE)
     assert (found["model"], found["expander"]) == ("tg", "se")
-    assert found["score"] < 0 and isinstance(found["words"], list)
+    assert found["log_probability"] < 0 and isinstance(found["words"], list)
 
 
 @pytest.mark.parametrize("expander", ["se", "se_no_tmpl", "se_scpn"])
@@ -241,7 +241,7 @@ def test_n_texts_of_a_template_differ_and_fall_in_score(kitchen: Path, cli: Cli)
     assert [each["template"] for each in found] == [TEMPLATES[0]] * 3 + [TEMPLATES[1]] * 3
     for part in (found[:3], found[3:]):
         assert len({" ".join(each["words"]) for each in part}) == 3
-        scores = [each["score"] for each in part]
+        scores = [each["log_probability"] for each in part]
         assert scores == sorted(scores, reverse=True)
         assert len({each["tree"] for each in part}) == 1
 

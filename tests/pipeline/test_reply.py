@@ -143,17 +143,17 @@ def objects(answer: Any) -> list[dict[str, Any]]:
 
 def test_json_says_what_was_read_and_how_the_reply_grew(talk: Path, cli: Cli) -> None:
     (found,) = objects(cli(talk, "reply", POST, "--json"))
-    assert list(found) == ["text", "words", "post", "post_words", "heads", "tree", "cut", "score", "model"]
+    assert list(found) == ["text", "words", "post", "post_words", "heads", "tree", "cut", "log_probability", "model"]
     assert (found["post"], found["model"], found["cut"]) == (POST, "tree", "")
     # The parser's first word is unknown to the model, which knows its two parts.
     assert found["post_words"] == ["今天", "天气", "真", "好", "。"]
-    assert found["text"] == "".join(found["words"]) and {*found["words"]} <= {*WORDS} and found["score"] < 0
+    assert found["text"] == "".join(found["words"]) and {*found["words"]} <= {*WORDS} and found["log_probability"] < 0
 
 
 def test_n_replies_differ_and_fall_in_score(talk: Path, cli: Cli) -> None:
     found = objects(cli(talk, "reply", POST, "--n", "5", "--beam", "12", "--json"))
     assert len(found) == 5 == len({each["text"] for each in found})
-    scores = [each["score"] for each in found]
+    scores = [each["log_probability"] for each in found]
     assert scores == sorted(scores, reverse=True)
 
 

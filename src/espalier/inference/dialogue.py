@@ -193,9 +193,9 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
 
     def _reply(self, job: ReplyJob, hypothesis: Hypothesis) -> Reply:
         words = tuple(hypothesis.words)
-        text, score = join_words(words, self.system.language), hypothesis.log_probability
+        text, log_probability = join_words(words, self.system.language), hypothesis.log_probability
         heads, tree = hypothesis.heads, _tree_text(hypothesis)
-        return Reply(text, words, job.request.text, job.words, heads, tree, hypothesis.cut, score)
+        return Reply(text, words, job.request.text, job.words, heads, tree, hypothesis.cut, log_probability)
 
 
 def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:

@@ -101,5 +101,5 @@ class ExpansionWriter(PairWriter[Expansion]):
         """The `n` best trees for each text under each of its templates."""
         for part in self.guided(jobs):
             for (job, template), found in zip(part, self.expander.best(part, self.n), strict=True):
-                for tree, score in found:
-                    yield job.request, Expansion(tree, job.request.text, template, score)
+                for tree, log_probability in found:
+                    yield job.request, Expansion(tree, job.request.text, template, log_probability)

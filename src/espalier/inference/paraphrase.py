@@ -143,10 +143,10 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))
         for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):
-            for text, score in distinct_texts(hypotheses, system, self.n):
+            for text, log_probability in distinct_texts(hypotheses, system, self.n):
                 words = tuple(text.split())
                 printed = print_words(words, vocabulary.lower)
-                yield job.request, Paraphrase(printed, words, job.request.text, template, tree, score)
+                yield job.request, Paraphrase(printed, words, job.request.text, template, tree, log_probability)
 
     def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint | None:
         """The words of templates, each at the place that its leaf has in the tree; None if there are none."""

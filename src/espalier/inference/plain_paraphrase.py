@@ -101,10 +101,10 @@ class PlainParaphraseWriter(PlainWriter[Paraphrase]):
         for part in batches(jobs, self.beam):
             for job, hypotheses in zip(part, self.best(part), strict=True):
                 request = PairRequest(job.source, name=job.id)
-                for text, score in distinct_texts(hypotheses, self.system, self.n):
+                for text, log_probability in distinct_texts(hypotheses, self.system, self.n):
                     words = tuple(text.split())
                     printed = print_words(words, self.system.vocabulary.lower)
-                    yield request, Paraphrase(printed, words, job.source, "", "", score)
+                    yield request, Paraphrase(printed, words, job.source, "", "", log_probability)
 
 
 def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:

@@ -44,7 +44,7 @@ class Paraphrase:
         source: the text that is paraphrased.
         template: the top of the tree, which the caller or the training data gave; or the whole tree; or "".
         tree: the constituency tree that guided the text, a Penn string without words; "" where none did.
-        score: log-probability of the text, given the source and the tree.
+        log_probability: of the text, given the source and the tree.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Paraphrase:
     source: str
     template: str
     tree: str
-    score: float
+    log_probability: float
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ class Expansion:
         tree: a Penn string without words.
         source: the text that the tree was chosen for.
         template: the top of the tree.
-        score: log-probability of the tree, given the source and the template.
+        log_probability: of the tree, given the source and the template.
     """
 
     tree: str
     source: str
     template: str
-    score: float
+    log_probability: float
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Reply:
             tree whose root has a right child.
         tree: the ternary tree, such as "吃(我,E,E)"; "" for a chain.
         cut: the cap that stopped the search: "words", "depth", "rounds", or "" for none.
-        score: log-probability of the reply, given the post.
+        log_probability: of the reply, given the post.
     """
 
     text: str
@@ -125,7 +125,7 @@ class Reply:
     heads: tuple[int, ...]
     tree: str
     cut: str
-    score: float
+    log_probability: float
 
 
 @dataclass(frozen=True)
