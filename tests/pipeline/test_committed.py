@@ -92,8 +92,6 @@ def test_a_run_ends_with_what_was_made_the_metrics_and_the_page(folder: Path, mo
 
 def test_the_page_states_the_tolerance() -> None:
     text = " ".join((ROOT / "docs/faults.md").read_text(encoding="utf-8").split())
-    [stated] = re.findall(
-        r"differs by at most (\d+) percent of the committed value, or by at most ([\d.]+) \(([\d.]+) if", text
-    )
+    [stated] = re.findall(r"by at most (\d+) percent, or by at most ([\d.]+) \(([\d.]+) if", text)
     percent, *points = map(float, stated)
     assert (percent / 100, *points) == (RELATIVE, ABSOLUTE, SMALL)
