@@ -193,6 +193,29 @@ def test_a_nul_in_a_name_is_refused_by_that_name(tmp_path: Path) -> None:
     assert found(tmp_path / "out") == {}
 
 
+def test_a_name_of_another_character_set_is_kept_in_some_spelling_and_its_bytes_whole(tmp_path: Path) -> None:
+    archive = tmp_path / "songs.zip"
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("XXXX.txt", "灯\n山外\n")
+    archive.write_bytes(archive.read_bytes().replace(b"XXXX", "灯山".encode("gbk")))
+    unpack(archive, tmp_path / "songs")
+    [song] = (tmp_path / "songs").iterdir()
+    assert song.suffix == ".txt" and song.read_text("utf-8") == "灯\n山外\n"
+
+
+def test_a_name_that_cannot_be_decoded_is_one_line(tmp_path: Path) -> None:
+    said_utf8, tar = tmp_path / "songs.zip", tmp_path / "songs.tar"
+    with zipfile.ZipFile(said_utf8, "w") as members:
+        members.writestr("灯.txt", "灯")
+    said_utf8.write_bytes(said_utf8.read_bytes().replace("灯.".encode(), b"\xff\xfe\xfd."))
+    with pytest.raises(ArtifactError, match=r"songs\.zip: cannot be read \('utf-8' codec can't decode byte 0xff"):
+        unpack(said_utf8, tmp_path / "zip")
+    with tarfile.open(tar, "w", format=tarfile.GNU_FORMAT) as members:
+        members.addfile(tarfile.TarInfo("\udcff\udcfe.txt"), io.BytesIO())
+    with pytest.raises(ArtifactError, match=r"songs\.tar: member '\\udcff\\udcfe\.txt' has a name that is not UTF-8"):
+        unpack(tar, tmp_path / "tar")
+
+
 def test_a_gz_is_named_as_the_caller_says_and_not_as_its_header(tmp_path: Path) -> None:
     with (tmp_path / "5cdd14").open("wb") as raw, gzip.GzipFile("../evil", "wb", fileobj=raw) as file:
         file.write(TEXT)

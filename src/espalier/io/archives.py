@@ -93,8 +93,8 @@ def unpack(
         max_members: limit of members, folders included.
 
     Raises:
-        ArtifactError: a member's path leads out of the folder, is a link or a device, or occurs twice; a limit is
-            exceeded; the archive is encrypted, damaged or of an unknown format; the disk is full.
+        ArtifactError: a member's path leads out of the folder, is not UTF-8, or occurs twice; a member is a link or a
+            device; a limit is exceeded; the archive is encrypted, damaged or of an unknown format; the disk is full.
     """
     with _one_line(archive):
         folder.mkdir(parents=True, exist_ok=True)
@@ -186,6 +186,8 @@ def _place(folder: Path, name: str, archive: Path) -> Path:
     """The path of a member below `folder`."""
     if "\0" in name:
         raise _unsafe(archive, f"member {_quoted(name)} has a NUL in its name")
+    if not name.isascii() and name.encode("utf-8", "replace").decode() != name:
+        raise _unsafe(archive, f"member {_quoted(name)} has a name that is not UTF-8")
     path = PurePosixPath(name)
     odd = not name.strip("/.") or "\\" in name or PureWindowsPath(name).drive
     if odd or path.is_absolute() or ".." in path.parts:
