@@ -12,7 +12,7 @@ import torch
 from espalier.datasets.structure.data import StructureData
 from espalier.datasets.structure.vocabulary import TOPIC, StructureVocabulary
 from espalier.metrics.metric import details_json, family_scores
-from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.perplexity import CorpusLikelihood
 from espalier.metrics.structure import metrics_of, structure_statistics
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
@@ -97,7 +97,7 @@ def metrics(_: Path) -> Any:
     }
     statistics = structure_statistics(
         references, hypotheses, [1, 2, 0, 2], symbols,
-        likelihood=Likelihood([9.5, 12.0, 3.0, 8.25], [4, 6, 2, 5], [9.0, 10.0, 2.5, 8.0], [3, 5, 1, 4]),
+        likelihood=CorpusLikelihood([9.5, 12.0, 3.0, 8.25], [4, 6, 2, 5], [9.0, 10.0, 2.5, 8.0], [3, 5, 1, 4]),
         own_weights=[0.5, 0.0, 0.25, 0.75], places=8, draws=[0, 0, 1, 1], training={tuple("舟雨桥灯")},
     )  # fmt: skip
     statistics["likelihood:8:dev"] = statistics["likelihood:8"][:2]

@@ -8,7 +8,7 @@ from typing import Any
 
 from espalier.metrics.integrity import MarkLikelihoods, integrity_families
 from espalier.metrics.metric import details_json, family_scores
-from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.perplexity import CorpusLikelihood
 from espalier.metrics.verse import KEYS, metrics_of, verse_statistics
 from espalier.report import (
     Comparison,
@@ -49,7 +49,7 @@ def verse(_: Path) -> Any:
         ["灯山，桥灯。\n山石明令！", "雨主。", "桥高，遥。\n明明，明。\n风。"],
         ["AA", "A.", ""],
         language="zh", rules="songci", seed=1,
-        likelihood=Likelihood([12.0, 7.5, 9.25], [11, 8, 10], [8.0, 4.0, 6.5], [7, 4, 6]),
+        likelihood=CorpusLikelihood([12.0, 7.5, 9.25], [11, 8, 10], [8.0, 4.0, 6.5], [7, 4, 6]),
     )  # fmt: skip
     en = verse_statistics(
         ["the lamp on stone ,\na moss so deep .\nit stood alone ,\nand fell asleep ."],

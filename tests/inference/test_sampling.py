@@ -26,7 +26,7 @@ class Sampler(SamplingWriter[str, Job, str]):
 
     @property
     def decoder(self) -> dict[str, Any]:
-        return self.method
+        return self.search_settings
 
     def request(self, value: str, name: str) -> str:
         return value
@@ -96,5 +96,5 @@ def test_a_search_is_made_once_for_each_request_and_its_best_are_kept(
 
 @pytest.mark.parametrize(("beam", "method"), [(0, ("top_k", 1)), (5, ("beam", 5))])
 def test_a_beam_of_0_draws(beam: int, method: tuple[str, int]) -> None:
-    settings = Sampler(SYSTEM, top_k=3, temperature=0.5, beam=beam).method
+    settings = Sampler(SYSTEM, top_k=3, temperature=0.5, beam=beam).search_settings
     assert settings == {"method": method[0], "top_k": 3, "temperature": 0.5, "beam": method[1]}

@@ -10,7 +10,7 @@ import pytest
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.metric import Score, family_scores
-from espalier.metrics.perplexity import Likelihood
+from espalier.metrics.perplexity import CorpusLikelihood
 from espalier.metrics.structure import (
     HEADLINE,
     likelihood_statistics,
@@ -20,7 +20,7 @@ from espalier.metrics.structure import (
     text_statistics,
 )
 
-NONE = Likelihood([0.0], [0], [0.0], [0])
+NONE = CorpusLikelihood([0.0], [0], [0.0], [0])
 
 
 def scored(family: str, statistics: Any) -> dict[str, Score]:
@@ -36,7 +36,7 @@ def values(family: str, statistics: Any) -> dict[str, float | None]:
 
 def test_three_perplexities_differ_in_what_they_count() -> None:
     # 12 nats over 3 + 2 characters and 2 end marks, of which the end marks have 2 nats.
-    likelihood = Likelihood([8.0, 4.0], [4, 3], [7.0, 3.0], [3, 2])
+    likelihood = CorpusLikelihood([8.0, 4.0], [4, 3], [7.0, 3.0], [3, 2])
     found = values("likelihood:10", likelihood_statistics(likelihood, 10))
     assert found == pytest.approx(
         {
@@ -56,7 +56,7 @@ def test_a_row_without_a_model_has_no_perplexity_padded_or_not() -> None:
 
 def test_a_diverged_model_is_refused() -> None:
     with pytest.raises(EspalierError, match="the likelihood is not a number"):
-        likelihood_statistics(Likelihood([math.nan], [1], [1.0], [1]), 0)
+        likelihood_statistics(CorpusLikelihood([math.nan], [1], [1.0], [1]), 0)
 
 
 # --- BLEU ------------------------------------------------------------------------------------------------------------

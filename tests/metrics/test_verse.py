@@ -12,7 +12,7 @@ import pytest
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.integrity import KEYS as INTEGRITY_KEYS
 from espalier.metrics.metric import Score, details_json, family_scores
-from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 from espalier.metrics.verse import (
     DEV_KEYS,
     HEADLINE,
@@ -27,7 +27,7 @@ from espalier.metrics.verse import (
 POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
 OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
 SONNET = "a light upon the sea ,\nthe end of all the day ,\nit calls and calls to me ,\nand then it goes away ."
-LIKELIHOOD = Likelihood(nll=[36.0], tokens=[18], word_nll=[30.0], words=[15])
+LIKELIHOOD = CorpusLikelihood(nll=[36.0], tokens=[18], word_nll=[30.0], words=[15])
 
 
 def verse_scores(
@@ -53,7 +53,7 @@ def test_the_keys_are_the_same_whatever_was_scored(
     rhymes: list[str],
     language: str,
     rules: str,
-    likelihood: Likelihood | None,
+    likelihood: CorpusLikelihood | None,
 ) -> None:
     found = verse_scores(
         references,
@@ -90,7 +90,7 @@ def test_every_family_has_a_row_per_text_and_metrics_to_compare_systems_by() -> 
 
 def test_parts_have_the_scores_of_their_own_texts() -> None:
     references, hypotheses = [POEM, OTHER, POEM], [OTHER, "", POEM]
-    likelihood = Likelihood(nll=[36.0, 18.0, 9.0], tokens=[18, 9, 9], word_nll=[30.0, 7.0, 7.0], words=[15, 7, 7])
+    likelihood = CorpusLikelihood(nll=[36.0, 18.0, 9.0], tokens=[18, 9, 9], word_nll=[30.0, 7.0, 7.0], words=[15, 7, 7])
     statistics = verse_statistics(
         references, hypotheses, ["AAA", ".AA", "AAA"], language="zh", rules="songci", seed=1, likelihood=likelihood
     )
@@ -98,7 +98,7 @@ def test_parts_have_the_scores_of_their_own_texts() -> None:
     assert set(found) == set(PART_KEYS)
     alone = verse_scores(
         [POEM, POEM], [OTHER, POEM], ["AAA", "AAA"], language="zh", rules="songci", resamples=0,
-        likelihood=Likelihood([36.0, 9.0], [18, 9], [30.0, 7.0], [15, 7]),
+        likelihood=CorpusLikelihood([36.0, 9.0], [18, 9], [30.0, 7.0], [15, 7]),
     )  # fmt: skip
     for name in OF_PARTS:
         assert found[f"{name}_seen"].value == pytest.approx(alone[name].value), name
@@ -165,7 +165,7 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
         rhymes,
         ids=["a", "b"] * 2,
         draws=[0, 0, 1, 1],
-        likelihood=Likelihood([36.0] * 4, [18] * 4, [30.0] * 4, [15] * 4),
+        likelihood=CorpusLikelihood([36.0] * 4, [18] * 4, [30.0] * 4, [15] * 4),
         **how,  # type: ignore[arg-type]
     )
     for key in KEYS:

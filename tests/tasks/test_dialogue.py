@@ -25,7 +25,7 @@ from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
 from espalier.tasks.dialogue import DialogueScoring, DialogueTask
-from espalier.tasks.dialogue_search import DialogueDecoder, Reply, replies
+from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, replies
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")
@@ -96,7 +96,7 @@ def batch(model: Any) -> DialogueBatch:
     return DATA.batch(np.arange(3), view)
 
 
-def written(model: Any, **settings: Any) -> list[list[Reply]]:
+def written(model: Any, **settings: Any) -> list[list[ReplyHypothesis]]:
     return replies(model, batch(model), DialogueDecoder(**settings), VOC)
 
 
@@ -338,14 +338,14 @@ def test_to_skip_all_posts_is_refused() -> None:
 
 def test_columns_are_words_heads_and_the_cap() -> None:
     tree = ternary((2, 0, 2))
-    reply = Reply(["山", "桥", "灯"], -1.5, -0.5, tree.children, "depth")
+    reply = ReplyHypothesis(["山", "桥", "灯"], -1.5, -0.5, tree.children, "depth")
     decoder = DialogueDecoder()
     assert TASK.columns(reply, {}, None, decoder) == {
         "text": "山 桥 灯", "heads": "2 0 2", "cut": "depth", "score": -1.5
     }  # fmt: skip
-    assert TASK.columns(Reply(["山"], -1.0, -1.0, None, ""), {}, None, decoder)["heads"] == ""
+    assert TASK.columns(ReplyHypothesis(["山"], -1.0, -1.0, None, ""), {}, None, decoder)["heads"] == ""
     two_roots = np.array([[EOB, EOB, 1], [EOB, EOB, EOB]], np.int32)
-    assert TASK.columns(Reply(["山", "桥"], -1.0, -1.0, two_roots, ""), {}, None, decoder)["heads"] == ""
+    assert TASK.columns(ReplyHypothesis(["山", "桥"], -1.0, -1.0, two_roots, ""), {}, None, decoder)["heads"] == ""
     empty = TASK.columns(None, {}, None, decoder)
     assert (empty["text"], empty["heads"], empty["cut"]) == ("", "", "") and np.isnan(empty["score"])
 

@@ -34,7 +34,7 @@ from espalier.tasks.dialogue_likelihood import (
     recalls,
     sampled_posts,
 )
-from espalier.tasks.dialogue_search import DialogueDecoder, Reply, replies
+from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, replies
 from espalier.tasks.task import Ready, RunOptions
 
 WORDS = tuple("abcdefgh")
@@ -244,7 +244,7 @@ def test_replies_are_ranked_anew_by_mutual_information(kind: str, power: float) 
         after = inputs.rerank(prompts, before)
     posts = sampled_posts(DATA.ids, POSTS)
 
-    def score(reply: Reply) -> float:
+    def score(reply: ReplyHypothesis) -> float:
         text = " ".join(reply.words)
         mean = np.mean([math.exp(-nats(model, POSTS[post], text, nodes=reply.nodes)) for post in posts])
         return (reply.log_probability - 0.7 * math.log(mean)) / min(len(reply.words) + 1, 7) ** power

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Granularity:
+class GranularityValues:
     """0 for a piece of a template, 1 for a detail.
 
     Attributes:
@@ -39,10 +39,10 @@ class Granularity:
 class GradedHypothesis(Hypothesis):
     """A finished sequence with the granularity of its pieces and of its source's."""
 
-    granularity: Granularity
+    granularity: GranularityValues
 
 
-def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) -> list[Granularity]:
+def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) -> list[GranularityValues]:
     """The granularity of each source of `batch` and of a text for it, given as ids without BOS and EOS.
 
     Args:
@@ -54,7 +54,7 @@ def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) 
         encoder, decoder = model.granularities(replace(batch, inputs=padded))
     pieces_of, sources = model.vocabulary.pieces_of, [row[row != PAD].tolist() for row in batch.source.cpu()]
     return [
-        Granularity(
+        GranularityValues(
             tuple(pieces_of(source)),
             tuple(pieces_of(row.tolist())),
             _of_row(encoder, place, len(source)),

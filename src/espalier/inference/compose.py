@@ -63,7 +63,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
         return ComposeDecoder(
             prompt="continue",
             frame=self.frame,
-            **self.method,
+            **self.search_settings,
         )
 
     def request(self, value: str | TemplateRequest, name: str) -> TemplateRequest:

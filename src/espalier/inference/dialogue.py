@@ -37,7 +37,7 @@ from espalier.text.words import join_words
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
-    from espalier.tasks.dialogue_search import Reply as Hypothesis
+    from espalier.tasks.dialogue_search import ReplyHypothesis
 
 #: Beams, and groups of children, where none are given.
 BEAM, LOCAL = 20, 6
@@ -191,7 +191,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
             "rounds": f"cut after {self.decoder.max_words} groups of words",
         }[cut]
 
-    def _reply(self, job: ReplyJob, hypothesis: Hypothesis) -> Reply:
+    def _reply(self, job: ReplyJob, hypothesis: ReplyHypothesis) -> Reply:
         words = tuple(hypothesis.words)
         text, log_probability = join_words(words, self.system.language), hypothesis.log_probability
         heads, tree = hypothesis.heads, _tree_text(hypothesis)
@@ -216,7 +216,7 @@ def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:
     return best[0] or [word]
 
 
-def _tree_text(hypothesis: Hypothesis) -> str:
+def _tree_text(hypothesis: ReplyHypothesis) -> str:
     """The ternary tree in words; "" for a chain."""
     if hypothesis.nodes is None:
         return ""

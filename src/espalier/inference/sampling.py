@@ -73,8 +73,8 @@ class SamplingWriter(Writer[Request, Row, Result]):
         """The task's settings for these options."""
 
     @property
-    def method(self) -> dict[str, Any]:
-        """Those of the settings that say how texts are drawn or searched for."""
+    def search_settings(self) -> dict[str, Any]:
+        """The settings of the task's decoder that say how texts are sampled or searched."""
         return {
             "method": "beam" if self.beam else "top_k",
             "top_k": self.top_k,

@@ -163,30 +163,30 @@ class System:
 
         return encoded(self, records)
 
-    def answer(self, method: str, inputs: Sequence[Any], **options: Any) -> list[Any]:
+    def answer(self, name: str, inputs: Sequence[Any], **options: Any) -> list[Any]:
         """The results of any service of `SERVICES`.
 
         Raises:
             ConfigError: the model cannot do that, or an option cannot be.
             EspalierError: the first input that cannot be answered.
         """
-        return self.writer(method, **options).answers(inputs)
+        return self.writer(name, **options).answers(inputs)
 
-    def writer(self, method: str, **options: Any) -> Writer[Any, Any, Any]:
+    def writer(self, name: str, **options: Any) -> Writer[Any, Any, Any]:
         """A service under fixed options; it tells which inputs cannot be answered, and answers one batch at a time.
 
         Raises:
             ConfigError: the model cannot do that, or an option cannot be.
         """
-        return self.require(method).open(self, **options)
+        return self.require(name).open(self, **options)
 
-    def require(self, method: str) -> Service:
+    def require(self, name: str) -> Service:
         """The service of that name.
 
         Raises:
             ConfigError: the model cannot do that.
         """
-        return service(method, self.name, self.encoding, self.model.config)
+        return service(name, self.name, self.encoding, self.model.config)
 
     # --- What its services use ---------------------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
             rhyme=not self.free,
             book=self.book,
             tone=self.tone,
-            **self.method,
+            **self.search_settings,
         )
 
     @property

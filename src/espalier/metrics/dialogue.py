@@ -41,7 +41,7 @@ from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
-from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 
 #: What a decoder writes, and so what its likelihoods are of: the words and EOS, or a tree's 3n + 1 decisions.
 Writes = Literal["chain", "tree"]
@@ -240,7 +240,7 @@ def _perplexity_statistics(nll: Sequence[float] | Array, words: Sequence[int] | 
     """The statistics of `metrics.perplexity`, where tokens are the words and each sentence's end."""
     tokens = np.where(np.asarray(words) > 0, np.asarray(words) + 1, 0)
     nats, counts = list(map(float, nll)), list(map(int, words))
-    return perplexity_statistics(Likelihood(nats, tokens.tolist(), nats, counts))
+    return perplexity_statistics(CorpusLikelihood(nats, tokens.tolist(), nats, counts))
 
 
 def _multi_bleu(key: str, **more: str) -> Metric:

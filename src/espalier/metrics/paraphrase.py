@@ -22,7 +22,7 @@ from espalier.metrics.meteor import meteor_metrics, meteor_statistics
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
-from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 from espalier.metrics.ted import Nodes, cut_nodes, nodes_of, ted_metrics, ted_statistics
 from espalier.syntax.constituency import read_tree
 
@@ -286,7 +286,7 @@ def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str
 def _likelihoods(likelihood: tuple[Sequence[float], Sequence[int]] | None, count: int) -> Array:
     nll, tokens = likelihood if likelihood is not None else ([0.0] * count, [0] * count)
     require_lengths("references", count, likelihood=nll, tokens=tokens)
-    return perplexity_statistics(Likelihood(nll, tokens, [0.0] * count, [0] * count))
+    return perplexity_statistics(CorpusLikelihood(nll, tokens, [0.0] * count, [0] * count))
 
 
 # --- Expansions ------------------------------------------------------------------------------------------------------

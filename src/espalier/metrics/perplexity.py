@@ -15,7 +15,7 @@ _NLL, _TOKENS, _WORD_NLL, _WORDS, _RELEASED, _DEFINED = range(6)
 
 
 @dataclass(frozen=True, slots=True)
-class Likelihood:
+class CorpusLikelihood:
     """What a model says of each text: summed negative log-likelihoods in nats, and what they were summed over.
 
     Attributes:
@@ -31,7 +31,7 @@ class Likelihood:
     words: Sequence[int]
 
 
-def perplexity_statistics(likelihood: Likelihood) -> Array:
+def perplexity_statistics(likelihood: CorpusLikelihood) -> Array:
     """(texts, 6): nll, tokens, nll of the words, words, 2^(nll / tokens), 1; a text of no tokens gives zeros.
 
     Raises:

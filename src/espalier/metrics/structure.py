@@ -25,7 +25,7 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
-from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
@@ -81,7 +81,7 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
 # --- Likelihood ------------------------------------------------------------------------------------------------------
 
 
-def likelihood_statistics(likelihood: Likelihood, places: int) -> Array:
+def likelihood_statistics(likelihood: CorpusLikelihood, places: int) -> Array:
     """(texts, 5): nats, tokens, nats and tokens without end marks, and places; a text of no tokens gives zeros.
 
     Args:
@@ -231,7 +231,7 @@ def structure_statistics(
     prompts: Sequence[int],
     symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
     *,
-    likelihood: Likelihood,
+    likelihood: CorpusLikelihood,
     own_weights: Sequence[float],
     places: int,
     draws: Sequence[Hashable],

@@ -27,7 +27,7 @@ from espalier.metrics.integrity import METRICS as INTEGRITY
 from espalier.metrics.integrity import deviation_metrics
 from espalier.metrics.metric import Metric, require_lengths
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
-from espalier.metrics.perplexity import Likelihood, perplexity_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
 from espalier.metrics.rhyme_places import shuffle_ends
 from espalier.metrics.rhyme_units import unit_metrics, unit_statistics
@@ -186,7 +186,7 @@ def verse_statistics(
     language: Language,
     rules: Rules,
     seed: int,
-    likelihood: Likelihood | None = None,
+    likelihood: CorpusLikelihood | None = None,
     draws: Sequence[Hashable] | None = None,
     u_umlaut: UUmlaut = "u",
     rule: Rule = "strict",
@@ -230,7 +230,7 @@ def verse_statistics(
                 remedy="give one letter per unit, . for none",
             )
     if likelihood is None:
-        likelihood = Likelihood([0.0] * count, [0] * count, [0.0] * count, [0] * count)
+        likelihood = CorpusLikelihood([0.0] * count, [0] * count, [0.0] * count, [0] * count)
     require_lengths("references", count, likelihood=likelihood.nll)
 
     def rhyme_rows(texts: Sequence[str]) -> Array:

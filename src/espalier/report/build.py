@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from espalier.report.drawings import Drawings, drawings_of
-from espalier.report.examples import Examples, examples_of
+from espalier.report.examples import ExampleTable, examples_of
 from espalier.report.hyperparameters import Hyperparameters
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
@@ -80,7 +80,7 @@ class Report:
     tables: tuple[Table, ...]
     orderings: tuple[Ordering, ...]
     studies: tuple[Study, ...]
-    examples: tuple[Examples, ...]
+    examples: tuple[ExampleTable, ...]
     sheet: Sheet | None
     curves: tuple[Curve, ...]
     poems: tuple[PoemGroup, ...]

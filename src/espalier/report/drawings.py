@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from espalier.report.examples import ExampleGroup, Examples
+from espalier.report.examples import ExampleGroup, ExampleTable
 from espalier.report.granularity import granularity_figure, read_granularity
 from espalier.report.printed import PrintedDrawings
 from espalier.report.results import RunResult
@@ -61,7 +61,7 @@ class Drawings:
         return [(group.profile, figure(group.texts, f"{self.id}-{group.profile}")) for group in self.groups]
 
 
-def drawings_of(printed: PrintedDrawings, examples: Sequence[Examples], runs: Sequence[RunResult]) -> Drawings:
+def drawings_of(printed: PrintedDrawings, examples: Sequence[ExampleTable], runs: Sequence[RunResult]) -> Drawings:
     """The first of the named examples, text by text; under each the runs in their order."""
     groups, drawn = list[DrawingGroup](), set[str]()
     for group in (group for each in examples if each.id == printed.examples for group in each.groups):

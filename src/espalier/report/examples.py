@@ -42,7 +42,7 @@ class ExampleGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class ExampleTable:
     """Examples for a report. `missing` are the keys of runs without outputs."""
 
     id: str
@@ -53,7 +53,7 @@ class Examples:
     missing: tuple[str, ...]
 
 
-def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> Examples:
+def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> ExampleTable:
     """A few rows that all runs have: those that `printed` names, then others, evenly spread."""
     written = [run for key in printed.written for run in runs if run.key == key and run.rows]
     groups = [
@@ -62,7 +62,7 @@ def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> Examples
         for group in _groups(printed, [run for run in written if run.profile == profile])
     ]
     missing = tuple(key for key in printed.written if key not in {run.key for run in written})
-    return Examples(printed.id, printed.title, printed.caption, printed.note, tuple(groups), missing)
+    return ExampleTable(printed.id, printed.title, printed.caption, printed.note, tuple(groups), missing)
 
 
 def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[ExampleGroup]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.metrics.metric import Metric
-    from espalier.metrics.perplexity import Likelihood
+    from espalier.metrics.perplexity import CorpusLikelihood
 
 
 class ComposeDecoder(Settings):
@@ -316,7 +316,7 @@ def _symbols(
     }
 
 
-def _likelihood(table: pd.DataFrame) -> Likelihood:
-    from espalier.metrics.perplexity import Likelihood
+def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
+    from espalier.metrics.perplexity import CorpusLikelihood
 
-    return Likelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))
+    return CorpusLikelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import DialogueView
 from espalier.io.errors import ConfigError
-from espalier.tasks.dialogue_search import DialogueDecoder, Reply, check_arity, length_of, replies
+from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, check_arity, length_of, replies
 from espalier.tasks.task import (
     BaselineRow,
     Inputs,
@@ -108,12 +108,12 @@ class DialogueTask:
 
     def generate(
         self, model: Any, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
-    ) -> list[list[Reply]]:
+    ) -> list[list[ReplyHypothesis]]:
         """The best replies to each post."""
         return replies(model, batch, decoder, model.vocabulary)
 
     def columns(
-        self, hypothesis: Reply | None, row: Mapping[str, Any], model: Any, decoder: DialogueDecoder
+        self, hypothesis: ReplyHypothesis | None, row: Mapping[str, Any], model: Any, decoder: DialogueDecoder
     ) -> dict[str, Any]:
         """The words joined by spaces, the heads of the tree, the bound that stopped it, and the log-probability."""
         if hypothesis is None:
@@ -225,14 +225,14 @@ class _Rerank:
     posts: Sequence[str]
     decoder: DialogueDecoder
 
-    def __call__(self, prompts: Any, rows: list[list[Reply]]) -> list[list[Reply]]:
+    def __call__(self, prompts: Any, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
         from espalier.tasks.dialogue_likelihood import mutual_information, sampled_posts
 
         chosen = sampled_posts(self.data.ids, self.posts)
         values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
         return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
 
-    def _ranked(self, row: list[Reply], values: list[float]) -> list[Reply]:
+    def _ranked(self, row: list[ReplyHypothesis], values: list[float]) -> list[ReplyHypothesis]:
         scores = [value / length_of(reply.words, self.decoder) for reply, value in zip(row, values, strict=True)]
         return [row[place] for place in sorted(range(len(row)), key=lambda place: -scores[place])]
 

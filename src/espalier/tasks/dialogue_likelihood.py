@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.dialogue.data import DialogueBatch
-    from espalier.tasks.dialogue_search import Reply
+    from espalier.tasks.dialogue_search import ReplyHypothesis
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -174,7 +174,7 @@ def with_all_trees(data: DialogueData, places: IntArray, words: int) -> Dialogue
 
 
 def mutual_information(
-    model: Any, data: DialogueData, posts: IntArray, rows: Sequence[Sequence[Reply]], weight: float
+    model: Any, data: DialogueData, posts: IntArray, rows: Sequence[Sequence[ReplyHypothesis]], weight: float
 ) -> list[list[float]]:
     """log p(y | x) - `weight` log p(y) of each reply of each row (Li et al. 2016, MMI-antiLM).
 
@@ -189,7 +189,7 @@ def mutual_information(
     return [[next(scores) for _ in row] for row in rows]
 
 
-def _as_data(replies: Sequence[Reply], vocabulary: Any) -> DialogueData:
+def _as_data(replies: Sequence[ReplyHypothesis], vocabulary: Any) -> DialogueData:
     columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in DialogueData.COLUMNS}
     for reply in replies:
         order = np.arange(len(reply.words))

@@ -58,7 +58,7 @@ class DialogueDecoder(Settings):
 
 
 @dataclass(frozen=True, eq=False)
-class Reply:
+class ReplyHypothesis:
     """A reply and its log-probability.
 
     Attributes:
@@ -84,23 +84,25 @@ class Reply:
 
 def replies(
     model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
-) -> list[list[Reply]]:
+) -> list[list[ReplyHypothesis]]:
     """The best replies to each post of `batch`, at most `beam` and the best first; texts differ.
 
     Raises:
         ConfigError: the vocabulary is too small for the beam; the trees have no order of words (K = 2).
     """
     search = _SEARCHES[_shape_of(model)]
-    best: list[dict[str, Reply]] = []
+    best: list[dict[str, ReplyHypothesis]] = []
     for hypotheses in search(model, batch, decoder, vocabulary):
-        texts: dict[str, Reply] = {}
+        texts: dict[str, ReplyHypothesis] = {}
         for reply in hypotheses:  # different trees may have the same words, and different words the same characters
             texts.setdefault("".join(reply.words), reply)
         best.append(texts)
     return [list(texts.values()) for texts in best]
 
 
-def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
+def _chain_replies(
+    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
+) -> list[list[ReplyHypothesis]]:
     import torch
 
     from espalier.decoding.beam import beam_search
@@ -112,7 +114,7 @@ def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary:
     )  # fmt: skip
     return [
         [
-            Reply(
+            ReplyHypothesis(
                 [vocabulary.token(identity) for identity in hypothesis.tokens],
                 hypothesis.log_probability,
                 hypothesis.score,
@@ -125,7 +127,9 @@ def _chain_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary:
     ]
 
 
-def _linear_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
+def _linear_replies(
+    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
+) -> list[list[ReplyHypothesis]]:
     """Of a chain model that writes trees: only whole trees, of `max_words` words at most."""
     from espalier.decoding.beam import beam_search
     from espalier.decoding.constraints.preorder import Preorder
@@ -137,18 +141,20 @@ def _linear_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary
         constraint=Preorder(vocabulary.text_size, ARITY, MISSING, EOS, NEVER, decoder.min_words, decoder.max_words),
     )  # fmt: skip
 
-    def reply(tokens: list[int], log_probability: float) -> Reply:
+    def reply(tokens: list[int], log_probability: float) -> ReplyHypothesis:
         nodes = read_preorder([token != MISSING for token in tokens])
         words = [vocabulary.token(token) for token in tokens if token != MISSING]
         text = [words[node] for node in flatten(nodes)]
         cut = "words" if len(text) == decoder.max_words else ""
-        return Reply(text, log_probability, log_probability / length_of(text, decoder), nodes, cut)
+        return ReplyHypothesis(text, log_probability, log_probability / length_of(text, decoder), nodes, cut)
 
     replies = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
     return [sorted(row, key=lambda reply: -reply.score) for row in replies]
 
 
-def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary) -> list[list[Reply]]:
+def _tree_replies(
+    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
+) -> list[list[ReplyHypothesis]]:
     from espalier.decoding.tree_beam import tree_beam
     from espalier.syntax.ternary import flatten
 
@@ -160,10 +166,10 @@ def _tree_replies(model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: 
         max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop, length_power=decoder.length_power,
     )  # fmt: skip
 
-    def reply(tree: TreeHypothesis) -> Reply:
+    def reply(tree: TreeHypothesis) -> ReplyHypothesis:
         order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
         words = [vocabulary.token(tree.tokens[node]) for node in order]
-        return Reply(words, tree.log_probability, tree.score, None if chain else tree.children, tree.cut)
+        return ReplyHypothesis(words, tree.log_probability, tree.score, None if chain else tree.children, tree.cut)
 
     return [[reply(tree) for tree in row] for row in rows]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch, PairData
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
-    from espalier.decoding.granularity import Granularity
+    from espalier.decoding.granularity import GranularityValues
     from espalier.metrics.metric import Metric
 
 
@@ -188,7 +188,7 @@ def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:
     }
 
 
-def _json(granularity: Granularity | None) -> str:
+def _json(granularity: GranularityValues | None) -> str:
     """Values to 3 digits after the point; "" for no hypothesis."""
     if granularity is None:
         return ""

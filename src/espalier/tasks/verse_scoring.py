@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from espalier.metrics.integrity import MarkLikelihoods
-    from espalier.metrics.perplexity import Likelihood
+    from espalier.metrics.perplexity import CorpusLikelihood
 
-#: The likelihood of each reference: `Likelihood`'s columns.
+#: The likelihood of each reference: `CorpusLikelihood`'s columns.
 LIKELIHOOD: Final = ("nll", "tokens", "word_nll", "words")
 #: Reads each text and its reference (`Integrity`).
 JUDGE: Final = VerseJudge()
@@ -87,10 +87,10 @@ def counts_of(outputs: Outputs) -> dict[str, int]:
     return counts | dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))
 
 
-def _likelihood(table: pd.DataFrame) -> Likelihood:
-    from espalier.metrics.perplexity import Likelihood
+def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
+    from espalier.metrics.perplexity import CorpusLikelihood
 
-    return Likelihood(*(table[name].tolist() for name in LIKELIHOOD))
+    return CorpusLikelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
 
 def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
