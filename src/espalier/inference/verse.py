@@ -21,7 +21,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
-from espalier.verse.books import NOT_PASSED, Book, Books
+from espalier.verse.books import Book, Books, not_passed
 from espalier.verse.format import Format, parse_format
 from espalier.verse.slots import BLANKS
 from espalier.verse.sounds import Sounds
@@ -154,8 +154,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         if number is None and not self.tone and self.book == "mandarin" and (self.tunes is None or name in tunes()):
             return tune(name)
         if self.tunes is None:
-            what = "the variants of tunes are of the source couyun, which is not given"
-            raise ConfigError(what, where="tune", remedy=NOT_PASSED)
+            raise not_passed("the variants of tunes are", where="tune")
         return self.tunes.variant(name, 1 if number is None else number)
 
     def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:

@@ -186,7 +186,7 @@ def _place(folder: Path, name: str, archive: Path) -> Path:
     """The path of a member below `folder`."""
     if "\0" in name:
         raise _unsafe(archive, f"member {_quoted(name)} has a NUL in its name")
-    if not name.isascii() and name.encode("utf-8", "replace").decode() != name:
+    if name.encode("utf-8", "replace").decode() != name:
         raise _unsafe(archive, f"member {_quoted(name)} has a name that is not UTF-8")
     path = PurePosixPath(name)
     odd = not name.strip("/.") or "\\" in name or PureWindowsPath(name).drive

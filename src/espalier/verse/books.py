@@ -31,9 +31,8 @@ ToneBook = Literal["book", "mandarin"]
 #: A level (平) or an oblique (仄) tone.
 Tone = Literal["平", "仄"]
 
-#: What to do about a folder of the source that is missing or damaged, and about books that were not passed.
+#: What to do about a folder of the source that is missing or damaged.
 REMEDY: Final = "run dvc --cd profiles/small repro download@couyun"
-NOT_PASSED: Final = "pass the books and tunes of espalier.verse.ci_books.open_books(FOLDER)"
 
 _RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
 _TONES: Final = "平上去入"
@@ -100,12 +99,12 @@ class _Entry(NamedTuple):
 class _MandarinBooks:
     def groups(self, character: str, book: Book) -> frozenset[str]:
         if book != "mandarin":
-            raise _absent(f"the rhyme book {book}")
+            raise not_passed(f"the rhyme book {book} is")
         return _mandarin(character)[0]
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         if by != "mandarin":
-            raise _absent("the book of tones")
+            raise not_passed("the book of tones is")
         return _mandarin(character)[1]
 
 
@@ -125,8 +124,10 @@ class _PrintedBooks:
         return self.entries.get(character, _Entry()).tones
 
 
-def _absent(what: str) -> ConfigError:
-    return ConfigError(f"{what} is of the source couyun, which is not given", where="book", remedy=NOT_PASSED)
+def not_passed(what: str, where: str = "book") -> ConfigError:
+    """The error that a book is needed and was not passed; `what` is a subject and its verb."""
+    remedy = "pass the books and tunes of espalier.verse.ci_books.open_books(FOLDER)"
+    return ConfigError(f"{what} of the source couyun, which is not given", where=where, remedy=remedy)
 
 
 @lru_cache(maxsize=65536)

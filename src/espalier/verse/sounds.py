@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
-from espalier.verse.books import NOT_PASSED, Book, Books, Tone, mandarin_books, part_of
+from espalier.verse.books import Book, Books, Tone, mandarin_books, not_passed, part_of
 from espalier.verse.rhyme import group_name
 
 
@@ -34,8 +34,7 @@ class Sounds:
             what = "tones" if self.book == "mandarin" else f"the rhyme book {self.book}"
             raise ConfigError(f"{what} for another language than Chinese", where="tone" if self.tone else "book")
         if self.books is None and self.book != "mandarin":
-            what = f"the rhyme book {self.book} is of the source couyun, which is not given"
-            raise ConfigError(what, where="book", remedy=NOT_PASSED)
+            raise not_passed(f"the rhyme book {self.book} is")
 
     def groups(self, word: str, tone: str = "") -> frozenset[str]:
         """The rhyme groups of a word's readings, or of those that can have a tone.
