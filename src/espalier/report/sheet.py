@@ -63,7 +63,7 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
     if not best_by_run:
         return Sheet(printed.note, (), (), missing)
     language = next(iter(by_key.values())).language
-    items, authors = list[Item](), list[KeyRow]()
+    items, key_rows = list[Item](), list[KeyRow]()
     for one, first in next(iter(best_by_run.values())).items():
         if not all(one in lists for lists in best_by_run.values()):
             continue
@@ -76,8 +76,8 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
         given = join_words(first[0][printed.given].split(), language)
         numbers = {"": 0} | {text: len(items) + place for place, text in enumerate(texts, start=1)}
         items += [Item(numbers[text], _plain(given), _plain(text)) for text in texts]
-        authors += [KeyRow(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]
-    return Sheet(printed.note, tuple(items), tuple(authors), missing)
+        key_rows += [KeyRow(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]
+    return Sheet(printed.note, tuple(items), tuple(key_rows), missing)
 
 
 def _csv(rows: Sequence[Item] | Sequence[KeyRow], row_type: type[Item] | type[KeyRow]) -> str:
