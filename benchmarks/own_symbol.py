@@ -75,7 +75,7 @@ class Source:
 
 def perplexity(model: SAT, batch: StructureBatch) -> float:
     with torch.no_grad():
-        loss = model.eval().loss(batch)
+        loss = model.eval()(batch)
     return math.exp(loss.total / loss.targets)
 
 
@@ -90,7 +90,7 @@ def trained(
     for step, batch in enumerate(train, start=1):
         for group in optimizer.param_groups:
             group["lr"] = 1e-3 * min(1, step / 50)
-        loss = model.train().loss(batch)
+        loss = model.train()(batch)
         optimizer.zero_grad()
         (loss.total / loss.targets).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

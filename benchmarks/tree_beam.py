@@ -85,7 +85,7 @@ def learned() -> X2Tree:
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     nats = []
     for step in range(STEPS):
-        loss = model.loss(data.batch(np.arange(step * BATCH, (step + 1) * BATCH), VIEW, grain=data.GRAIN))
+        loss = model(data.batch(np.arange(step * BATCH, (step + 1) * BATCH), VIEW, grain=data.GRAIN))
         mean = loss.total / loss.targets
         optimizer.zero_grad(set_to_none=True)
         mean.backward()

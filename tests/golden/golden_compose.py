@@ -61,7 +61,7 @@ def sat(_: Path) -> Any:
         model = waved(**changes)
         batch = data().batch(np.arange(len(TEXTS)), model.config.view)
         with torch.inference_mode():
-            losses, smoothed, weights = model.token_losses(batch), model.loss(batch, 0.1), model.own_weights(batch)
+            losses, smoothed, weights = model.token_losses(batch), model(batch, 0.1), model.own_weights(batch)
             state = model.start(batch)
             _, state = model.step(batch.inputs[:, 0], state)
             logs, _ = model.step(batch.inputs[:, 1], state)

@@ -94,7 +94,7 @@ def values_of(model: Any) -> list[Any]:
     data = encoded(model.vocabulary).split
     batch = data.batch(np.arange(len(data)), model.eval().config.view)
     nats = model.tree_losses(batch) if isinstance(model, X2Tree) else model.token_losses(batch).sum(1)
-    smoothed = model.loss(batch, 0.1)
+    smoothed = model(batch, 0.1)
     smoothed.total.backward()
     slopes = sum(float(parameter.grad.abs().sum()) for parameter in model.parameters() if parameter.grad is not None)
     shapes = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}

@@ -74,7 +74,7 @@ def songnet(_: Path) -> Any:
         model = waved(SongNet(SongNetConfig(**SMALL, **changes), voc))
         batch = data(voc=voc).batch(np.arange(len(TEXTS)), model.config.view)
         with torch.inference_mode():
-            losses, smoothed = model.token_losses(batch), model.loss(batch, 0.1)
+            losses, smoothed = model.token_losses(batch), model(batch, 0.1)
             state = model.start(batch)
             _, state = model.step(batch.inputs[:, 0], state)
             logs, _ = model.step(batch.inputs[:, 1], state)

@@ -118,7 +118,7 @@ def values_of(model: Any, examples: PairData) -> list[Any]:
         for number, parameter in enumerate(model.parameters()):
             parameter.copy_(0.5 * wave(*parameter.shape, phase=number))
     batch = examples.batch(np.arange(3), model.eval().config.view)
-    losses, smoothed = model.token_losses(batch), model.loss(batch, 0.1)
+    losses, smoothed = model.token_losses(batch), model(batch, 0.1)
     smoothed.total.backward()
     slopes = sum(float(parameter.grad.abs().sum()) for parameter in model.parameters() if parameter.grad is not None)
     with torch.no_grad():

@@ -140,7 +140,7 @@ def test_likelihood_is_that_of_the_model_s_loss(verse: System) -> None:
     records = [Verse(id=str(row), origin="", language="zh", **poem) for row, poem in enumerate(poems)]
     split = VerseEncoding().encode(records, verse.vocabulary, verse.settings).split
     for row, likelihood in enumerate(found):
-        loss = verse.model.loss(split.batch(np.array([row]), verse.view))
+        loss = verse.model(split.batch(np.array([row]), verse.view))
         assert likelihood.nll == pytest.approx(loss.total.item(), rel=1e-5)
         assert likelihood.tokens == int(loss.targets) and likelihood.counts["words"] == (6, 3)[row]
         assert likelihood.perplexity == pytest.approx(math.exp(loss.total.item() / int(loss.targets)), rel=1e-5)

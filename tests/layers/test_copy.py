@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from espalier.layers.copy import FLOOR, CopyGate, copied_all, copied_mass, mix
+from espalier.layers.copy import FLOOR, CopyGate, copied_all, copied_mass, mix, smoothed_sum
 
 SIZE = 9
 
@@ -118,3 +118,9 @@ def test_nothing_is_copied_from_an_empty_row(scores: list[list[float]]) -> None:
     found = gate_of(scores).log_probabilities(torch.ones(2, 3, 1), empty).exp()
     assert torch.allclose(found.sum(-1), torch.ones(2, 3)) and (found[0] > 0).all()
     assert (found[1, :, 1] == 0).all() and (found[1, :, 0] > 0).all()
+
+
+def test_smoothing_gives_its_share_to_the_vocabulary_s_mean() -> None:
+    losses, even = torch.tensor([1.0, 2.0]), torch.tensor([5.0, 7.0])
+    assert float(smoothed_sum(losses, even, 0.0)) == 3.0
+    assert float(smoothed_sum(losses, even, 0.25)) == 0.75 * 3 + 0.25 * 12

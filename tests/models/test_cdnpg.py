@@ -260,7 +260,7 @@ def test_a_transformer_has_no_granularity(build: Build, data: PairData) -> None:
 @every_model
 def test_every_weight_learns(build: Build, data: PairData, name: str) -> None:
     model = build(name).train()
-    model.loss(batch_of(data)).total.backward()
+    model(batch_of(data)).total.backward()
     for key, parameter in model.named_parameters():
         assert parameter.grad is not None and parameter.grad.isfinite().all() and parameter.grad.any(), key
 
@@ -298,9 +298,9 @@ def test_neither_padding_nor_neighbours_change_a_row(build: Build, data: PairDat
 @every_model
 def test_the_batching_does_not_change_the_sum(build: Build, data: PairData, name: str) -> None:
     model = build(name)
-    whole = model.loss(batch_of(data))
+    whole = model(batch_of(data))
     assert whole.total.item() == pytest.approx(losses(model, batch_of(data)).sum().item(), rel=1e-5)
-    parts = [model.loss(batch_of(data, rows)) for rows in ([3, 0], [2, 1])]
+    parts = [model(batch_of(data, rows)) for rows in ([3, 0], [2, 1])]
     assert sum(part.targets for part in parts) == whole.targets
     assert sum(part.total.item() for part in parts) == pytest.approx(whole.total.item(), rel=1e-5)
 
@@ -309,7 +309,7 @@ def test_the_batching_does_not_change_the_sum(build: Build, data: PairData, name
 def test_smoothing_is_spread_over_the_vocabulary(build: Build, data: PairData, name: str) -> None:
     model = build(name)
     batch = batch_of(data)
-    plain, smooth = model.loss(batch).total.item(), model.loss(batch, 0.1).total.item()
+    plain, smooth = model(batch).total.item(), model(batch, 0.1).total.item()
     vocabulary = build("Transformer")
     vocabulary.load_state_dict(model.state_dict(), strict=False)
     even = -stepped(vocabulary, batch).mean(-1)[batch.real].sum().item()
@@ -456,7 +456,7 @@ def test_a_copied_piece_has_probability_where_the_vocabulary_gives_none(build: B
 def test_a_row_beyond_the_positions_is_refused(build: Build, data: PairData) -> None:
     model = build(positions=4)
     with pytest.raises(ValueError, match="for 4 positions"):
-        model.loss(batch_of(data))
+        model(batch_of(data))
     state = model.start(batch_of(data, [1]))
     for _ in range(4):
         _, state = model.step(torch.tensor([5]), state)

@@ -20,7 +20,7 @@ from espalier.models.contract import Loss, check_class, check_model, check_outpu
 from espalier.models.registry import ARCHITECTURES
 
 SETTINGS = ("width", "positions", "view", "model_dump")
-SHARED = ("config", "vocabulary", "forward", "loss", "start")
+SHARED = ("config", "vocabulary", "forward", "start")
 CHAIN = (*SHARED, "token_losses", "step")
 TREE = (*SHARED, "arity", "tree_losses", "roots", "nodes", "child")
 
@@ -74,7 +74,7 @@ def test_a_class_is_refused_for_a_method_that_is_missing_or_takes_other_argument
 class Constant(nn.Module):
     """Two rows of three places; each word of four is as probable as any."""
 
-    def loss(self, batch: Any) -> Any:
+    def forward(self, batch: Any) -> Any:
         return Loss(self.token_losses(batch).sum(), torch.tensor(6))
 
     def token_losses(self, batch: Any) -> Any:
@@ -90,8 +90,8 @@ class Constant(nn.Module):
 @pytest.mark.parametrize(
     ("method", "returned", "told"),
     [
-        ("loss", torch.ones(2), r"loss returns Tensor of shape \(2,\), where the contract says Loss"),
-        ("loss", Loss(torch.ones(2), torch.tensor(6)), "loss returns Loss, where"),
+        ("forward", torch.ones(2), r"forward returns Tensor of shape \(2,\), where the contract says Loss"),
+        ("forward", Loss(torch.ones(2), torch.tensor(6)), "forward returns Loss, where"),
         ("token_losses", torch.ones(6), r"token_losses returns Tensor of shape \(6,\), where"),
         ("start", 3, "start returns int without select, where"),
         ("step", torch.zeros(2, 4), r"step returns Tensor of shape \(2, 4\), where"),
@@ -104,7 +104,7 @@ def test_what_a_model_returns_against_the_contract_is_named(
     model, batch = Constant(), [0, 1]
     check_outputs(model, batch, "toy")
     if method == "token_losses":
-        monkeypatch.setattr(Constant, "loss", lambda *_: Loss(torch.tensor(6.0), torch.tensor(6)))
+        monkeypatch.setattr(Constant, "forward", lambda *_: Loss(torch.tensor(6.0), torch.tensor(6)))
     monkeypatch.setattr(Constant, method, lambda *_: returned)
     with pytest.raises(ConfigError, match=rf"^architecture toy: its model, Constant: {told}.*contract\.py$"):
         check_outputs(model, batch, "toy")
@@ -113,7 +113,7 @@ def test_what_a_model_returns_against_the_contract_is_named(
 def test_the_check_of_outputs_draws_nothing_and_leaves_the_mode_as_it_was() -> None:
     model = Constant()
     before = torch.get_rng_state()
-    model.loss = lambda batch: Loss(torch.full((2, 3), math.log(4)).sum() + 0 * torch.rand(()), torch.tensor(6))  # type: ignore[method-assign]
+    model.forward = lambda batch: Loss(torch.full((2, 3), math.log(4)).sum() + 0 * torch.rand(()), torch.tensor(6))  # type: ignore[method-assign]
     check_outputs(model.train(), [0, 1], "toy")
     assert model.training and torch.equal(torch.get_rng_state(), before)
 

@@ -195,12 +195,13 @@ def test_pieces_of_both_sides_are_of_the_phrase_level() -> None:
 def test_supervision_adds_the_cross_entropy_of_both_sides_in_training_alone(build: Build, data: PairData) -> None:
     model = build(supervision=2.0)
     batch = batch_of(data, model)
-    assert float(model.loss(batch).total.detach()) == pytest.approx(float(model.token_losses(batch).detach().sum()), rel=1e-6)  # fmt: skip  # noqa: E501
+    losses = model.token_losses(batch).detach()
+    assert float(model(batch).total.detach()) == pytest.approx(float(losses.sum()), rel=1e-6)
     found = []
     for weight in (0.0, 2.0):
         object.__setattr__(model, "config", DNPGConfig(**SMALL, supervision=weight))
         torch.manual_seed(3)
-        found.append(float(model.train().loss(batch).total.detach()))
+        found.append(float(model.train()(batch).total.detach()))
     torch.manual_seed(3)
     source = model._read(batch)
     levels = model._write(batch, source).levels
@@ -218,7 +219,7 @@ def test_supervision_adds_the_cross_entropy_of_both_sides_in_training_alone(buil
 
 def test_the_likelihood_alone_trains_the_separator(build: Build, data: PairData) -> None:
     model = build(supervision=0.0).train()
-    model.loss(batch_of(data, model)).total.backward()
+    model(batch_of(data, model)).total.backward()
     for name, parameter in model.separator.named_parameters():
         assert parameter.grad is not None and float(parameter.grad.abs().sum()) > 1e-3, name
 
@@ -314,7 +315,7 @@ def test_prefixes_of_one_source_share_its_memory(build: Build, data: PairData) -
 @every_variant
 def test_every_parameter_learns(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     model = build(**changes).train()
-    model.loss(batch_of(data, model), 0.1).total.backward()
+    model(batch_of(data, model), 0.1).total.backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all() and parameter.grad.any(), name
@@ -332,8 +333,8 @@ def test_a_source_without_pieces_is_not_copied_from(build: Build, data: PairData
         empty = replace(batch, source=source)
         scores, _ = model.step(torch.full((4,), BOS), model.start(empty))
         assert torch.allclose(scores.exp().sum(1), torch.ones(4), atol=1e-5)
-        model.loss(empty).total.backward()
-        model.train().loss(empty).total.backward()
+        model(empty).total.backward()
+        model.train()(empty).total.backward()
         model.eval()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 

@@ -100,10 +100,10 @@ def stepped(model: GuiG, batch: PairBatch) -> Tensor:
 @every_model
 def test_the_batching_does_not_change_the_sum(build: Build, data: PairData, name: str) -> None:
     model = build(name, alpha=1.0, beta=1.0)  # then loss is what token_losses gives
-    whole = model.loss(batch_of(model, data))
+    whole = model(batch_of(model, data))
     assert whole.total.item() == pytest.approx(losses(model, batch_of(model, data)).sum().item(), rel=1e-5)
     for parts in ([[0], [1], [2], [3]], [[3, 0], [2, 1]], [[1, 2, 3], [0]]):
-        found = [model.loss(batch_of(model, data, np.array(part))) for part in parts]
+        found = [model(batch_of(model, data, np.array(part))) for part in parts]
         assert sum(loss.targets for loss in found) == whole.targets
         assert sum(loss.total.item() for loss in found) == pytest.approx(whole.total.item(), rel=1e-5)
 
@@ -137,34 +137,33 @@ def test_padding_between_rows_that_are_read_as_one_takes_no_place(build: Build, 
 def test_every_parameter_learns(build: Build, data: PairData, name: str) -> None:
     for form in FORMS:
         model = build(name, **form)
-        model.loss(batch_of(model, data), 0.1).total.backward()
+        model(batch_of(model, data), 0.1).total.backward()
         assert not [
             n for n, p in model.named_parameters() if p.grad is None or not p.grad.any() or not p.grad.isfinite().all()
         ]
 
 
-def test_forward_is_loss_and_smoothing_counts(build: Build, data: PairData) -> None:
+def test_smoothing_counts(build: Build, data: PairData) -> None:
     for name in ("TG", "SE"):
         model = build(name)
         batch = batch_of(model, data)
-        assert torch.equal(model(batch, 0.1).total, model.loss(batch, 0.1).total)
-        assert model.loss(batch, 0.1).total != model.loss(batch).total
+        assert model(batch, 0.1).total != model(batch).total
 
 
 def test_dropout_acts_in_training_alone(build: Build, data: PairData) -> None:
     for changes in ({"dropout": 0.5}, {"attention_dropout": 0.5}, {"dropout": 0.5, **RELEASED}):
         model = build(**changes)
         batch = batch_of(model, data)
-        assert model.loss(batch).total == model.loss(batch).total
+        assert model(batch).total == model(batch).total
         model.train()
-        assert model.loss(batch).total != model.loss(batch).total
+        assert model(batch).total != model(batch).total
 
 
 def test_half_precision_stays_near(build: Build, data: PairData) -> None:
     for name in ("TG", "SE w/ PA"):
         model = build(name)
         batch = batch_of(model, data)
-        exact = model.loss(batch, 0.1).total
+        exact = model(batch, 0.1).total
         with torch.autocast("cpu", torch.bfloat16):
             rough = model(batch, 0.1).total
         rough.backward()
@@ -179,7 +178,7 @@ def test_a_row_of_which_nothing_can_be_read_is_no_nan(build: Build, data: PairDa
         for row in empty.values():
             row[1] = PAD
         for given in (empty, dict.fromkeys(ROWS, batch.inputs[:, :0])):
-            loss = model.loss(replace(batch, **given)).total
+            loss = model(replace(batch, **given)).total
             loss.backward()
             assert loss.isfinite() and all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
         assert torch.allclose(losses(model, replace(batch, **empty))[0], losses(model, batch)[0], atol=2e-5)
@@ -361,7 +360,7 @@ def test_a_beam_s_score_is_the_loss_of_what_it_wrote_whatever_its_neighbours(
 def test_a_row_beyond_the_positions_is_refused(build: Build, data: PairData) -> None:
     model = build("w/o syn", positions=4)
     with pytest.raises(ValueError, match="for 4 positions"):
-        model.loss(batch_of(model, data))
+        model(batch_of(model, data))
     batch = batch_of(model, data, np.array([2]))
     state = model.start(replace(batch, source=batch.source[:, :2]))
     for _ in range(4):

@@ -103,7 +103,7 @@ def test_a_trigram_model_has_the_likelihoods_worked_out_by_hand() -> None:
     # knows B alone.
     assert read[1].tolist() == pytest.approx([-np.log(1 / 3 * 0.5 * 0.16), -np.log(end_after_b), 0])
     # The end mark counts among the tokens, and padding does not.
-    loss = model.loss(padded([[A, B], [B]]))
+    loss = model.forward(padded([[A, B], [B]]))
     assert loss.total.item() == pytest.approx(read.sum().item()) and int(loss.targets) == 5
 
 

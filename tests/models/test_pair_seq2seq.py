@@ -173,7 +173,7 @@ def test_the_coverage_loss_is_that_of_equation_12_and_of_training_alone(
     batch = batch_of(data, model)
     repeated = sum(sum(slow(model, batch, row)[1]) for row in range(4))
     assert repeated > 0.1
-    still, learning = float(model.loss(batch).total.detach()), float(model.train().loss(batch).total.detach())
+    still, learning = float(model(batch).total.detach()), float(model.train()(batch).total.detach())
     assert learning - still == pytest.approx(model.config.coverage * repeated, rel=1e-4)
     assert still == pytest.approx(float(model.token_losses(batch).detach().sum()), rel=1e-5)
 
@@ -208,7 +208,7 @@ def test_prefixes_of_one_source_share_its_memory(build: Build, data: PairData) -
 @every_variant
 def test_every_parameter_learns(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     model = build(**changes).train()
-    model.loss(batch_of(data, model), 0.1).total.backward()
+    model(batch_of(data, model), 0.1).total.backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all() and parameter.grad.any(), name
@@ -219,19 +219,19 @@ def test_smoothing_is_of_the_vocabulary_alone(build: Build, data: PairData) -> N
     model = build(**POINTER)
     batch = batch_of(data, model)
     even = -model.readout.log_probabilities(model._decode(batch).features[batch.real]).mean(1).sum()
-    wanted = 0.8 * model.loss(batch).total + 0.2 * even
-    assert torch.allclose(model.loss(batch, 0.2).total, wanted, rtol=1e-6)
+    wanted = 0.8 * model(batch).total + 0.2 * even
+    assert torch.allclose(model(batch, 0.2).total, wanted, rtol=1e-6)
 
 
 def test_dropout_falls_while_training_alone_and_by_the_seed(build: Build, data: PairData) -> None:
     model = build(dropout=0.5)
     batch = batch_of(data, model)
-    still = [float(model.loss(batch).total.detach()) for _ in range(2)]
+    still = [float(model(batch).total.detach()) for _ in range(2)]
     model.train()
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        drawn.append(float(model.loss(batch).total.detach()))
+        drawn.append(float(model(batch).total.detach()))
     assert still[0] == still[1] and drawn[0] == drawn[1] != drawn[2]
 
 
@@ -252,7 +252,7 @@ def test_a_source_without_pieces_is_not_copied_from(build: Build, data: PairData
         empty = replace(batch, source=source)
         scores, _ = model.step(torch.full((4,), BOS), model.start(empty))
         assert torch.allclose(scores.exp().sum(1), torch.ones(4), atol=1e-5)
-        model.loss(empty).total.backward()
+        model(empty).total.backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 

@@ -75,7 +75,7 @@ def test_losses_and_their_gradients_are_those_of_one_place_at_a_time(changes: di
     for row, nats in enumerate(wanted):
         assert torch.allclose(losses[row, : len(nats)], nats)
         assert not losses[row, len(nats) :].any()
-    loss = model.loss(batch)
+    loss = model(batch)
     assert int(loss.targets) == 11
     assert abs(loss.total.item() - sum(nats.sum().item() for nats in wanted)) < 1e-5
     slope = torch.autograd.grad(torch.cat(wanted).sum(), [*model.parameters()], allow_unused=True)
@@ -127,7 +127,7 @@ def test_beam_search_finds_sequences_that_score_what_it_says(changes: dict[str, 
                     "children": [np.full(3 * len(t), -1) for t in targets],
                 }  # fmt: skip
                 said = DialogueData.of(list("abc"), columns, VOC).batch(np.array([row]), model.config.view)
-                assert abs(model.loss(said).total.item() + each.log_probability) < 1e-4
+                assert abs(model(said).total.item() + each.log_probability) < 1e-4
 
 
 def test_seq2seq_sees_the_post_at_the_start_alone() -> None:

@@ -94,7 +94,7 @@ def test_the_batching_does_not_change_the_sum(data: StructureData, changes: dict
     with torch.no_grad():
         whole = model.token_losses(batch_of(model, data))
         for parts in ([[0], [1], [2], [3]], [[3, 0], [2, 1]]):
-            found = [model.loss(batch_of(model, data, np.array(part))) for part in parts]
+            found = [model(batch_of(model, data, np.array(part))) for part in parts]
             assert sum(int(loss.targets) for loss in found) == 17  # 13 characters and 4 end marks
             assert sum(loss.total.item() for loss in found) == pytest.approx(whole.sum().item(), rel=1e-5)
 
@@ -135,9 +135,9 @@ def test_a_model_that_is_written_and_read_again_is_the_same(tmp_path: Path, chan
 def test_dropout_acts_in_training_alone(data: StructureData) -> None:
     model = build(dropout=0.5)
     batch = batch_of(model, data)
-    assert model.loss(batch).total == model.loss(batch).total
+    assert model(batch).total == model(batch).total
     model.train()
-    assert model.loss(batch).total != model.loss(batch).total
+    assert model(batch).total != model(batch).total
 
 
 # --- who sees what ---------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_past_its_template_a_text_goes_on_with_the_symbol_of_the_end_mark(data: 
 def test_a_text_longer_than_the_positions_is_refused(data: StructureData) -> None:
     model = build(positions=5)
     with pytest.raises(ValueError, match="a text of 6 tokens for 5 positions"):
-        model.loss(batch_of(model, data))
+        model(batch_of(model, data))
 
 
 # --- attention on the own symbol -------------------------------------------------------------------------------------

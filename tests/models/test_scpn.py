@@ -225,7 +225,7 @@ def test_prefixes_of_one_source_share_its_memory(build: Build, data: PairData) -
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_every_parameter_learns(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     model = build(**changes).train()
-    model.loss(batch_of(data, model), 0.1).total.backward()
+    model(batch_of(data, model), 0.1).total.backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all() and parameter.grad.any(), name
@@ -238,20 +238,20 @@ def test_smoothing_is_of_the_vocabulary_alone(build: Build, data: PairData) -> N
     real = batch.real
     features, _ = model._decode(model.embeddings["text"](batch.inputs), model.start(batch))
     even = -model.readout.log_probabilities(model._joined(features[real])).mean(1).sum()
-    wanted = 0.8 * model.loss(batch).total + 0.2 * even
-    assert torch.allclose(model.loss(batch, 0.2).total, wanted, rtol=1e-6)
+    wanted = 0.8 * model(batch).total + 0.2 * even
+    assert torch.allclose(model(batch, 0.2).total, wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("attention", ["before", "after"])
 def test_dropout_falls_while_training_alone_and_by_the_seed(build: Build, data: PairData, attention: str) -> None:
     model = build(dropout=0.5, attention=attention)
     batch = batch_of(data, model)
-    still = [float(model.loss(batch).total.detach()) for _ in range(2)]
+    still = [float(model(batch).total.detach()) for _ in range(2)]
     model.train()
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        drawn.append(float(model.loss(batch).total.detach()))
+        drawn.append(float(model(batch).total.detach()))
     assert still[0] == still[1] and drawn[0] == drawn[1] != drawn[2]
 
 
@@ -271,7 +271,7 @@ def test_rows_with_nothing_in_them_are_not_copied_from(build: Build, data: PairD
         empty = replace(batch, source=source)
         scores, _ = model.step(torch.full((4,), BOS), model.start(empty))
         assert torch.allclose(scores.exp().sum(1), torch.ones(4), atol=1e-5)
-        model.loss(empty).total.backward()
+        model(empty).total.backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 

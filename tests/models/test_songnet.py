@@ -62,10 +62,10 @@ def test_the_batching_does_not_change_the_sum(build: Build, data: VerseData, cha
     model = build(**changes)
     whole = losses(model, batch_of(model, data))
     for parts in ([[0], [1], [2], [3]], [[3, 0], [2, 1]], [[1, 2, 3], [0]]):
-        found = [model.loss(batch_of(model, data, np.array(part))) for part in parts]
-        assert sum(loss.targets for loss in found) == model.loss(batch_of(model, data)).targets == 38
+        found = [model(batch_of(model, data, np.array(part))) for part in parts]
+        assert sum(loss.targets for loss in found) == model(batch_of(model, data)).targets == 38
         assert sum(loss.total.item() for loss in found) == pytest.approx(whole.sum().item(), rel=1e-5)
-    assert model.loss(batch_of(model, data)).total.item() == pytest.approx(whole.sum().item(), rel=1e-5)
+    assert model(batch_of(model, data)).total.item() == pytest.approx(whole.sum().item(), rel=1e-5)
 
 
 def test_padding_changes_nothing(build: Build, data: VerseData) -> None:
@@ -80,25 +80,19 @@ def test_padding_changes_nothing(build: Build, data: VerseData) -> None:
     assert not found[:, batch.c.shape[1] :].any()
 
 
-def test_forward_is_loss(build: Build, data: VerseData) -> None:
-    model = build()
-    batch = batch_of(model, data)
-    assert torch.equal(model(batch, 0.1).total, model.loss(batch, 0.1).total)
-
-
 def test_every_parameter_learns(build: Build, data: VerseData) -> None:
     for changes in ({"title": True}, {"head": "released", "norm": "pre"}, {"head": "linear", "embedding_norm": True}):
         model = build(**changes)
-        model.loss(batch_of(model, data)).total.backward()
+        model(batch_of(model, data)).total.backward()
         assert not [n for n, p in model.named_parameters() if p.numel() and (p.grad is None or not p.grad.any())]
 
 
 def test_dropout_acts_in_training_alone(build: Build, data: VerseData) -> None:
     model = build(dropout=0.5)
     batch = batch_of(model, data)
-    assert model.loss(batch).total == model.loss(batch).total
+    assert model(batch).total == model(batch).total
     model.train()
-    assert model.loss(batch).total != model.loss(batch).total
+    assert model(batch).total != model(batch).total
 
 
 # --- who sees what ---------------------------------------------------------------------------------------------------
@@ -225,7 +219,7 @@ def test_a_shape_that_cannot_be_is_refused(changes: dict[str, Any], message: str
 def test_a_text_beyond_the_positions_is_refused(build: Build, data: VerseData) -> None:
     model = build(positions=5)
     with pytest.raises(ValueError, match="for 5 positions"):
-        model.loss(batch_of(model, data))
+        model(batch_of(model, data))
 
 
 def test_the_defaults_are_the_paper_s() -> None:

@@ -142,8 +142,8 @@ def test_the_loss_is_that_of_the_equations(name: str, build: Build, data: VerseD
     model = build(**VARIANTS[name])
     batch = data.batch(np.arange(len(data)), model.config.view)
     with torch.no_grad():
-        losses, loss = model.token_losses(batch), model.loss(batch)
-        smoothed = model.loss(batch, 0.1)
+        losses, loss = model.token_losses(batch), model(batch)
+        smoothed = model(batch, 0.1)
         total = total_smoothed = torch.zeros(())
         for row in range(len(data)):
             logits = logits_of(model, batch, row)

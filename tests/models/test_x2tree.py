@@ -135,7 +135,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_recursion(arity: int, chang
     batch = data.batch(np.arange(len(data)), DialogueView("tree", arity))
     wanted = torch.stack([-Slow(model, POSTS[row]).tree(tree) for row, tree in enumerate(trees_of(data, arity))])
     assert torch.allclose(model.tree_losses(batch), wanted, atol=1e-9)
-    loss = model.loss(batch)
+    loss = model(batch)
     assert abs(loss.total.item() - wanted.sum().item()) < 1e-6 * wanted.sum().item()
     words = len(batch.tokens)
     assert int(loss.targets) == arity * words + len(data)
@@ -208,15 +208,15 @@ def test_a_post_without_words_is_read_all_the_same() -> None:
         model = model_of(**changes)
         batch = DialogueData.of(["r"], rows, VOC).batch(np.array([0]), model.config.view)
         assert batch.source.shape == (1, 0) and PAD == 0
-        assert torch.isfinite(model.loss(batch).total)
+        assert torch.isfinite(model(batch).total)
 
 
 def test_dropout_moves_the_loss_in_training_only() -> None:
     model, data = model_of(dropout=0.5), data_of(3)
     batch = data.batch(np.arange(6), model.config.view)
-    assert torch.equal(model.loss(batch).total, model.loss(batch).total)
+    assert torch.equal(model(batch).total, model(batch).total)
     model.train()
-    assert not torch.equal(model.loss(batch).total, model.loss(batch).total)
+    assert not torch.equal(model(batch).total, model(batch).total)
 
 
 def test_parameters_start_within_the_scale_and_grow_with_k() -> None:

@@ -234,7 +234,7 @@ def test_the_likelihood_is_that_of_each_reference_under_its_seed(
     ready = read_ready("talk", "test", ENCODINGS["dialogue"])
     for place in (0, 3):
         with torch.inference_mode():
-            nats = float(model.loss(ready.data.batch(np.array([place]), model.config.view)).total)
+            nats = float(model(ready.data.batch(np.array([place]), model.config.view)).total)
         ((_, row),) = table[(table["seed"] == seed) & (table["id"] == ready.records[place].id)].iterrows()
         assert row["nll"] == pytest.approx(nats, rel=1e-4) and row["words"] == len(row["reference"].split())
 

@@ -167,7 +167,7 @@ MISTAKES = {
     "no `forward`": ("verse_lstm", "def forward", "def forwards", "train mylstm"),
     "`step` takes other arguments": ("verse_lstm", "step(self, tokens, state)", "step(self, state)", "train mylstm"),
     "no `self.vocabulary`": ("verse_lstm", "self.vocabulary = config, vocabulary", "words = config, 0", "train mylstm"),
-    "`loss` returns a tensor": ("verse_lstm", ", batch.real.sum())", ", 1).total", "train mylstm"),
+    "`forward` returns a tensor": ("verse_lstm", ", batch.real.sum())", ", 1).total", "train mylstm"),
     "`step` returns scores": ("verse_lstm", "F.log_softmax(self.readout(hidden[:, 0]), dim=-1)",
                               "self.readout(hidden[:, 0])", "train mylstm"),
     "the name of a built-in entry": ("verse_lstm", '["verse_lstm"]', '["songnet"]', "train mylstm"),

@@ -29,9 +29,6 @@ class Bigram(nn.Module):
         self.readout = nn.Linear(config.width, vocabulary.text_size)
 
     def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
         return Loss(self.token_losses(batch).sum(), batch.real.sum())
 
     def token_losses(self, batch: Any) -> Tensor:

@@ -94,3 +94,14 @@ def mix(vocabulary: Tensor, copies: Sequence[Tensor], gates: Tensor, mixture: Mi
     # The smallest positive number instead of 0, whose logarithm has no gradient.
     small = torch.finfo(vocabulary.dtype).tiny
     return torch.logaddexp(first + vocabulary, torch.as_tensor(copied).clamp(min=small).log())
+
+
+def smoothed_sum(losses: Tensor, even: Tensor, smoothing: float) -> Tensor:
+    """The summed loss of a mixture whose vocabulary distribution alone has label smoothing.
+
+    Args:
+        losses: (targets,) nats of each target under the mixture.
+        even: (targets,) mean nats over the vocabulary at each target's place.
+        smoothing: the share of `even`.
+    """
+    return losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()

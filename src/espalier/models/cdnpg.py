@@ -21,7 +21,7 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import padding_bias
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
@@ -91,10 +91,6 @@ class CDNPG(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the targets.
 
         Label smoothing is applied to the vocabulary's distribution alone, not to the copy distribution.
@@ -105,7 +101,7 @@ class CDNPG(nn.Module):
             total = readout_loss(hidden, weight, self.readout_bias, batch.target[real], smoothing)
         else:
             losses, even = self._copy_losses(batch, self.pointer)
-            total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+            total = smoothed_sum(losses, even, smoothing)
         return Loss(total, real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:

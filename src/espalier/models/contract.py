@@ -72,10 +72,6 @@ class Model(Protocol):
         ...
 
     def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        ...
-
-    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood in nats over the batch's targets, with label smoothing."""
         ...
 
@@ -192,7 +188,7 @@ def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
     """Verify on one batch that a model's methods return what the contract says. Torch's generator stays as it is.
 
     Raises:
-        ConfigError: `loss` returns no `Loss` of two scalars; of a chain model, `token_losses` is not of the targets'
+        ConfigError: `forward` returns no `Loss` of two scalars; of a chain model, `token_losses` is not of the targets'
             shape, `start` returns a state without `select`, or the log-probabilities of
             `step` are not those of the vocabulary.
     """
@@ -215,9 +211,9 @@ def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
     """What a model returns and should not, and what it should."""
     import torch
 
-    loss = model.loss(batch)
+    loss = model(batch)
     if not (isinstance(loss, Loss) and all(torch.is_tensor(part) and part.ndim == 0 for part in loss)):
-        return f"loss returns {_shown(loss)}", "Loss(total, targets), two scalars"
+        return f"forward returns {_shown(loss)}", "Loss(total, targets), two scalars"
     if _form(model)[1] == "tree":
         return None
     losses = model.token_losses(batch)

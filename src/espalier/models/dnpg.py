@@ -22,7 +22,7 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, select_all
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding
 from espalier.layers.positions import sinusoids, sinusoids_at
@@ -85,10 +85,6 @@ class DNPG(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood; in training also lambda times the cross entropy of both sides' levels.
 
         Label smoothing is applied to the two vocabulary distributions, each with half of it.
@@ -96,7 +92,7 @@ class DNPG(nn.Module):
         source = self._read(batch)
         written = self._write(batch, source)
         losses, even = self._losses(batch, written)
-        total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+        total = smoothed_sum(losses, even, smoothing)
         if self.training and self.config.supervision:
             wanted, real = aligned_levels(source.copied.ids, batch.target), source.copied.ids != PAD
             separated = F.cross_entropy(source.logits[real], wanted.source[real], reduction="sum")

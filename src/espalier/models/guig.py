@@ -74,10 +74,6 @@ class GuiG(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """loss_txt of section 3.2, or loss_syn of section 3.1, summed over the batch's targets."""
         real = batch.real
         x = self.final_norm(self._hidden(batch)[real])  # only rows that have a target

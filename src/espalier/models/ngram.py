@@ -202,7 +202,7 @@ class NGram:
             losses[part] = -np.log(self._probabilities(histories[part], target[part]))
         return torch.from_numpy(losses).to(batch.device)
 
-    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
+    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the batch's targets."""
         return Loss(self.token_losses(batch).sum(), batch.real.sum())
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
@@ -83,10 +83,6 @@ class PairSeq2Seq(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood; in training also lambda times the coverage loss, summed over the targets.
 
         Label smoothing is applied to the vocabulary's distribution alone, not to the copy distribution.
@@ -96,7 +92,7 @@ class PairSeq2Seq(nn.Module):
             total = self.readout.loss(decoded.features[real], batch.target[real], smoothing)
         else:
             losses, even = self._copying_losses(decoded, batch)
-            total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+            total = smoothed_sum(losses, even, smoothing)
         if self.training and decoded.repeated is not None:
             total = total + self.config.coverage * decoded.repeated[real].sum()
         return Loss(total, real.sum())

@@ -72,10 +72,6 @@ class RNNSeq2Seq(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: Any, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the words of the targets and EOS."""
         real = batch.real
         return Loss(self.readout.loss(self._features(batch)[real], batch.target[real], smoothing), real.sum())

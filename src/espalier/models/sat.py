@@ -87,10 +87,6 @@ class SAT(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: StructureBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: StructureBatch, smoothing: float = 0.0) -> Loss:
         """The negative of equation 3, summed over the batch's targets, with label smoothing."""
         batch = after_topic(batch)
         real = batch.real

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix
+from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
@@ -55,7 +55,7 @@ class SCPNState:
 class SCPN(nn.Module):
     """The model over the chain contract. It writes word pieces, or brackets and labels.
 
-    With `mixture: released`, `step` returns scores that are not normalized over the vocabulary; `loss` and
+    With `mixture: released`, `step` returns scores that are not normalized over the vocabulary; `forward` and
     `token_losses` are their negatives.
     """
 
@@ -89,16 +89,12 @@ class SCPN(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the targets under the mixture.
 
         Label smoothing is applied to the vocabulary's distribution alone, not to the copy distributions.
         """
         losses, even = self._losses(batch)
-        total = losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()
+        total = smoothed_sum(losses, even, smoothing)
         return Loss(total, batch.real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:

@@ -138,10 +138,6 @@ class SongNet(nn.Module):
         self.apply(lambda module: initialise(module, config.initial))
 
     def forward(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
         """Equation 10, summed over the batch's targets, with label smoothing."""
         real = batch.real
         x = self._prepared(self._hidden(batch)[real])  # only rows that have a target

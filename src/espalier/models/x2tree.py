@@ -90,10 +90,6 @@ class X2Tree(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
-        """`loss`, under the name that wrappers (autocast, data parallelism) call."""
-        return self.loss(batch, smoothing)
-
-    def loss(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
         """-log p of equation 6: K n + 1 choices for a response of n words."""
         choices = self._choices(batch)
         if self.config.shared:  # one softmax, one call
