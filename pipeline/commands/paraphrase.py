@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from espalier.inference.registry import reads_trees
-from espalier.inference.requests import PairRequest
+from espalier.inference.requests import TEMPLATES, PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.io.errors import ConfigError
 from espalier.syntax.tree import Tree
@@ -17,8 +17,6 @@ from pipeline.systems import open_system
 
 #: Words are put together as in English.
 LANGUAGE: Final = "en"
-#: How many of the most frequent templates are taken where nothing is given.
-TEMPLATES: Final = 3
 #: The columns within which a node is drawn on one line.
 WIDTH: Final = 100
 

@@ -13,7 +13,7 @@ from espalier.datasets.registry import encoding
 from espalier.datasets.vocabulary import UNK
 from espalier.decoding.bounds import MAX_BEAM
 from espalier.inference.registry import reads_trees
-from espalier.inference.requests import PairRequest
+from espalier.inference.requests import TEMPLATES, PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
 from espalier.inference.writer import (
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.tree_symbols import TreeSymbols
     from espalier.decoding.beam import Hypothesis
     from espalier.inference.system import System
-
-#: How many of the most frequent templates are taken where none is given.
-TEMPLATES = 3
 
 
 @dataclass(frozen=True)

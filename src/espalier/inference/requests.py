@@ -25,6 +25,10 @@ class VerseRequest:
     acrostic: str | None = None
 
 
+#: How many of the most frequent templates a text is paraphrased under where none is given.
+TEMPLATES = 3
+
+
 @dataclass(frozen=True)
 class PairRequest:
     """A text to paraphrase, and a template of its own if it has one."""
