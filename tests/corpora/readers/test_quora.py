@@ -280,6 +280,16 @@ def test_a_file_that_is_no_such_file_is_one_line(tmp_path: Path) -> None:
         read_pairs(file, len(VOCABULARY))
 
 
+def test_a_damaged_file_that_crashes_the_hdf5_library_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "a.h5"
+    write_h5(file, [("who ?", "what ?")])
+    damaged = bytearray(file.read_bytes())
+    damaged[970] = 1  # in the heap of names: a segmentation fault with HDF5 1.14
+    file.write_bytes(damaged)
+    with pytest.raises(DataError, match=r"a\.h5: no HDF5 file .*; run the download stage of its source again"):
+        read_pairs(file, len(VOCABULARY))
+
+
 def test_a_file_of_other_numbers_is_one_line(tmp_path: Path) -> None:
     cases = {
         "/sentences is not one row of whole numbers": ([1.5, 2.5], [[0, 1, 1]]),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,16 +91,9 @@ def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None
         ArtifactError: it is not there.
         DataError: it is no such file, names ids and places that do not exist, or has a side without its marks.
     """
-    import tables
-
     if not file.is_file():
         raise ArtifactError("no such file", where=file, remedy="run the download stage of its source")
-    try:
-        with tables.open_file(str(file)) as opened:
-            ids = opened.root.sentences[:].tolist()
-            rows = opened.root.indices[:].tolist()
-    except (tables.HDF5ExtError, tables.NoSuchNodeError, OSError, AttributeError, TypeError, MemoryError) as error:
-        raise DataError("no HDF5 file with /sentences and /indices", file=file) from error
+    ids, rows = _arrays(file)
     if not _whole(ids):
         raise DataError("/sentences is not one row of whole numbers", file=file)
     if ids and not 0 <= min(ids) <= max(ids) < vocabulary:
@@ -115,6 +111,33 @@ def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None
             raise DataError("a side that is not [CLS] ... [SEP]", file=file, row=row, remedy="download it again")
         pairs.append(sides)
     return pairs
+
+
+def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
+    """/sentences and /indices, read in a process of its own: a damaged file can crash the HDF5 library."""
+    try:
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            found = pool.submit(_read_arrays, str(file)).result()
+    except BrokenProcessPool:
+        found = None
+    if found is None:
+        what, remedy = "no HDF5 file with /sentences and /indices", "run the download stage of its source again"
+        raise DataError(what, file=file, remedy=remedy)
+    return found
+
+
+def _read_arrays(file: str) -> tuple[list[Any], list[Any]] | None:
+    """None for a file that cannot be read."""
+    import warnings
+
+    import tables
+
+    warnings.simplefilter("ignore")  # the process reads nothing else
+    try:
+        with tables.open_file(file) as opened:
+            return opened.root.sentences[:].tolist(), opened.root.indices[:].tolist()
+    except Exception:  # a damaged file raises errors of many types
+        return None
 
 
 def _whole(values: Any) -> bool:
