@@ -24,7 +24,7 @@ LANGUAGE: Final = "en"
 
 def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairRequest]:
     """A request a line: a text."""
-    return read_requests(file, given, lambda fields, name: PairRequest(fields[0], name=name), "one text a line")
+    return read_requests(file, given, lambda fields, name: PairRequest(" ".join(fields), name=name), "one text a line")
 
 
 def write(

@@ -118,6 +118,12 @@ def test_the_drawing_stands_alone_and_has_each_piece_and_value(harbour: Path, cl
     assert out.read_text(encoding="utf-8") == first
 
 
+def test_what_follows_a_tab_is_read_too(harbour: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("how long\tis the ride?\n"))
+    (line,) = cli(harbour, "granularity", "--json").out.splitlines()
+    assert json.loads(line)["source"] == "how long is the ride?"
+
+
 def test_a_line_that_cannot_be_read_is_named_and_the_others_are_drawn(
     harbour: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
