@@ -2,14 +2,14 @@
 
     python benchmarks/paraphrase_training.py [rounds] [--record]
 
-A step is forward, backward, clipping and AdamW. The models take turns step by step on equal batches, so that a machine
-that slows down slows all; on a CPU the time is that of the process. A model whose architecture is not registered is
-left out. Equal steps are what the pipeline gives all models; the table's hours are until convergence.
+The networks and the batches are those of the profiles small and paper. A step is forward, backward, clipping and AdamW.
+The models take turns step by step on equal batches, so that a machine that slows down slows all; on a CPU the time is
+that of the process. Equal steps are what the pipeline gives all models; the table's hours are until convergence.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,69 +21,46 @@ from espalier.datasets.pairs.data import PairView
 from espalier.models.registry import ARCHITECTURES
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import precision_of
+from pipeline.params import load_params
 
 VIEW = PairView(("source",), "text")
 CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
+PROFILES = ("small", "paper")
+#: The ids of `quora_pairs`.
+PIECES = 14_725
+#: The models of params.yaml, the one that is the measure first.
+MODELS = {
+    "Transformer": "cdnpg_transformer",
+    "Transformer + copy": "cdnpg_transformer_copy",
+    "residual LSTM": "cdnpg_residual_lstm",
+    "pointer-generator": "cdnpg_pointer_generator",
+    "DNPG": "cdnpg_dnpg",
+    "C-DNPG (R*S)": "cdnpg_rs",
+}
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What the models share. Its recurrent baselines have as many layers as the Transformer."""
-
-    name: str
-    encoder_layers: int
-    layers: int
-    width: int
-    heads: int
-    inner: int
-    pieces: int
-    budget: int
-
-    def __str__(self) -> str:
-        size = f"{self.encoder_layers} + {self.layers} layers of {self.width}"
-        return f"{self.name}: {size}, {self.heads} heads, {self.pieces:,} pieces"
+def contestants(profile: str) -> tuple[dict[str, tuple[str, dict[str, Any]]], int]:
+    """Architecture and network of each row, and the places of a batch."""
+    models = load_params(Path("profiles", profile, "params.yaml")).models
+    rows = {name: (models[key].arch, dict(models[key].network)) for name, key in MODELS.items()}
+    arch, pointer = rows["pointer-generator"]
+    rows["pointer-generator with coverage"] = (arch, {**pointer, "coverage": 1.0})
+    return rows, models[MODELS["Transformer"]].training["batch_tokens"]
 
 
-SHAPES = (
-    Shape("small", encoder_layers=2, layers=3, width=128, heads=4, inner=512, pieces=14_725, budget=4096),
-    Shape("paper", encoder_layers=3, layers=3, width=450, heads=9, inner=1024, pieces=14_725, budget=1056),
-)
-
-
-def contestants(shape: Shape) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Architecture and network of each row whose architecture is registered, the one that is the measure first."""
-    stack = {"encoder_layers": shape.encoder_layers, "layers": shape.layers, "width": shape.width}
-    transformer = {**stack, "heads": shape.heads, "inner": shape.inner}
-    recurrent = {**stack, "word": shape.width}
-    pointer = {**recurrent, "residual": 0, "bidirectional": True, "attention": True, "copying": True}
-    encoder = {
-        "reads": ("source",), "layers": shape.encoder_layers, "heads": shape.heads, "cross_heads": shape.heads
-    }  # fmt: skip
-    guig = {"layers": shape.layers, "width": shape.width, "heads": shape.heads, "inner": shape.inner,
-            "encoders": [encoder], "head_width": shape.width // shape.heads}  # fmt: skip
-    rows: dict[str, tuple[str, dict[str, Any]]] = {
-        "Transformer": ("cdnpg", {**transformer, "granularity": "none"}),
-        "Transformer (GuiG's)": ("guig", guig),
-        "Transformer + copy": ("cdnpg", {**transformer, "granularity": "none", "copying": True}),
-        "residual LSTM": ("pair_seq2seq", {**recurrent, "residual": 1}),
-        "pointer-generator": ("pair_seq2seq", pointer),
-        "pointer-generator with coverage": ("pair_seq2seq", {**pointer, "coverage": 1.0}),
-        "DNPG": ("dnpg", transformer),
-        "C-DNPG (R*S)": ("cdnpg", {**transformer, "granularity": "product"}),
-    }
-    return {name: row for name, row in rows.items() if row[0] in ARCHITECTURES}
-
-
-def race(shape: Shape, count: int, device: torch.device, record: Record) -> None:
-    data = corpus(shape.pieces, 2000)
-    plan = batch_plan(data.sizes(VIEW), budget=shape.budget, seed=1, epoch=0)[:4]
+def race(profile: str, count: int, device: torch.device, record: Record) -> None:
+    rows, budget = contestants(profile)
+    data = corpus(PIECES, 2000)
+    plan = batch_plan(data.sizes(VIEW), budget=budget, seed=1, epoch=0)[:4]
     batches = [data.batch(indices, VIEW, grain=data.GRAIN).to(device) for indices in plan]
     bf16 = precision_of(CONFIG, device) == "bf16"
-    steps, sizes = {}, {}
-    for name, (arch, network) in contestants(shape).items():
+    steps, sizes, shape = {}, {}, ""
+    for name, (arch, network) in rows.items():
         torch.manual_seed(0)
         entry = ARCHITECTURES[arch]
-        model = entry.build(entry.config.model_validate(network), data.vocabulary).train().to(device)
+        config: Any = entry.config.model_validate(network)
+        shape = shape or f"{config.encoder_layers} + {config.layers} layers of {config.width}, {config.heads} heads"
+        model = entry.build(config, data.vocabulary).train().to(device)
         steps[name], sizes[name] = stepper(model, CONFIG, bf16), sum(part.numel() for part in model.parameters())
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(1 + count):
@@ -93,8 +70,9 @@ def race(shape: Shape, count: int, device: torch.device, record: Record) -> None
                 if turn:  # the first is to warm up
                     seconds[name].append(taken)
     precision = "bf16 autocast" if bf16 else "fp32"
+    pairs = sum(map(len, batches)) / len(batches)
     title = (
-        f"{shape}; {sum(map(len, batches)) / len(batches):.0f} pairs a batch; {precision}; {device.type}; "
+        f"{profile}: {shape}, {PIECES:,} pieces; {pairs:.0f} pairs a batch; {precision}; {device.type}; "
         f"{torch.get_num_threads()} threads"
     )
     record.add(step_table(title, seconds, "Transformer", parameters=sizes))
@@ -104,8 +82,8 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     [count] = arguments(5)
     with Record(__file__) as record:
-        for shape in SHAPES:
-            race(shape, count, device, record)
+        for profile in PROFILES:
+            race(profile, count, device, record)
 
 
 if __name__ == "__main__":
