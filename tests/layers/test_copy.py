@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from espalier.layers.copy import FLOOR, CopyGate, copied_all, copied_mass, mix, smoothed_sum
+from espalier.layers.copy import FLOOR, CopyGate, copied_all, copied_mass, mix, mix_all, smoothed_sum
 
 SIZE = 9
 
@@ -44,11 +44,13 @@ def test_scores_of_all_ids_and_of_one_target_are_those_of_loops(mixture: str) ->
     weights, ids, vocabulary, gates = drawn(1)
     copies = [copied_all(attention, row, SIZE) for attention, row in zip(weights, ids, strict=True)]
     every = mix(vocabulary, copies, gates[:, :, None], mixture)  # type: ignore[arg-type]
+    at_once = mix_all(vocabulary, weights, ids, gates, mixture)  # type: ignore[arg-type]
     for source in range(2):
         for place in range(3):
             for token in range(SIZE):
                 wanted = slow(source, place, token, 1, mixture == "released")
                 assert float(every[source, place, token]) == pytest.approx(wanted, abs=1e-9)
+                assert float(at_once[source, place, token]) == pytest.approx(wanted, abs=1e-9)
                 target = torch.full((2, 3), token)
                 masses = [copied_mass(attention, row, target) for attention, row in zip(weights, ids, strict=True)]
                 one = mix(vocabulary[..., token], masses, gates, mixture)  # type: ignore[arg-type]

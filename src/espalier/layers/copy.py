@@ -96,6 +96,46 @@ def mix(vocabulary: Tensor, copies: Sequence[Tensor], gates: Tensor, mixture: Mi
     return torch.logaddexp(first + vocabulary, torch.as_tensor(copied).clamp(min=small).log())
 
 
+def mix_all(
+    vocabulary: Tensor,
+    weights: Sequence[Tensor],
+    ids: Sequence[Tensor],
+    gates: Tensor,
+    mixture: Mixture = "distribution",
+) -> Tensor:
+    """`mix` for every id of the vocabulary.
+
+    Args:
+        vocabulary: (sources, n, size) log-probabilities.
+        weights: (sources, n, length) attention over each row to copy from.
+        ids: (sources, length) the ids of each row.
+        gates: (sources, n, 1 + rows) log-probabilities of the parts, the vocabulary's first.
+
+    Returns:
+        (sources, n, size) scores, at most 0.
+    """
+    first, *others = gates.unbind(-1)
+    if mixture == "released" or not others:
+        copies = [copied_all(part, row, vocabulary.shape[-1]) for part, row in zip(weights, ids, strict=True)]
+        return mix(vocabulary, copies, gates[:, :, None], mixture)
+    shares = [gate.exp()[..., None] * part for gate, part in zip(others, weights, strict=True)]
+    return add_copies(first[..., None] + vocabulary, torch.cat(shares, dim=-1), torch.cat([*ids], dim=1))
+
+
+def add_copies(scores: Tensor, shares: Tensor, ids: Tensor) -> Tensor:
+    """log(exp(scores) + the probability of copying), which changes only the ids that can be copied.
+
+    Args:
+        scores: (sources, n, size) log-probabilities.
+        shares: (sources, n, length) the probability of copying from each place.
+        ids: (sources, length) the id at each place.
+    """
+    same = (ids[:, :, None] == ids[:, None]).to(shares.dtype)
+    copied = (shares @ same).clamp(min=torch.finfo(shares.dtype).tiny).log()
+    places = ids[:, None].expand_as(shares)
+    return scores.scatter(2, places, torch.logaddexp(scores.gather(2, places), copied))
+
+
 def smoothed_sum(losses: Tensor, even: Tensor, smoothing: float) -> Tensor:
     """The summed loss of a mixture whose vocabulary distribution alone has label smoothing.
 

@@ -21,7 +21,7 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import padding_bias
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
+from espalier.layers.copy import CopyGate, copied_mass, mix, mix_all, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
@@ -137,8 +137,8 @@ class CDNPG(nn.Module):
             sources, width = len(state.copied.ids), x.shape[-1]
             shared = (part.view(sources, -1, width) if sources < len(x) else part for part in (x, embedded))
             weights, gates = self.pointer(*shared, state.copied)
-            copies = copied_all(weights, state.copied.ids, scores.shape[-1])
-            scores = mix(scores.view_as(copies), [copies], gates[:, :, None])
+            scores = scores.view(*weights.shape[:2], scores.shape[-1])
+            scores = mix_all(scores, [weights], [state.copied.ids], gates)
         return scores.flatten(0, 1), CDNPGState(state.time + 1, state.memories, state.past, state.copied)
 
     # --- Its granularity ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, select_all
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
+from espalier.layers.copy import CopyGate, add_copies, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding
 from espalier.layers.positions import sinusoids, sinusoids_at
@@ -126,8 +126,9 @@ class DNPG(nn.Module):
         top, read, levels = (part.view(sources, -1, part.shape[-1]) for part in (tops[PHRASE], x[:, 0], levels))
         weights, gates = self._point(top, read, levels, state.copied)
         phrase, sentence = (self.embedding.log_probabilities(part).view(*weights.shape[:2], -1) for part in tops)
-        copies = [phrase.exp(), copied_all(weights, state.copied.ids, phrase.shape[-1])]
-        scores = mix(sentence, copies, gates[:, :, None])
+        of_sentence, of_phrase, of_copy = gates[:, :, None].unbind(-1)
+        written = torch.logaddexp(of_sentence + sentence, of_phrase + phrase)
+        scores = add_copies(written, of_copy.exp() * weights, state.copied.ids)
         kept = [level.kept(state.time + 1) for level in self._levels]
         return scores.flatten(0, 1), replace(state, time=state.time + 1, kept=kept, aggregator=aggregator)
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
+from espalier.layers.copy import CopyGate, copied_mass, mix, mix_all, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
@@ -129,8 +129,8 @@ class PairSeq2Seq(nn.Module):
         weights, context = self.attention(top, state.memory, coverage)
         scores = self.readout.log_probabilities(self._features(top, context))
         if self.gate is not None:
-            copied = copied_all(weights, state.memory.ids, scores.shape[-1])
-            scores = mix(scores, [copied], self._gates(top, context, x, state.memory)[:, :, None])
+            gates = self._gates(top, context, x, state.memory)
+            scores = mix_all(scores, [weights], [state.memory.ids], gates)
         covered = None if coverage is None else (coverage + weights).flatten(0, 1)
         return scores.flatten(0, 1), PairSeq2SeqState(state.memory, layers, covered)
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.copy import CopyGate, copied_all, copied_mass, mix, smoothed_sum
+from espalier.layers.copy import CopyGate, copied_mass, mix, mix_all, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import embedding
 from espalier.layers.linear import linear
@@ -123,10 +123,9 @@ class SCPN(nn.Module):
         step = self._advance(x, state)
         gates = self._gates(step.features, x, state.memories)
         vocabulary = self.readout.log_probabilities(self._joined(step.features))
-        copies = [
-            copied_all(step.weights[place], state.memories[place].ids, vocabulary.shape[-1]) for place in self.copies
-        ]
-        scores = mix(vocabulary, copies, gates[:, :, None], self.config.mixture)
+        weights = [step.weights[place] for place in self.copies]
+        ids = [state.memories[place].ids for place in self.copies]
+        scores = mix_all(vocabulary, weights, ids, gates, self.config.mixture)
         return scores.flatten(0, 1), SCPNState(state.memories, step.hidden, step.cell)
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
