@@ -21,7 +21,7 @@ from espalier.datasets.pairs.data import PairView
 from espalier.models.registry import ARCHITECTURES
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import precision_of
-from pipeline.params import load_params
+from pipeline.params import load_params, network_of
 
 VIEW = PairView(("source",), "text")
 CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
@@ -39,12 +39,12 @@ MODELS = {
 }
 
 
-def contestants(profile: str) -> tuple[dict[str, tuple[str, dict[str, Any]]], int]:
-    """Architecture and network of each row, and the places of a batch."""
+def contestants(profile: str) -> tuple[dict[str, tuple[str, Any]], int]:
+    """Architecture and settings of each row, and the places of a batch."""
     models = load_params(Path("profiles", profile, "params.yaml")).models
-    rows = {name: (models[key].arch, dict(models[key].network)) for name, key in MODELS.items()}
+    rows = {name: (models[key].arch, network_of(models[key])) for name, key in MODELS.items()}
     arch, pointer = rows["pointer-generator"]
-    rows["pointer-generator with coverage"] = (arch, {**pointer, "coverage": 1.0})
+    rows["pointer-generator with coverage"] = (arch, pointer.model_copy(update={"coverage": 1.0}))
     return rows, models[MODELS["Transformer"]].training["batch_tokens"]
 
 
@@ -54,13 +54,10 @@ def race(profile: str, count: int, device: torch.device, record: Record) -> None
     plan = batch_plan(data.sizes(VIEW), budget=budget, seed=1, epoch=0)[:4]
     batches = [data.batch(indices, VIEW, grain=data.GRAIN).to(device) for indices in plan]
     bf16 = precision_of(CONFIG, device) == "bf16"
-    steps, sizes, shape = {}, {}, ""
-    for name, (arch, network) in rows.items():
+    steps, sizes = {}, {}
+    for name, (arch, config) in rows.items():
         torch.manual_seed(0)
-        entry = ARCHITECTURES[arch]
-        config: Any = entry.config.model_validate(network)
-        shape = shape or f"{config.encoder_layers} + {config.layers} layers of {config.width}, {config.heads} heads"
-        model = entry.build(config, data.vocabulary).train().to(device)
+        model = ARCHITECTURES[arch].build(config, data.vocabulary).train().to(device)
         steps[name], sizes[name] = stepper(model, CONFIG, bf16), sum(part.numel() for part in model.parameters())
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(1 + count):
@@ -71,6 +68,8 @@ def race(profile: str, count: int, device: torch.device, record: Record) -> None
                     seconds[name].append(taken)
     precision = "bf16 autocast" if bf16 else "fp32"
     pairs = sum(map(len, batches)) / len(batches)
+    _, first = rows["Transformer"]
+    shape = f"{first.encoder_layers} + {first.layers} layers of {first.width}, {first.heads} heads"
     title = (
         f"{profile}: {shape}, {PIECES:,} pieces; {pairs:.0f} pairs a batch; {precision}; {device.type}; "
         f"{torch.get_num_threads()} threads"
