@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -128,8 +129,6 @@ def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
 
 def _read_arrays(file: str) -> tuple[list[Any], list[Any]] | None:
     """None for a file that cannot be read."""
-    import warnings
-
     import tables
 
     warnings.simplefilter("ignore")  # the process reads nothing else
