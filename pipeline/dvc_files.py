@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from espalier.io.files import atomic_file
 
 #: A dvc.lock with stages and nothing else: its head, and the lines below, all of which are indented.
@@ -49,6 +47,7 @@ def parsed_once() -> Iterator[None]:
 def written_by_entry() -> Iterator[None]:
     """DVC writes only the changed entries of dvc.lock while this lasts; the bytes are those that it writes itself."""
     from dvc import dvcfile
+    from dvc.utils.serialize import parse_yaml
 
     whole = dvcfile.modify_yaml
 
@@ -59,7 +58,7 @@ def written_by_entry() -> Iterator[None]:
             with whole(path, fs=fs) as data:
                 yield data
             return
-        data = yaml.CSafeLoader(text).get_single_data()
+        data = parse_yaml(text, path)
         before = dict(data["stages"])
         yield data
         if changed := {name: entry for name, entry in data["stages"].items() if before.get(name) != entry}:
