@@ -31,7 +31,7 @@ def _be_quiet(value: bool) -> bool:
     return value
 
 
-ProfileOption = Annotated[Profile | None, typer.Option(help="The profile; default: that of the current folder.")]
+ProfileOption = Annotated[Profile | None, typer.Option(help="The profile; default: that of this folder, else nursery.")]
 ModelOption = Annotated[
     str | None,
     typer.Option(help="The key of a model; default: that of the profile.", autocompletion=completion.models),

@@ -17,8 +17,8 @@ class Profile(StrEnum):
 
 
 def enter(profile: Profile | None) -> None:
-    """Work in a profile's folder: the one named, else the present one if it has a params.yaml, else the root."""
+    """Work in a profile's folder: the one named, else the present one if it has a params.yaml, else nursery's."""
     if profile is not None:
         os.chdir(layout.PROFILES[profile])
     elif not layout.PARAMS.exists():
-        os.chdir(layout.ROOT)
+        os.chdir(layout.PROFILES[Profile.nursery])

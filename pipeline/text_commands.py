@@ -23,7 +23,7 @@ from pipeline.options import (
     TemperatureOption,
     TopKOption,
 )
-from pipeline.profiles import Profile, enter
+from pipeline.profiles import enter
 
 app = typer.Typer()
 
@@ -99,7 +99,7 @@ def paraphrase(
     from pipeline.commands.paraphrase import requests_of, write
 
     requests = requests_of(file, [] if text is None else [PairRequest(text)])  # --file is a path in this folder
-    enter(profile or Profile.nursery)
+    enter(profile)
     write(
         requests, model, expander, template=template, like=like, full=full, templates=templates, n=n, beam=beam,
         length_power=length_power, show_tree=show_tree, json=json,
@@ -129,7 +129,7 @@ def granularity(
     from pipeline.commands.granularity import requests_of, write
 
     requests = requests_of(file, [] if text is None else [PairRequest(text)])  # --file is a path in this folder
-    enter(profile or Profile.nursery)
+    enter(profile)
     write(requests, model, out=out, beam=beam, length_power=length_power, json=json)
 
 
@@ -178,7 +178,7 @@ def compose(
             raise ConfigError("a file has its own", where=where, remedy="write it after a tab in each line")
         raise ConfigError("no template", where=where, remedy="give --template as well")
     requests = requests_of(file, given)  # --file is a path in this folder
-    enter(profile or Profile.nursery)
+    enter(profile)
     options = {
         "n": n, "seed": seed, "frame": frame, "top_k": top_k, "temperature": temperature, "beam": beam,
     }  # fmt: skip
@@ -208,7 +208,7 @@ def reply(
     from pipeline.commands.reply import Options, requests_of, write
 
     posts = requests_of(file, [] if post is None else [Post(post)])  # --file is a path in this folder
-    enter(profile or Profile.nursery)
+    enter(profile)
     write(posts, Options(model, language.value, n, beam, local, min_words, length_power, show_tree), json=json)
 
 
@@ -229,5 +229,5 @@ def chat(
     from pipeline.commands.reply import Options
     from pipeline.commands.reply import chat as converse
 
-    enter(profile or Profile.nursery)
+    enter(profile)
     converse(Options(model, language.value, n, beam, local, min_words, length_power, show_tree))

@@ -131,5 +131,5 @@ def _write_verse(
     from pipeline.commands.generate import requests_of, write
 
     requests = requests_of(file, [] if given is None else [VerseRequest(*given)])  # --file is a path in this folder
-    enter(profile or Profile.nursery)
+    enter(profile)
     write(method, requests, model, language.value, json=json, **options)
