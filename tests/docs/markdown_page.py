@@ -97,8 +97,9 @@ class Page:
         return re.findall(r"`((?:src|pipeline|tests|benchmarks|profiles|report|docs)/(?:\w+/)*\w*)`", self.text)
 
     def commands(self) -> list[str]:
-        """The commands of its `sh` and `console` blocks, without comments."""
-        shell = [line for _, lines in self.blocks("sh") for line in lines]
+        """The commands of its `sh` and `console` blocks, without comments; one that goes on in the next line is one."""
+        blocks = ("\n".join(lines) for _, lines in self.blocks("sh"))
+        shell = [line for block in blocks for line in re.sub(r" \\\n *", " ", block).splitlines()]
         console = [line[2:] for _, lines in self.blocks("console") for line in lines if line.startswith("$ ")]
         return [line.split("  #")[0].strip() for line in (*shell, *console) if line and not line.startswith("#")]
 

@@ -7,13 +7,15 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs/gpu.md").read_text(encoding="utf-8")
+TEXT = re.sub(r" \\\n *", " ", (ROOT / "docs/gpu.md").read_text(encoding="utf-8"))
 Run = Callable[..., Any]
 Cli = Callable[..., Any]
 
@@ -35,12 +37,28 @@ def block(heading: str) -> list[str]:
     return [line for line in lines if not line.startswith(("pip ", "profile="))]
 
 
+def carried() -> set[str]:
+    """The packages that the page carries."""
+    (names,) = re.findall(r"^pip download .* -c constraints.txt (.*)$", TEXT, re.M)
+    return set(names.split())
+
+
 def refused() -> set[str]:
     """The packages of this project that the page does not install."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     wanted = set(re.findall(r'^    "([\w.-]+?)[>=<].*"', project, re.M))
-    (installed,) = re.findall(r"^pip install .* carried/wheels (.*)$", TEXT, re.M)
-    return wanted - {*installed.split(), "numpy", "torch"} - {"urllib3", "requests"}
+    return wanted - {*carried(), "torch"} - {"urllib3", "requests"}
+
+
+def test_the_page_carries_all_that_its_packages_need() -> None:
+    python = {"extra": "", "python_version": "3.12", "python_full_version": "3.12.0"}
+    needed = {
+        requirement.name.lower().replace("_", "-")
+        for name in carried()
+        for requirement in map(Requirement, metadata.requires(name) or ())
+        if requirement.marker is None or requirement.marker.evaluate(python)
+    }
+    assert needed - carried() == {"torch"}
 
 
 @pytest.fixture
