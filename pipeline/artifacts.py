@@ -192,8 +192,10 @@ def read_segments(paper: str, run: str) -> pd.DataFrame:
 
 
 def read_ids(paper: str, run: str) -> frozenset[str]:
-    """The ids of the records that a run is scored on."""
-    return frozenset(read_table(layout.segments(paper, run), ["id"])["id"])
+    """The ids of the records that a run is scored on, without those of which it has the likelihood on dev alone."""
+    segments = read_segments(paper, run)
+    own = [name for name in segments if "." in name and not name.rpartition(".")[0].endswith(":dev")]
+    return frozenset(segments["id"][segments[own].notna().any(axis=1)])
 
 
 def read_details(paper: str, run: str) -> dict[str, Any]:

@@ -1,9 +1,13 @@
-"""Which verses a report draws, and what is known of their places; the words and tags of texts."""
+"""Which verses a report draws, what is known of their places, the words and tags of texts, and the ids of a run."""
 
 from __future__ import annotations
 
-import pandas as pd
+from pathlib import Path
 
+import pandas as pd
+import pytest
+
+from pipeline.artifacts import read_ids
 from pipeline.stages.report import SAMPLES, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
@@ -37,3 +41,18 @@ def test_each_text_has_its_own_words_and_tags_whatever_the_order_of_the_segments
     assert found["text_words"].tolist() == [f"w {text}" for text in TABLE["text"]]
     assert found["text_tags"].tolist() == [tags[seed] for seed in TABLE["seed"]]
     assert _with_parses(TABLE, pd.DataFrame(KEYS)) is TABLE
+
+
+def test_ids_of_which_dev_s_likelihood_alone_is_known_are_no_ids_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = {"id": ["a", "b", "c"], "cluster": ["a", "b", "c"], "seed": 1, "sample": 0}
+    (folder := tmp_path / "segments/mine").mkdir(parents=True)
+    nan = float("nan")
+    # a is of the test, b of dev, c of both: a run can decode dev.
+    run = pd.DataFrame({**keys, "perplexity.0": [1.0, nan, 0.0], "perplexity:dev.0": [nan, 1.0, 2.0]})
+    run.to_parquet(folder / "run.parquet")
+    pd.DataFrame({**keys, "format.0": [1.0, 2.0, 3.0]}).to_parquet(folder / "row.parquet")
+    assert read_ids("mine", "run") == {"a", "c"}
+    assert read_ids("mine", "row") == {"a", "b", "c"}
