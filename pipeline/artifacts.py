@@ -194,7 +194,7 @@ def read_segments(paper: str, run: str) -> pd.DataFrame:
 def read_ids(paper: str, run: str) -> frozenset[str]:
     """The ids of the records that a run is scored on, without those of which it has the likelihood on dev alone."""
     segments = read_segments(paper, run)
-    own = [name for name in segments if "." in name and not name.rpartition(".")[0].endswith(":dev")]
+    own = [name for name in map(str, segments) if "." in name and not name.rpartition(".")[0].endswith(":dev")]
     return frozenset(segments["id"][segments[own].notna().any(axis=1)])
 
 
