@@ -442,6 +442,7 @@ def test_a_reader_that_goes_away_is_no_error(built: Path) -> None:
     """`espalier generate ... | head -1`."""
     with subprocess.Popen(
         [sys.executable, str(built / "pipeline"), "generate", "--format", "3。", "--n", "2000", "--json"],
+        cwd=built,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "ESPALIER_DEVICE": "cpu", "OMP_NUM_THREADS": "1"},
