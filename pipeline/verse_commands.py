@@ -28,7 +28,10 @@ app = typer.Typer()
 
 CountOption = Annotated[int, typer.Option(help=f"The number of texts for each format; at most {MAX_TEXTS:,} in all.")]
 BookOption = Annotated[str, typer.Option(help="The rhyme book: mandarin, cilin or pingshui.")]
-TonesOption = Annotated[str | None, typer.Option(help="One sign for each word: 平 level, 仄 oblique, 中 either.")]
+TonesOption = Annotated[
+    str | None,
+    typer.Option(help="One sign for each word: 平 level, 仄 oblique, 中 either. By Mandarin's tones, or the --book's."),
+]
 AcrosticOption = Annotated[
     str | None,
     typer.Option(help="Words that begin the sentences, or, if there are more of them, the clauses."),
@@ -69,10 +72,11 @@ def generate(
     """Write verse in a given format.
 
     A line of --file is a format. Its rhyme letters, tune, variant, tones and acrostic may follow, separated by tabs.
-    Random draws depend on --seed, on the number of the line and on that of the text, so that equal lines get different
-    texts.
+    If one line has tones, each needs tones or a tune. Random draws depend on --seed, on the number of the line and on
+    that of the text, so that equal lines get different texts.
 
-    With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu.
+    With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu. So is that
+    of a tune that `espalier list tunes` does not show.
     """
     any_given = any(value is not None for value in (format_, tune, tones, acrostic))
     given = (format_, rhyme, tune, "", variant, tones, acrostic) if any_given else None

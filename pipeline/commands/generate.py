@@ -14,8 +14,10 @@ from espalier.text.language import Language, tokens_of
 from espalier.verse.books import REMEDY, Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.format import Format, parse_format
+from espalier.verse.slots import BLANKS
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import units_of
+from espalier.verse.tunes import tunes
 from pipeline import layout
 from pipeline.commands.requests import answer_all, as_options, read_requests, require_count
 from pipeline.params import load_params
@@ -50,10 +52,16 @@ def write(
     if options["book"] not in get_args(Book):
         raise ConfigError.unknown("book", options["book"], get_args(Book), where="--book")
     options["tone"] = options["tone"] or any(request.tones for request in requests)
-    by_variant = options["tone"] or options["book"] != "mandarin" or any(request.variant for request in requests)
-    of_tunes = by_variant and any(request.tune for request in requests)
-    if options["book"] != "mandarin" or of_tunes:
-        books = open_books(_couyun())
+    by_variant = (
+        options["tone"] or options["book"] != "mandarin" or any(request.variant is not None for request in requests)
+    )
+    named = {request.tune for request in requests if request.tune and request.format is None}
+    folder = _couyun()
+    if options["book"] != "mandarin" or (named and by_variant) or (folder and named - tunes().keys()):
+        if folder is None:
+            own = layout.raw("forms/couyun")
+            raise ArtifactError("no rhyme books and variants of tunes", where=own, remedy=REMEDY)
+        books = open_books(folder)
         options["tunes"] = books.tunes
         if options["book"] != "mandarin":
             options["books"] = books.sounds
@@ -64,17 +72,10 @@ def write(
         answer_all(writer, requests, lambda _, poem: page_of(poem, language, sounds), as_json=json)
 
 
-def _couyun() -> Path:
-    """The folder of the source with the rhyme books and the variants of tunes: this profile's, or another's.
-
-    Raises:
-        ArtifactError: no profile has downloaded it.
-    """
-    own = layout.raw("forms/couyun")
-    found = next((folder for root in (Path(), *layout.PROFILES.values()) if (folder := root / own).is_dir()), None)
-    if found is None:
-        raise ArtifactError("no rhyme books and variants of tunes", where=own, remedy=REMEDY)
-    return found
+def _couyun() -> Path | None:
+    """The folder of the source with the rhyme books and the variants of tunes: this profile's, or another's."""
+    folders = (root / layout.raw("forms/couyun") for root in (Path(), *layout.PROFILES.values()))
+    return next(filter(Path.is_dir, folders), None)
 
 
 def page_of(poem: Poem, language: Language, sounds: Sounds | None = None) -> str:
@@ -110,13 +111,16 @@ def _sounds(unit: str, format_: Format, index: int, sounds: Sounds) -> str:
         last = rhyme_place(tokens)
         places = () if last is None else (last,)
     keeps = len(tokens) == len(format_.units[index])
-    tones = [format_.place_tones[index][place] if keeps else "" for place in places]
-    named = (_groups(tokens[place], tone, sounds) for place, tone in zip(places, tones, strict=True))
+    tones = [format_.place_tones[index][place] if keeps and sounds.tone else "" for place in places]
+    given = [keeps and format_.units[index][place] not in BLANKS for place in places]
+    named = (
+        _groups(tokens[place], tone, literal, sounds) for place, tone, literal in zip(places, tones, given, strict=True)
+    )
     return "/".join(dict.fromkeys(named)) or "?"
 
 
-def _groups(word: str, tone: str, sounds: Sounds) -> str:
-    """The rhyme groups of a word, those of the readings that its place does not take in brackets."""
-    fitting, every = sounds.groups(word, tone if sounds.tone else ""), sounds.groups(word)
+def _groups(word: str, tone: str, given: bool, sounds: Sounds) -> str:
+    """The rhyme groups of a word; in brackets those of readings that its place does not take, or that are rarer."""
+    fitting, every = sounds.groups(word, tone), sounds.groups(word, every=given)
     others = f" ({'/'.join(sorted(every - fitting))})" if every - fitting else ""
     return ("/".join(sorted(fitting)) or "?") + others

@@ -73,7 +73,7 @@ def _runs(params: Params) -> Iterator[Row]:
 
 
 def _tunes(params: Params) -> Iterator[Row]:
-    """The tunes of the catalogue; with --tone or a --book those of the Qinding cipu can be named too."""
+    """The tunes of the catalogue. Those of the Qinding cipu can be named too, where its source is downloaded."""
     for name, tune in tunes().items():
         yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
 

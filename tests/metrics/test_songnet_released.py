@@ -45,7 +45,12 @@ PRINTED = {
     "rhyme_released_micro_f1": 53.13,
 }
 #: The same texts by the paper's own definition, which therefore is not what it printed.
-BY_THE_TEXT = {"format_macro_f1": 24.57, "format_micro_f1": 25.15}
+BY_THE_TEXT = {
+    "format_macro_f1": 24.57,
+    "format_micro_f1": 25.15,
+    "rhyme_macro_f1": 50.65,
+    "rhyme_micro_f1": 53.17,
+}
 
 
 def test_the_sums_of_the_released_texts_give_the_printed_row() -> None:

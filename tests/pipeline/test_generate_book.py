@@ -84,6 +84,12 @@ def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..
     [
         (["--tune", "无名", "--tone"], "tune: no tune '无名' in the book; "),
         (["--tune", "卜算子", "--variant", "3"], "variant: no variant 3 of 卜算子; there are 2, from 1"),
+        (["--tune", "卜算子", "--variant", "0"], "variant: no variant 0 of 卜算子; there are 2, from 1"),
+        (["--tune", "卜算子", "--variant", "1", "--format", "2。"], "variant: a variant beside a format; leave out"),
+        (["--format", "2。", "--acrostic", "3"], "acrostic: '3' is not words alone; for example 春江花月"),
+        (["--format", "2。", "--acrostic", "a"], "acrostic: 'a' is not words alone; for example 春江花月"),
+        (["--format", "2。", "--acrostic", "风", "--free"], "acrostic: free texts keep no acrostic; leave it out"),
+        (["--format", "2。2。", "--tones", "平平平仄", "--book", "pingshui"], "A has level and oblique places, which"),
         (["--format", "2虎。2。", "--rhyme", "AA", "--book", "cilin"], "cilin has no fitting group of '虎'"),
         (["--format", "2。", "--tones", "平平平"], "tones: '平平平' has 3 tones, the format 2 words"),
         (["--format", "2。", "--tones", "平天"], "tones: '天' is no tone"),
@@ -124,3 +130,29 @@ def test_without_the_books_the_stage_that_fetches_them_is_named(
     shutil.rmtree(folder / BOOKS)
     line = refused(folder, "generate", "--tune", "卜算子", "--book", "cilin", "--tone")
     assert line.endswith("no rhyme books and variants of tunes; run dvc --cd profiles/small repro download@couyun")
+
+
+def test_a_tune_of_the_book_alone_needs_no_option(project: Path, cli: Callable[..., Any]) -> None:
+    """缺月挂疏桐 is no name of the catalogue of `espalier list tunes`."""
+    answer = cli(project, "generate", "--tune", "缺月挂疏桐", "--json")
+    assert answer.status == 0, answer.err
+    assert json.loads(answer.out)["format"] == "3，3。3，3。"
+
+
+@pytest.mark.parametrize("tone", [(), ("--tone",)])
+def test_a_literal_rhymes_in_mandarin_by_any_of_its_readings(
+    project: Path, cli: Callable[..., Any], tone: tuple[str, ...]
+) -> None:
+    # 乐 is le by default, and yue as 月 is.
+    given = ("--tones", "中仄中仄") if tone else ()
+    answer = cli(project, "generate", "--format", "1月。1乐。", "--rhyme", "AA", *given, *tone)
+    assert answer.status == 0, answer.err
+    assert "月。   A ie" in answer.out
+
+
+def test_a_literal_in_mandarin_has_its_tone_and_its_rhyme_by_one_reading(
+    project: Path, refused: Callable[..., str]
+) -> None:
+    # 薄 is level as bao and bo, oblique as bo alone.
+    line = refused(project, "generate", "--format", "1薄。1刀。", "--rhyme", "AA", "--tones", "中仄中平")
+    assert "'刀' (ao平) does not rhyme with '薄' (o/u)" in line

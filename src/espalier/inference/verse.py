@@ -130,6 +130,10 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         text, rhyme, tones = request.format, request.rhyme, request.tones or ""
         if request.variant is not None and request.tune is None:
             raise ConfigError("a variant of no tune", where="variant", remedy="give its tune")
+        if request.variant is not None and text is not None:
+            raise ConfigError("a variant beside a format", where="variant", remedy="leave out one of them")
+        if request.acrostic and self.free:
+            raise ConfigError("free texts keep no acrostic", where="acrostic", remedy="leave it out")
         if text is None and request.tune is not None:
             named = self._variant(request.tune, request.variant)
             text, rhyme = named.pattern, rhyme or named.rhyme

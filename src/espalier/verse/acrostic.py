@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark, tokens_of
-from espalier.verse.slots import BLANK, RHYME
+from espalier.verse.slots import BLANK, RHYME, is_literal
 
 if TYPE_CHECKING:
     from espalier.verse.format import Format
@@ -27,7 +27,7 @@ def with_acrostic(format_: Format, text: str) -> Format:
         ConfigError: there are more words than clauses, marks among them, or another literal stands in their place.
     """
     words = tokens_of("".join(text.split()) if format_.language == "zh" else text.lower(), format_.language)
-    if not words or any(is_mark(word) or word in (BLANK, RHYME) for word in words):
+    if not words or any(is_mark(word) or not is_literal(word, format_.language) for word in words):
         raise ConfigError(f"'{text}' is not words alone", where="acrostic", remedy="for example 春江花月")
     clauses = list(_clauses(format_))
     sentences = [next(place for place in clauses if place[0] == unit) for unit in range(len(format_.units))]

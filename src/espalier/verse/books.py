@@ -4,6 +4,7 @@ Ci rhymes by the book Cilin zhengyun, and its tones are those of Pingshui yun, w
 readers hear Mandarin. A character may have several readings; each counts.
 
     mandarin   the groups of `rhyme.GROUPS` ("ang"); tones 1 and 2 are level, 3 and 4 oblique, neutral neither
+               (`mandarin_readings` has both together: "ang平")
     cilin      a part and its tone: "2平" level, "2仄" rising or departing, "15入" entering. Parts 1 to 14 have level
                and oblique rhymes, which rhyme with each other only where a tune says so; 15 to 19 are entering.
     pingshui   a tone and the number of the rhyme within it: "平1" to "平30", "上1" to "上29", "去1" to "去30", and
@@ -37,7 +38,7 @@ REMEDY: Final = "run dvc --cd profiles/small repro download@couyun"
 _RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
 _TONES: Final = "平上去入"
 _CILIN_TONES: Final = "平仄仄入"
-_NOTHING: Final[frozenset[str]] = frozenset()
+_MANDARIN_TONES: Final[dict[str, Tone]] = {"1": "平", "2": "平", "3": "仄", "4": "仄"}
 
 
 class Books(Protocol):
@@ -53,8 +54,13 @@ class Books(Protocol):
 
 
 def part_of(group: str) -> str:
-    """The part of a Cilin group, which level and oblique words share: "2平" and "2仄" -> "2"."""
+    """What level and oblique words share, of a group with its tone: "2平" and "2仄" -> "2", "ang平" -> "ang"."""
     return group[:-1]
+
+
+def mandarin_readings(character: str) -> frozenset[str]:
+    """The rhyme group and tone of each reading of a character: 还 -> {"ai平", "an平"}. Neutral tones are left out."""
+    return frozenset(f"{group}{tone}" for group, tone in _mandarin(character) if group and tone)
 
 
 def mandarin_books() -> Books:
@@ -100,12 +106,12 @@ class _MandarinBooks:
     def groups(self, character: str, book: Book) -> frozenset[str]:
         if book != "mandarin":
             raise not_passed(f"the rhyme book {book} is")
-        return _mandarin(character)[0]
+        return _mandarin_groups(character)
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         if by != "mandarin":
             raise not_passed("the book of tones is")
-        return _mandarin(character)[1]
+        return _mandarin_tones(character)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +120,13 @@ class _PrintedBooks:
 
     def groups(self, character: str, book: Book) -> frozenset[str]:
         if book == "mandarin":
-            return _mandarin(character)[0]
+            return _mandarin_groups(character)
         entry = self.entries.get(character, _Entry())
         return entry.cilin if book == "cilin" else entry.pingshui
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         if by == "mandarin":
-            return _mandarin(character)[1]
+            return _mandarin_tones(character)
         return self.entries.get(character, _Entry()).tones
 
 
@@ -131,18 +137,24 @@ def not_passed(what: str, where: str = "book") -> ConfigError:
 
 
 @lru_cache(maxsize=65536)
-def _mandarin(character: str) -> tuple[frozenset[str], frozenset[Tone]]:
-    """The rhyme groups and the tones of all readings of pypinyin."""
+def _mandarin(character: str) -> frozenset[tuple[str | None, Tone | None]]:
+    """The rhyme group and the tone of each reading of pypinyin."""
     from pypinyin import Style, pinyin
     from pypinyin.constants import PINYIN_DICT
 
     # pypinyin returns characters that it cannot read unchanged: the letter "a" would have the final "a".
     if len(character) != 1 or ord(character) not in PINYIN_DICT:
-        return _NOTHING, frozenset()
+        return frozenset()
     finals = pinyin(character, style=Style.FINALS_TONE3, strict=True, heteronym=True)[0]
-    groups = {group_of_final(final.rstrip("12345")) for final in finals}
-    tones: set[Tone] = {"平" if final[-1] in "12" else "仄" for final in finals if final[-1:] in tuple("1234")}
-    return frozenset(group for group in groups if group is not None), frozenset(tones)
+    return frozenset((group_of_final(final.rstrip("12345")), _MANDARIN_TONES.get(final[-1:])) for final in finals)
+
+
+def _mandarin_groups(character: str) -> frozenset[str]:
+    return frozenset(group for group, _ in _mandarin(character) if group)
+
+
+def _mandarin_tones(character: str) -> frozenset[Tone]:
+    return frozenset(tone for _, tone in _mandarin(character) if tone)
 
 
 @lru_cache(maxsize=2)

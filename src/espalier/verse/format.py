@@ -24,7 +24,6 @@ or of the clauses where it has more words than there are sentences.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -35,7 +34,7 @@ from espalier.verse.acrostic import with_acrostic
 from espalier.verse.literals import with_literals
 from espalier.verse.marks import misplaced_mark, sentences_of
 from espalier.verse.slots import BLANK as BLANK
-from espalier.verse.slots import BLANKS, shortened
+from espalier.verse.slots import BLANKS, is_literal, shortened
 from espalier.verse.slots import RHYME as RHYME
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import rhyme_place, units_of, verse_of
@@ -47,8 +46,6 @@ LONGEST = 999
 MOST = 10_000
 
 _COUNTS = {"zh": "5,5。7,5。", "en": "8,/8./8,/8."}
-#: Categories of Unicode: mathematical and currency signs, controls, formatting characters, surrogates.
-_NO_WORDS = ("Sm", "Sc", "Cc", "Cf", "Cs")
 _HYPHENS = frozenset("-‐‑‒–")
 _WIDE = str.maketrans(",.!?;:()", "，。！？；：（）")
 _NARROW = str.maketrans("，。！？；：、（）’‘“”", ",.!?;:,()''\"\"")
@@ -233,18 +230,6 @@ def _too_many() -> ConfigError:
 def _is_filled(token: str) -> bool:
     """Whether a token stands for words to fill in."""
     return token.isdecimal() or token in BLANKS
-
-
-def is_literal(token: str, language: Language) -> bool:
-    """Whether a token can be a word.
-
-    In Chinese: no ASCII, no mathematical sign, no control character. In English: "a", "i", "o" or longer.
-
-    "□", which editions print for a lost character, is a word.
-    """
-    if language == "zh":
-        return not unicodedata.normalize("NFKC", token).isascii() and unicodedata.category(token) not in _NO_WORDS
-    return token in ("a", "i", "o") or (len(token) > 1 and any(map(str.isalpha, token)))
 
 
 def _not_counts(token: str, fault: str, language: Language) -> ConfigError:

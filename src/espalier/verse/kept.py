@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from espalier.verse.format import Format, is_literal
-from espalier.verse.slots import BLANKS
+from espalier.verse.format import Format
+from espalier.verse.slots import BLANKS, is_literal
 from espalier.verse.text import tokens_by_unit, verse_of
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
     """The format, its literals checked: each has its place's tone, and those of one letter rhyme.
 
-    Literals of a letter with a single place need not be known to the book.
+    Literals of a letter with a single place need not be known to the book. In Mandarin, those of a letter rhyme by
+    their commonest readings or, if `strict`, by any.
 
     Args:
         strict: raise if a literal does not rhyme; else its unit's letter becomes ".".
 
     Raises:
-        ConfigError: a literal has another tone than its place, or an unknown one; or it does not rhyme.
+        ConfigError: a literal has another tone than its place, or an unknown one; it does not rhyme; or a letter has
+            level and oblique places by a book where these never rhyme.
     """
     if sounds.tone:
         _require_tones(format_, sounds)
@@ -37,26 +40,48 @@ def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
         ]
         if len(places) < 2:
             continue
-        first, common = "", frozenset[str]()
         mixed = letter in format_.mixed_letters
-        for index, word, tone in places:
-            if word in BLANKS:
-                continue
-            groups = sounds.groups(word, tone if sounds.tone or mixed else "")
-            shared = frozenset(sounds.rhyme_key(group, mixed) for group in groups)
-            if shared and (not first or shared & common):
-                first, common = first or word, shared & common if first else shared
-            elif strict:
-                differs = f"'{word}' ({_names(groups)}) does not rhyme with '{first}' ({_names(common)})"
-                why = differs if groups else _unknown(word, sounds)
+        if mixed and sounds.tone and not sounds.has_parts:
+            raise ConfigError(
+                f"rhyme letter {letter} has level and oblique places, which never rhyme by the book {sounds.book}",
+                where="rhyme",
+                remedy="take the book cilin, where they share a part",
+            )
+        literals = [place for place in places if place[1] not in BLANKS]
+        faults = _faults(literals, mixed, sounds, every=False)
+        if faults and strict:
+            faults = _faults(literals, mixed, sounds, every=True)
+            for index, why in faults.items():
                 raise ConfigError(
                     f"unit {index + 1} has the rhyme letter {letter}, but {why}",
                     where="rhyme",
                     remedy="write . for its letter, or another word",
                 )
-            else:
-                letters[index] = "."
+        for index in faults:
+            letters[index] = "."
     return replace(format_, rhyme="".join(letters))
+
+
+def _faults(literals: Sequence[tuple[int, str, str]], mixed: bool, sounds: Sounds, *, every: bool) -> dict[int, str]:
+    """By the number of its unit, why a literal does not rhyme with those of its letter before it.
+
+    Args:
+        literals: each its unit, its word and the tone of its place.
+        mixed: whether the letter has level and oblique places.
+        every: whether every reading of a word counts.
+    """
+    faults: dict[int, str] = {}
+    first, common = "", frozenset[str]()
+    for index, word, tone in literals:
+        groups = sounds.groups(word, tone if sounds.tone or mixed else "", every=every)
+        shared = frozenset(sounds.rhyme_key(group, mixed) for group in groups)
+        if shared and (not first or shared & common):
+            first, common = first or word, shared & common if first else shared
+        elif groups:
+            faults[index] = f"'{word}' ({_names(groups)}) does not rhyme with '{first}' ({_names(common)})"
+        else:
+            faults[index] = _unknown(word, sounds)
+    return faults
 
 
 def _require_tones(format_: Format, sounds: Sounds) -> None:
@@ -73,7 +98,7 @@ def _require_tones(format_: Format, sounds: Sounds) -> None:
 
 
 def _unknown(word: str, sounds: Sounds) -> str:
-    if sounds.books is None:
+    if sounds.book == "mandarin":
         return f"the sound of '{word}' is not known"
     return f"the rhyme book {sounds.book} has no fitting group of '{word}'"
 

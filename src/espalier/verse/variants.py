@@ -1,7 +1,7 @@
 """Variants of tunes: what the Qinding cipu (1715) asks of each place of a ci, and which variant a poem follows.
 
 A place is one word of a poem, its marks aside. A variant gives each place a tone, ends each sentence with a place that
-rhymes (six of 2,294 variants have a sentence that does not), and divides the places that rhyme into groups.
+rhymes (eight of 2,294 variants have a sentence that does not), and divides the places that rhyme into groups.
 
 The source is `couyun`: `ci_index.json` has the names of each tune, `ci_list/cipai_<idx>.json` its variants. The borders
 of clauses and sentences are those of the marks in `origin`, the variant's example. Those of `ge_lyu_sep` are not used:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import torch
+from pypinyin import Style, pinyin
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.verse.frames import frame_of
@@ -22,6 +23,7 @@ from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
 from espalier.verse.books import Book, Tone, ToneBook
 from espalier.verse.format import BLANK, RHYME, Format, parse_format
+from espalier.verse.rhyme import GROUPS, rhyme_group
 from espalier.verse.sounds import Sounds
 
 POOL = [chr(0x4E00 + number) for number in range(60)]
@@ -43,11 +45,23 @@ class RandomBooks:
         return cls(cilin, {word: frozenset(tone[g[-1]] + g[:-1] for g in own) for word, own in cilin.items()})
 
     def groups(self, character: str, book: Book) -> frozenset[str]:
+        if book == "mandarin":
+            return frozenset(reading[:-1] for reading in mandarin(character))
         return getattr(self, book).get(character, frozenset())  # type: ignore[no-any-return]
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
-        assert by == "book"
+        if by == "mandarin":
+            return frozenset(
+                "平" if reading[-1] in "12" else "仄" for reading in mandarin(character) if reading[-1] != "5"
+            )
         return frozenset("平" if group[-1] == "平" else "仄" for group in self.cilin.get(character, ()))
+
+
+def mandarin(character: str) -> set[str]:
+    """The rhyme group and the number of the tone of each reading: 还 -> {"ai2", "an2"}."""
+    finals = pinyin(character, style=Style.FINALS_TONE3, strict=True, heteronym=True, neutral_tone_with_five=True)[0]
+    group_of = {final: group for group, members in GROUPS.items() for final in members} | {"v": "u"}
+    return {group_of[final[:-1]] + final[-1] for final in finals if final[:-1] in group_of}
 
 
 def random_format(rng: random.Random, vocabulary: VerseVocabulary, sounds: Sounds) -> Format:
@@ -77,8 +91,18 @@ def fits_tone(word: str, tone: str, sounds: Sounds) -> bool:
     return not sounds.tone or tone not in ("平", "仄") or tone in sounds.tones(word)
 
 
-def rhymes_of(word: str, tone: str, mixed: bool, sounds: Sounds) -> set[str]:
-    """By which groups, or parts if mixed, a word can rhyme at a place of this tone."""
+def rhymes_of(word: str, tone: str, mixed: bool, sounds: Sounds, every: bool) -> set[str]:
+    """By which groups, or parts if mixed, a word can rhyme at a place of this tone.
+
+    Args:
+        every: whether the rarer readings of Mandarin count.
+    """
+    if sounds.book == "mandarin":
+        if not sounds.tone and not every:
+            return set(filter(None, [rhyme_group(word)]))
+        # Level and oblique words rhyme with each other.
+        numbers = {"平": "12", "仄": "34"}.get(tone, "1234") if sounds.tone else "12345"
+        return {reading[:-1] for reading in mandarin(word) if reading[-1] in numbers}
     assert sounds.books is not None
     found = set()
     for group in sounds.books.groups(word, sounds.book):
@@ -110,17 +134,20 @@ def can_be_met(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds) -> 
         slots = [(format_.units[unit][place], format_.place_tones[unit][place]) for unit, place in places]
         if all(slot not in (BLANK, RHYME) for slot, _ in slots):
             continue  # whether literals rhyme with each other is asked when the format is read
-        choices = [
-            set[str]().union(
-                *(
-                    rhymes_of(word, tone, is_mixed(format_, places), sounds)
-                    for word in (words if slot in (BLANK, RHYME) else [slot])
-                    if fits_tone(word, tone, sounds)
+        found = [
+            [
+                set[str]().union(
+                    *(
+                        rhymes_of(word, tone, is_mixed(format_, places), sounds, every and slot == word)
+                        for word in (words if slot in (BLANK, RHYME) else [slot])
+                        if fits_tone(word, tone, sounds)
+                    )
                 )
-            )
-            for slot, tone in slots
+                for slot, tone in slots
+            ]
+            for every in (False, True)
         ]
-        if not set.intersection(*choices):
+        if not any(set.intersection(*each) for each in found):
             return False
     return True
 
@@ -136,9 +163,16 @@ def check(text: str, format_: Format, sounds: Sounds) -> None:
         if all(format_.units[unit][place] not in (BLANK, RHYME) for unit, place in places):
             continue
         mixed = is_mixed(format_, places)
-        assert set.intersection(
-            *(rhymes_of(units[u][p], format_.place_tones[u][p], mixed, sounds) for u, p in places)
-        ), (text, places)
+        found = [
+            [
+                rhymes_of(
+                    units[u][p], format_.place_tones[u][p], mixed, sounds, every and format_.units[u][p] == units[u][p]
+                )
+                for u, p in places
+            ]
+            for every in (False, True)
+        ]
+        assert any(set.intersection(*each) for each in found), (text, places)
 
 
 # --- The frames -------------------------------------------------------------------------------------------------------
@@ -157,7 +191,8 @@ def test_a_thousand_random_frames_are_met_exactly_and_no_other_is_refused() -> N
         vocabulary = VerseVocabulary((*MARKS, *words), "zh", 6, 16)
         decoder = VerseDecoder(
             mode="frame", marks=True, rhyme=True, tone=rng.random() < 0.8, top_k=rng.choice([1, 5, 100]),
-            book=rng.choice(["cilin", "cilin", "pingshui"]), method=rng.choice(["top_k", "top_k", "beam"]), beam=3,
+            book=rng.choice(["cilin", "cilin", "pingshui", "mandarin"]),
+            method=rng.choice(["top_k", "top_k", "beam"]), beam=3,
         )  # fmt: skip
         sounds = Sounds("zh", decoder.book, decoder.tone, books)
         torch.manual_seed(rng.randrange(1000))

@@ -18,7 +18,7 @@ from espalier.datasets.verse.frames import EITHER, LEVEL, OBLIQUE
 from espalier.datasets.vocabulary import PAD
 from espalier.decoding.constraints.frame import FrameConstraint, FrameState, copied
 from espalier.decoding.constraints.places import COPIED, SIGNS, unmet
-from espalier.decoding.constraints.sound_classes import FIRST, classes_of, with_twins
+from espalier.decoding.constraints.sound_classes import FIRST, Bits, classes_of, with_twins
 from espalier.io.errors import ConfigError
 
 
@@ -29,7 +29,9 @@ class Letters:
     Attributes:
         rhymes: for each time whether any frame rhymes there.
         letter: (time, frames) the letter of each place; the number of letters where there is none.
-        mixed: (frames, letters + 1) whether a letter has level and oblique places, whose words share a part of Cilin.
+        mixed: (frames, letters + 1) whether the words of a letter share a part, not a group (`Sounds.by_part`).
+        every: (frames, letters + 1) whether every reading of a letter's literals counts. It does where nothing else
+            rhymes with them.
         reading: (time, frames) the tone that a word's reading must have to rhyme: `EITHER`, `LEVEL` or `OBLIQUE`.
         slot: (time, frames) how many rhyme places stand before; the largest number of them where it is none.
         of_slot: (frames, rhyme places + 1) the letter of each rhyme place, -1 for none.
@@ -38,6 +40,7 @@ class Letters:
     rhymes: list[bool]
     letter: Tensor
     mixed: Tensor
+    every: Tensor
     reading: Tensor
     slot: Tensor
     of_slot: Tensor
@@ -88,6 +91,7 @@ class RhymeConstraint:
             "of_word": torch.from_numpy(self.classes.of_word),
             "words": torch.from_numpy(self.classes.words),
             "groups": torch.from_numpy(self.classes.groups),
+            "every": torch.from_numpy(self.classes.every),
             "tones": torch.from_numpy(self.classes.tones),
         }
 
@@ -127,7 +131,10 @@ class RhymeConstraint:
             return replace(state, inside=inside)
         frame, letters, tensors = state.inside.frame, state.letters, state.classes
         letter, slot = state.here(letters.letter), state.here(letters.slot)[:, None]
-        groups = tensors["groups"][tensors["of_word"][tokens]] & tensors["tones"][state.here(letters.reading)]
+        of_word, every = tensors["of_word"][tokens], letters.every[frame].gather(1, letter[:, None])
+        every = every & (state.inside.kind[:, None] == COPIED)
+        groups = torch.where(every, tensors["every"][of_word], tensors["groups"][of_word])
+        groups = groups & tensors["tones"].index_select(0, state.here(letters.reading))
         mixed = letters.mixed[frame].gather(1, letter[:, None])
         groups = torch.where(mixed, with_twins(groups), groups)
         column = letter[:, None, None].expand(-1, 1, groups.shape[1])
@@ -152,20 +159,25 @@ class RhymeConstraint:
         turns = np.zeros((2, len(c), count + 1), dtype=np.bool_)
         for each, kind_of_tone in zip(turns, (LEVEL, OBLIQUE), strict=True):
             np.logical_or.at(each, (row, letter[row, time]), tone[row, time] == kind_of_tone)
-        mixed: npt.NDArray[np.bool_] = np.logical_and(*turns) & self.frame.sounds.has_parts
+        by_part = [self.frame.sounds.by_part(each) for each in (False, True)]
+        mixed = np.array(by_part)[np.logical_and(*turns).astype(int)]
         counts = self.frame.sounds.tone | np.take_along_axis(mixed, letter, axis=1)
         reading = np.where(counts & rhymes, tone.clip(min=EITHER), EITHER)
-        own = np.where(
-            literal[..., None], classes.groups[classes.of_word[np.where(literal, c, PAD)]], classes.found[kind]
+        of_literal = classes.of_word[np.where(literal, c, PAD)]
+        asked, asked_of_every = (
+            np.where(literal[..., None], sets[of_literal], classes.found[kind]) & classes.tones[reading]
+            for sets in (classes.groups, classes.every)
         )
-        asked = own & classes.tones[reading]
+        every = np.zeros_like(mixed)
         possible = np.zeros((len(c), count + 1, classes.groups.shape[1]), dtype=np.int64)
         possible[:, count, 0] = 1
         for number in range(count):
             here = letter == number
-            places = np.where(mixed[:, number, None, None], with_twins(asked), asked)
-            left = np.bitwise_and.accumulate(np.where(here[..., None], places, -1), axis=1)
-            left[..., 0] &= -1 << FIRST  # the first bit, and its twin, are of no group
+            left = _left(asked, here, mixed[:, number])
+            every[:, number] = ~left[:, -1].any(1)
+            if every[:, number].any():
+                left_of_every = _left(asked_of_every, here, mixed[:, number])
+                left = np.where(every[:, number, None, None], left_of_every, left)
             dry: npt.NDArray[np.bool_] = (here & ~literal).any(1) & ~left[:, -1].any(1)
             if dry.any():
                 at = int(dry.nonzero()[0][0])
@@ -179,11 +191,13 @@ class RhymeConstraint:
         for at, place in zip(*literal.nonzero(), strict=True):
             if not (used[at] == c[at, place])[of_slot[at] == letter[at, place]].any():
                 used[at, order[at, place]] = c[at, place]
-        rows = (np.where(rhymes, letter, count).T, mixed, reading.T, slot.T)
-        at_place, turning, readings, slots, of_slots = (
+        rows = (np.where(rhymes, letter, count).T, mixed, every, reading.T, slot.T)
+        at_place, turning, all_readings, readings, slots, of_slots = (
             torch.from_numpy(np.ascontiguousarray(part)).to(batch.device) for part in (*rows, of_slot)
         )
-        letters = Letters(np.logical_or.reduce(rhymes, axis=0).tolist(), at_place, turning, readings, slots, of_slots)
+        letters = Letters(
+            np.logical_or.reduce(rhymes, axis=0).tolist(), at_place, turning, all_readings, readings, slots, of_slots
+        )
         return letters, torch.from_numpy(possible), torch.from_numpy(used)
 
     def _dry(self, batch: VerseBatch, row: int, time: int, reading: int, literals: bool) -> ConfigError:
@@ -191,3 +205,17 @@ class RhymeConstraint:
         has = f" has the tone {sign} and" if sign else ""
         others = "the literals and the places before" if literals else "words of the places before"
         return unmet(f"no word of this model{has} rhymes with {others}", batch, row, time)
+
+
+def _left(asked: Bits, here: npt.NDArray[np.bool_], mixed: npt.NDArray[np.bool_]) -> Bits:
+    """(frames, time, chunks) the groups that a letter can have after each place.
+
+    Args:
+        asked: (frames, time, chunks) the groups of each place.
+        here: (frames, time) the places of the letter.
+        mixed: (frames,) whether the letter's words share a part, not a group.
+    """
+    places = np.where(mixed[:, None, None], with_twins(asked), asked)
+    left = np.bitwise_and.accumulate(np.where(here[..., None], places, -1), axis=1)
+    left[..., 0] &= -1 << FIRST  # the first bit, and its twin, are of no group
+    return left

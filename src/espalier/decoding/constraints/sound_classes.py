@@ -21,7 +21,7 @@ S = TypeVar("S", Bits, Tensor)
 WIDTH = 62
 #: Every word has the first bit; a place without a letter asks for no other.
 FIRST = 2
-#: The lower bit of each pair: the level group of a part of Cilin. The upper is its oblique group.
+#: The lower bit of each pair: the level group of a part. The upper is its oblique group.
 LOWER = sum(1 << bit for bit in range(0, WIDTH, 2))
 
 
@@ -32,7 +32,8 @@ class SoundClasses:
     Attributes:
         of_word: (text size,) the class of each id.
         words: (kinds, classes) the words of each class that fit a kind of place.
-        groups: (classes, chunks) of any reading.
+        groups: (classes, chunks) of the readings that count (`Sounds.groups`).
+        every: (classes, chunks) of every reading.
         tones: (kinds, chunks) the groups whose words have the tone of a kind of place.
         found: (kinds, chunks) the groups of the words that fit a kind of place.
     """
@@ -40,6 +41,7 @@ class SoundClasses:
     of_word: npt.NDArray[np.int64]
     words: npt.NDArray[np.float32]
     groups: Bits
+    every: Bits
     tones: Bits
     found: Bits
 
@@ -48,22 +50,26 @@ class SoundClasses:
 def classes_of(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> SoundClasses:
     """The classes of a vocabulary, computed once for each book."""
     fits = fitting(vocabulary, marks, sounds)
-    readings = [sounds.groups(vocabulary.token(i)) if fits[EITHER, i] else frozenset() for i in range(fits.shape[1])]
-    bits = _numbered(frozenset[str]().union(*readings), sounds)
-    keys = list(zip(map(bytes, fits.T), readings, strict=True))
+    words = [vocabulary.token(i) if fits[EITHER, i] else "" for i in range(fits.shape[1])]
+    counted, every = (
+        [sounds.groups(word, every=each) if word else frozenset() for word in words] for each in (False, True)
+    )
+    bits = _numbered(frozenset[str]().union(*every), sounds)
+    keys = list(zip(map(bytes, fits.T), counted, every, strict=True))
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     of_word = np.array([numbers[key] for key in keys])
-    words = np.stack([np.bincount(of_word, weights=row, minlength=len(numbers)) for row in fits])
+    counts = np.stack([np.bincount(of_word, weights=row, minlength=len(numbers)) for row in fits])
     size = max(bits.values(), default=FIRST) + 1
-    groups = _sets([[bits[group] for group in groups] for _, groups in numbers], size)
+    groups = _sets([[bits[group] for group in own] for _, own, _ in numbers], size)
+    readings = _sets([[bits[group] for group in own] for _, _, own in numbers], size)
     signs = [SIGNS.get(kind, "") for kind in range(COPIED + 1)]
     tones = _sets([[bit for group, bit in bits.items() if sounds.has_tone(group, sign)] for sign in signs], size)
-    found = np.bitwise_or.reduce(np.where(words[..., None] > 0, groups, 0), axis=1)
-    return SoundClasses(of_word, words.astype(np.float32), groups, tones, found)
+    found = np.bitwise_or.reduce(np.where(counts[..., None] > 0, groups, 0), axis=1)
+    return SoundClasses(of_word, counts.astype(np.float32), groups, readings, tones, found)
 
 
 def _numbered(groups: frozenset[str], sounds: Sounds) -> dict[str, int]:
-    """The bit of each group. The level and the oblique group of a part of Cilin are a pair."""
+    """The bit of each group. The level and the oblique group of a part are a pair."""
     if not sounds.has_parts:
         return {group: bit for bit, group in enumerate(sorted(groups), start=FIRST)}
     parts = {part: number for number, part in enumerate(sorted({sounds.rhyme_key(group, True) for group in groups}))}
