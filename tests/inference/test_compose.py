@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny_models import Tagger
+from tiny_models import SAT, Tagger, build
 
 import espalier
 from espalier.corpora.records import Sentence
-from espalier.datasets.structure.encode import StructureEncoding
+from espalier.datasets.structure.encode import StructureEncoding, StructureSettings
+from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import SPECIALS
 from espalier.inference.compose import ComposeWriter
+from espalier.inference.folder import save_system
 from espalier.inference.requests import TemplateRequest
 from espalier.inference.system import System
 from espalier.inference.writer import ArgumentError, InferenceWarning, parted
@@ -124,6 +126,24 @@ def test_a_text_that_cannot_be_tagged_has_no_symbols(models: Path) -> None:
     assert other.symbols == {"pos": ("v", "v")}
 
 
+def test_traditional_characters_and_invisible_ones_are_read_as_training_texts_are(models: Path) -> None:
+    system = loaded(models, "lines")
+    (found,) = system.compose([asked("燈人\u200b好你", prompt="燈")])
+    assert (found.template, found.prompt) == ("灯人好你", "灯") and found.text.startswith("灯")
+
+
+def test_a_template_for_a_model_of_ptb_is_brought_to_its_form(models: Path, tmp_path: Path) -> None:
+    words = ["the", "dog", "cost", "$", "N", "did", "n't", "<unk>"]
+    vocabulary = StructureVocabulary.build(words, {"pos": ["n", "v"]}, "en", min_count=1)
+    build(tmp_path / "ptb", "sat", {**SAT, "structures": ["pos"]}, vocabulary)
+    save_system(tmp_path / "ptb", StructureSettings(structures=("pos",), max_length=12).model_dump(mode="json"))
+    first, second = loaded(tmp_path, "ptb").compose(
+        [asked('The "dog" didn\'t cost $5.20, Moss.', prompt="The dog"), "the <unk> cost N"], frame=True
+    )
+    assert (first.template, first.prompt) == ("the dog did n't cost $ N <unk>", "the dog")
+    assert second.template == "the <unk> cost N"
+
+
 # --- Prompts and topics -----------------------------------------------------------------------------------------------
 
 
@@ -162,6 +182,9 @@ def test_unknown_words_of_prompts_and_topics_are_said_and_kept(models: Path) -> 
     ("name", "request_", "message"),
     [
         ("lines", asked(""), "template: no words; give a Chinese sentence"),
+        ("lines", asked("灯 love 人"), "template: 'love', which is not Chinese; leave it out"),
+        ("lines", asked("こんにちは灯人"), "template: 'こんにちは', which is not Chinese; leave it out"),
+        ("news", asked("a dog 狗"), "template: '狗', which is not English; leave it out"),
         ("lines", asked("a dog runs"), "template: most of its words are not Chinese; the model reads Chinese alone"),
         ("news", asked("灯人"), "template: most of its letters are not English; the model reads English alone"),
         ("news", asked("привет"), "template: most of its letters are not English; the model reads English alone"),
@@ -176,6 +199,7 @@ def test_unknown_words_of_prompts_and_topics_are_said_and_kept(models: Path) -> 
             "template, prompt: the template does not begin with '人'; give its own",
         ),
         ("news", asked("a dog", prompt="a d"), "template, prompt: the template does not begin with 'a d'; give its"),
+        ("news", asked("a dog in", prompt="ad og"), "template, prompt: the template does not begin with 'ad og'; give"),
         ("lines", asked(topics=("月",)), "template, topics: model lines reads no topics; leave them out"),
         ("topics", asked(topics=("灯",) * 3), "template, topics: 3 topic words; at most 2, as in training"),
         ("topics", asked(topics=("灯", "，")), "template, topics: a topic without words; give words"),
@@ -207,6 +231,9 @@ def test_a_slack_that_the_model_has_no_room_for_asks_for_a_frame(models: Path) -
     with pytest.raises(DataError, match=r"texts of up to 33 tokens, of a model that has 32 positions; .* use frame"):
         system.compose([template])
     assert len(system.compose([template], frame=True)[0].text) == 12
+    system.model.config = system.model.config.model_copy(update={"positions": 12})
+    with pytest.raises(DataError, match=r"of a model that has 12 positions; give a shorter template$"):
+        system.compose([template], frame=True)
 
 
 @pytest.mark.parametrize(
@@ -240,3 +267,11 @@ def test_a_parser_without_tags_is_named(models: Path) -> None:
 
     with pytest.raises(EspalierError, match="parser given gives no tags; name one that does"):
         espalier.load(models / "news", parser=Untagged(), device="cpu").compose(["a dog"])
+
+
+@pytest.mark.parametrize("value", [5, None, ["a dog"]])
+def test_an_input_that_is_no_text_is_named(lines: System, value: Any) -> None:
+    with pytest.raises(
+        ArgumentError, match=r"templates\[0\]: \w+ instead of a text; give a string or a TemplateRequest"
+    ):
+        lines.compose([value])

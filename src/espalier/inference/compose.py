@@ -18,9 +18,14 @@ from espalier.inference.sampling import SamplingWriter
 from espalier.inference.texts import require_text
 from espalier.inference.writer import attempt, note_unknown, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
 from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import Sentence
+from espalier.syntax.parsers.penn_words import penn_words
+from espalier.syntax.ptb_form import has_ptb_form, ptb_words
 from espalier.tasks.compose import ComposeDecoder, ComposeTask
-from espalier.text.language import has_words, join_tokens, tokens_of
+from espalier.text.language import foreign_words, has_words, join_tokens, language_name, tokens_of
+from espalier.text.normalize import simplified, visible
 
 if TYPE_CHECKING:
     from espalier.datasets.structure.vocabulary import StructureVocabulary
@@ -56,6 +61,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     frame: bool = False
 
     inputs: ClassVar[str] = "templates"
+    request_type = TemplateRequest
 
     @property
     def decoder(self) -> ComposeDecoder:
@@ -66,10 +72,6 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
             **self.search_settings,
         )
 
-    def request(self, value: str | TemplateRequest, name: str) -> TemplateRequest:
-        """A string is a template."""
-        return value if isinstance(value, TemplateRequest) else TemplateRequest(value, name=name)
-
     # --- Reading -----------------------------------------------------------------------------------------------------
 
     def read(self, requests: Sequence[TemplateRequest]) -> list[ComposeJob | EspalierError]:
@@ -77,11 +79,13 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
 
         def readable(request: TemplateRequest) -> TemplateRequest:
             require_text(request.template, self.system.language, request.name)
+            self._require_script(request.template, request.name)
             return request
 
         rows = attempt(requests, readable)
         texts = parted(rows)[0]
-        parses = iter(self.system.parse([each.template for each in texts], [each.name for each in texts]))
+        sentences = [self._written(each.template) for each in texts]
+        parses = iter(self.system.parse(sentences, [each.name for each in texts]))
         parsed = [
             row if isinstance(row, EspalierError) else (place, row, next(parses)) for place, row in enumerate(rows)
         ]
@@ -97,13 +101,37 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
         if len(tokens) > (limit := int(self.system.settings.max_length)):
             raise DataError(f"{len(tokens)} tokens", file=name, remedy=f"at most {limit}, as in training")
         self._require_symbols(template, name)
-        prompt = _prompt_length(request.prompt, tokens, f"{name}, prompt")
+        prompt = _prompt_length(self._written(request.prompt), tokens, f"{name}, prompt")
         topics = self._topics(request, join_tokens(tokens, self.system.language))
         read = len(topic_ids(topics, self.system.vocabulary)) if self.system.view.topic else 0
         if (longest := read + len(tokens) + 1 + self.decoder.extra_tokens) > self.system.positions:
             what = f"topics and texts of up to {longest} tokens, of a model that has {self.system.positions} positions"
-            raise DataError(what, file=name, remedy="give a shorter template, or use frame")
+            remedy = "give a shorter template" if self.frame else "give a shorter template, or use frame"
+            raise DataError(what, file=name, remedy=remedy)
         return ComposeJob(request, row, template, prompt, topics)
+
+    def _require_script(self, text: str, name: str) -> None:
+        """Raise a DataError if a text has words in another script, unless the model knows all of their tokens."""
+        known, language = self.system.vocabulary.id_of, self.system.language
+        for word in foreign_words(text, language):
+            if any(known(token) == UNK for token in tokens_of(word, language)):
+                what = f"'{word[:40]}', which is not {language_name(language)}"
+                raise DataError(what, file=name, remedy="leave it out")
+
+    def _written(self, text: str) -> Sentence:
+        """A template, or its beginning, in the form of the training texts.
+
+        Chinese with characters that the model lacks is converted to Simplified characters, as lyrics are. For a model
+        of PTB, English becomes words of its form.
+        """
+        text, vocabulary = visible(text), self.system.vocabulary
+        if self.system.language == "zh":
+            unknown = any(vocabulary.id_of(character) == UNK for character in text)
+            return simplified(text, "tw2s") if unknown else text
+        if not has_ptb_form(vocabulary.words):
+            return text
+        found = None if UNKNOWN_WORD in text else penn_words(text)
+        return ptb_words(found[0] if found else text.split(), frozenset(vocabulary.words))
 
     def _structures(self, parse: Parse) -> StructuredText | None:
         """The structures of a tagged text; None without tags."""
@@ -199,18 +227,18 @@ def _data(jobs: Sequence[ComposeJob], vocabulary: StructureVocabulary) -> Struct
     return StructureData.of([job.request.name for job in jobs], columns, vocabulary)
 
 
-def _prompt_length(prompt: str, tokens: Sequence[str], where: str) -> int:
-    """How many of a template's tokens its prompt is; spaces do not count.
+def _prompt_length(prompt: Sentence, tokens: Sequence[str], where: str) -> int:
+    """How many of a template's tokens its prompt is. Chinese words may be spaced; English ones end where tokens end.
 
     Raises:
         DataError: the template does not begin with it, or it is longer than half of the template (section 4.5).
     """
-    text, begins = "".join(prompt.split()), [*accumulate(tokens, initial="")]
-    if text not in begins:
-        raise DataError(
-            f"the template does not begin with '{prompt[:40]}'", file=where, remedy="give its own beginning"
-        )
-    given, most = begins.index(text), len(tokens) // 2
+    words = prompt.split() if isinstance(prompt, str) else prompt
+    ends, begins = [*accumulate(words, initial="")], [*accumulate(tokens, initial="")]
+    if not set(ends) <= set(begins):
+        shown = prompt if isinstance(prompt, str) else " ".join(prompt)
+        raise DataError(f"the template does not begin with '{shown[:40]}'", file=where, remedy="give its own beginning")
+    given, most = begins.index(ends[-1]), len(tokens) // 2
     if given > most:
         raise DataError(f"{given} of {len(tokens)} tokens", file=where, remedy=f"at most {most}, half of the template")
     return given

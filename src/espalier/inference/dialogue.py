@@ -73,6 +73,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     length_power: float = 0.0
 
     inputs: ClassVar[str] = "posts"
+    request_type = Post
 
     def __post_init__(self) -> None:
         require_range("beam", self.beam, 1, MAX_BEAM)
@@ -124,10 +125,6 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
             max_words=self.max_words,
             length_power=self.length_power,
         )
-
-    def request(self, value: str | Post, name: str) -> Post:
-        """A string is a post."""
-        return value if isinstance(value, Post) else Post(value, name)
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 

@@ -72,6 +72,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
     beam: int = 8
 
     inputs: ClassVar[str] = "texts"
+    request_type = PairRequest
 
     def __post_init__(self) -> None:
         require_range("beam", self.beam, 1, MAX_BEAM)
@@ -91,10 +92,6 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
 
     def require_room(self, template: str, where: str) -> None:
         """Raise a ConfigError unless a template leads to a tree that is short enough."""
-
-    def request(self, value: str | PairRequest, name: str) -> PairRequest:
-        """A string is a text without a template of its own."""
-        return value if isinstance(value, PairRequest) else PairRequest(value, name=name)
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 

@@ -60,14 +60,11 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
     length_power: float = 0.0
 
     inputs: ClassVar[str] = "texts"
+    request_type = PairRequest
 
     def __post_init__(self) -> None:
         require_range("beam", self.beam, 1, MAX_BEAM)
         require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
-
-    def request(self, value: str | PairRequest, name: str) -> PairRequest:
-        """A string is a text."""
-        return value if isinstance(value, PairRequest) else PairRequest(value, name=name)
 
     def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
         """Each text as a pair that has no target."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from espalier.inference.results import Composition, Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
     from espalier.inference.writer import Writer
     from espalier.syntax.parse import Parse
-    from espalier.syntax.parsers.parser import Parser
+    from espalier.syntax.parsers.parser import Parser, Sentence
     from espalier.text.language import Language
 
 
@@ -247,19 +247,21 @@ class System:
             raise ConfigError(f"model {self.name} has no expander", remedy="give one: load(folder, expander=...)")
         return self._expander if isinstance(self._expander, System) else load(self._expander, device=self.device)
 
-    def parse(self, texts: Sequence[str], names: Sequence[str]) -> list[Parse | EspalierError]:
+    def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:
         """The parses of texts, lower-cased where the model knows lower case alone; errors where there are none.
 
         Args:
+            texts: or the words of each.
             names: what errors call each text.
         """
         from espalier.syntax.parsers.parser import Refused
 
         lower = getattr(self.vocabulary, "lower", False)
-        parses = self.parser.parse([text.lower() if lower else text for text in texts]) if texts else []
+        given = [text.lower() if lower and isinstance(text, str) else text for text in texts]
+        parses = self.parser.parse(given) if given else []
         return [
             DataError(
-                f"parser {self.parser_name} refuses its {len(text)} characters ({parse.reason})",
+                f"parser {self.parser_name} refuses its {_size_of(text)} ({parse.reason})",
                 file=name,
                 remedy="give one short sentence",
             )
@@ -267,3 +269,7 @@ class System:
             else parse
             for name, text, parse in zip(names, texts, parses, strict=True)
         ]
+
+
+def _size_of(sentence: Sentence) -> str:
+    return f"{len(sentence)} {'characters' if isinstance(sentence, str) else 'words'}"

@@ -66,6 +66,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
     tunes: TuneBook | None = None
 
     inputs: ClassVar[str] = "formats"
+    request_type = VerseRequest
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,10 +93,6 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
     def sounds(self) -> Sounds:
         """By which words rhyme."""
         return Sounds(self.system.language, self.book, self.tone, self.books)
-
-    def request(self, value: str | VerseRequest, name: str) -> VerseRequest:
-        """A string is a format."""
-        return value if isinstance(value, VerseRequest) else VerseRequest(value, name=name)
 
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames that the model has symbols and positions for."""

@@ -39,24 +39,35 @@ class Writer(ABC, Generic[Request, Job, Result]):
     Attributes:
         system: the model that writes.
         inputs: the name of the list of inputs, for errors: "formats".
+        request_type: of its requests; a string is one that has this text alone.
     """
 
     system: System
     inputs: ClassVar[str]
+    request_type: ClassVar[type[Any]]
 
     @property
     def names(self) -> dict[str, str | None]:
         """The models that write: {"model": "guig_tg", "expander": "guig_se"}."""
         return {"model": self.system.name}
 
-    @abstractmethod
-    def request(self, value: Any, name: str) -> Request:
+    def request(self, value: str | Request, name: str) -> Request:
         """The request that a caller's input stands for.
 
         Args:
             value: a string, or a request.
             name: what errors call it, unless it is a request.
+
+        Raises:
+            ArgumentError: it is neither.
         """
+        if isinstance(value, self.request_type):
+            return value
+        if not isinstance(value, str):
+            what, wanted = type(value).__name__, self.request_type.__name__
+            raise ArgumentError(f"{what} instead of a text", where=name, remedy=f"give a string or a {wanted}")
+        made: Request = self.request_type(value, name=name)
+        return made
 
     @abstractmethod
     def read(self, requests: Sequence[Request]) -> list[Job | EspalierError]:

@@ -17,6 +17,8 @@ _NAMES: Final[dict[str, str]] = {"zh": "Chinese", "en": "English"}
 #: Evidence for a language, and against it. A word of another script counts as much as one Han character.
 _OWN: Final = {"zh": re.compile(f"[{HAN}]"), "en": re.compile(r"[A-Za-z]")}
 _OTHER: Final = {"zh": re.compile(rf"(?:(?![{HAN}])[^\W\d_])+"), "en": re.compile(r"(?![A-Za-z])[^\W\d_]")}
+#: Runs of letters of other scripts.
+_FOREIGN: Final = {"zh": _OTHER["zh"], "en": re.compile(r"[^\W\d_\u0000-\u024f]+")}
 
 
 def language_name(language: str) -> str:
@@ -36,6 +38,11 @@ def mostly(text: str, language: str) -> bool:
     A text without letters is in every language.
     """
     return len(_OWN[language].findall(text)) >= len(_OTHER[language].findall(text))
+
+
+def foreign_words(text: str, language: Language) -> list[str]:
+    """The runs of letters of other scripts than the language's; accented Latin letters are English ones."""
+    return _FOREIGN[language].findall(text)
 
 
 def tokens_of(unit: str, language: Language) -> list[str]:

@@ -35,6 +35,11 @@ def ascii_punctuation(text: str) -> str:
     return text.translate(_ASCII)
 
 
+def visible(text: str) -> str:
+    """A text without Unicode's formatting characters, such as zero-width spaces and marks of direction."""
+    return "".join(character for character in text if unicodedata.category(character) != "Cf")
+
+
 def is_traditional(text: str) -> bool:
     """Whether OpenCC's conversion from Traditional to Simplified characters (t2s) would change a text."""
     return simplified(text) != text

@@ -5,7 +5,6 @@ A tagger of newspaper text does not fit PTB, which has neither capitals nor mark
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -15,13 +14,12 @@ from espalier.corpora.readers.files import recognized_sources
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError
-from espalier.syntax.parse import UNKNOWN, Parse, columns_of
+from espalier.syntax.parse import Parse, columns_of
+from espalier.syntax.ptb_form import ptb_word
 
 _PENN, _PTB = "treebank/combined/wsj_0001.mrg", "ptb.train.txt"
 #: The tags of marks, which PTB leaves out; $ and # are words there.
 _MARKS: Final = frozenset([",", ".", ":", "``", "''", "-LRB-", "-RRB-"])
-#: What PTB writes as N; a per cent sign too.
-_NUMBER = re.compile(r"-?(?:\d[\d,.:\\/-]*|\.\d+)|%")
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
@@ -54,17 +52,10 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
             yield row
             continue
         words, tags = row.target_words.split(" "), row.target_tags.split(" ")
-        pairs = [(written(word, known), tag) for word, tag in zip(words, tags, strict=True) if tag not in _MARKS]
+        pairs = [(ptb_word(word, known), tag) for word, tag in zip(words, tags, strict=True) if tag not in _MARKS]
         text = " ".join(word for word, _ in pairs)
         if not pairs or text in held_out:
             yield quarantined(row.id, "line of valid or test" if pairs else "no words", row.target)
             continue
         parse = Parse(tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs))
         yield Sentence(id=row.id, origin=row.origin, language="en", target=text, **columns_of(parse, "target"))
-
-
-def written(word: str, known: set[str]) -> str:
-    """A word of the treebank as PTB writes it."""
-    if _NUMBER.fullmatch(word):
-        return "N"
-    return word.lower() if word.lower() in known else UNKNOWN
