@@ -119,17 +119,26 @@ def test_models_without_attention_do_not_lower_the_weight_on_the_own_symbol() ->
 def test_lengths_within_0_2_and_4() -> None:
     """Lengths of 10 against 10, 12, 14 and 15."""
     hypotheses = [["字"] * size for size in (10, 12, 14, 15)]
-    found = values("texts", text_statistics([["字"] * 10] * 4, hypotheses, draws=[0] * 4))
+    found = values("texts", text_statistics([["字"] * 10] * 4, hypotheses, [0] * 4, draws=[0] * 4))
     assert [found[f"length_within_{delta}"] for delta in (0, 2, 4)] == [25.0, 50.0, 75.0]
-    assert found["in_training"] is None
+    assert found["in_training"] is found["lines_in_training"] is None
 
 
 def test_texts_are_distinct_within_their_draw_and_held_against_whole_training_lines() -> None:
     texts = [list("灯山"), list("灯山"), list("桥"), list("灯山")]
-    statistics = text_statistics(texts, texts, draws=[1, 1, 1, 2], training={("灯", "山"), ("灯", "山", "桥")})
+    statistics = text_statistics(texts, texts, [0] * 4, draws=[1, 1, 1, 2], training={("灯", "山"), ("灯", "山", "桥")})
     found = values("texts", statistics)
     assert found["distinct_texts"] == pytest.approx(100 * (2 + 1) / 4)  # two of three, and one of one
-    assert found["in_training"] == pytest.approx(75.0)
+    assert found["in_training"] == found["lines_in_training"] == pytest.approx(75.0)
+
+
+def test_lines_end_at_marks_and_one_that_the_prompt_gives_does_not_count() -> None:
+    training = {tuple("灯山，桥雨"), tuple("石令")}
+    texts = [list("灯山，桥雨"), list("石令，灯雨"), list("灯山，石令")]
+    found = values("texts", text_statistics(texts, texts, [0, 0, 2], draws=[0] * 3, training=training))
+    # Written are 灯山, 桥雨; 石令, 灯雨; 石令. Of these 灯雨 alone is new, and one whole text is known.
+    assert found["lines_in_training"] == pytest.approx(100 * 4 / 5)
+    assert found["in_training"] == pytest.approx(100 / 3)
 
 
 def test_an_unknown_family_is_refused() -> None:
@@ -140,7 +149,7 @@ def test_an_unknown_family_is_refused() -> None:
 
 def test_lists_of_different_lengths_are_refused() -> None:
     with pytest.raises(EspalierError, match="pair them by id"):
-        text_statistics([["a"]], [], draws=[])
+        text_statistics([["a"]], [], [], draws=[])
     with pytest.raises(EspalierError, match="pair them by id"):
         structure_statistics([["a"]], [["a"]], [], {}, likelihood=NONE, own_weights=[0.0], places=0, draws=[0])
 

@@ -13,7 +13,7 @@ divides the nats by N places a text, as if padding counted: it is comparable wit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -26,6 +26,7 @@ from espalier.metrics.bleu import bleu_statistics, corpus_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
+from espalier.text.language import is_mark
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
@@ -53,7 +54,7 @@ _FAMILIES: Final = (
 _ORDERS: Final = (1, 2)
 _BLEU: Final = 10  # the columns of `bleu_statistics`; then BLEU-1 and BLEU-2 of the text by itself, and 1
 _NLL, _TOKENS, _WORD_NLL, _WORDS, _PLACES = range(5)
-_WITHIN, _DISTINCT, _SEEN, _JUDGED, _TEXTS = slice(0, 3), 3, 4, 5, 6
+_WITHIN, _DISTINCT, _SEEN, _JUDGED, _LINES_SEEN, _LINES, _TEXTS = slice(0, 3), 3, 4, 5, 6, 7, 8
 
 
 def metrics_of(family: str) -> tuple[Metric, ...]:
@@ -167,22 +168,26 @@ def _zero_to_one(sums: Array, order: int, *, effective: bool = False) -> Array:
 def text_statistics(
     references: Sequence[Sequence[str]],
     hypotheses: Sequence[Sequence[str]],
+    prompts: Sequence[int],
     *,
     draws: Sequence[Hashable],
-    training: Container[tuple[str, ...]] | None = None,
+    training: Collection[tuple[str, ...]] | None = None,
 ) -> Array:
-    """(texts, 7): whether the length is within 0, 2 and 4 tokens, 1 / how often the draw has the text, whether it is a
-    line of training, whether that was asked, and 1.
+    """(texts, 9): whether the length is within 0, 2 and 4 tokens, 1 / how often the draw has the text, whether it is a
+    text of training, whether that was asked, how many of its lines are lines of training, of how many, and 1.
+
+    Lines are the parts of a text between its marks. One that the prompt gives whole does not count.
 
     Args:
         references, hypotheses: the tokens of whole texts, prompts included.
+        prompts: how many tokens were given.
         draws: one label for each text; texts are distinct within their draw.
-        training: the tokens of the lines of training; None if they are not known.
+        training: the tokens of the texts of training; None if they are not known.
 
     Raises:
         EspalierError: lists of different lengths.
     """
-    require_lengths("references", len(references), hypotheses=hypotheses, draws=draws)
+    require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, draws=draws)
     texts = [tuple(row) for row in hypotheses]
     statistics = np.ones((len(texts), _TEXTS + 1))
     off = np.abs(np.array([len(row) for row in texts]) - [len(row) for row in references])
@@ -191,7 +196,23 @@ def text_statistics(
     statistics[:, _DISTINCT] = [1 / times[key] for key in zip(draws, texts, strict=True)]
     statistics[:, _SEEN] = [training is not None and text in training for text in texts]
     statistics[:, _JUDGED] = training is not None
+    known = {line for text in training or () for line in _lines(text)}
+    written = [list(_lines(text, given)) for text, given in zip(texts, prompts, strict=True)]
+    statistics[:, _LINES_SEEN] = [sum(line in known for line in lines) for lines in written]
+    statistics[:, _LINES] = [len(lines) if training is not None else 0 for lines in written]
     return statistics
+
+
+def _lines(text: Sequence[str], given: int = 0) -> Iterator[tuple[str, ...]]:
+    """The parts of a text between its marks, without those that end before the token `given`."""
+    line: list[str] = []
+    for place, token in enumerate([*text, "。"]):
+        if not is_mark(token):
+            line.append(token)
+            continue
+        if line and place > given:
+            yield tuple(line)
+        line = []
 
 
 _OWN_WEIGHT: Final = Metric(
@@ -219,6 +240,12 @@ _TEXT_METRICS: Final = (
         signature_of("in-training", of="whole texts"),
         "no training lines",
     ),
+    Metric(
+        "lines_in_training",
+        ratio(_LINES_SEEN, _LINES, scale=100.0),
+        signature_of("in-training", of="lines"),
+        "no training lines",
+    ),
 )
 
 
@@ -235,7 +262,7 @@ def structure_statistics(
     own_weights: Sequence[float],
     places: int,
     draws: Sequence[Hashable],
-    training: Container[tuple[str, ...]] | None = None,
+    training: Collection[tuple[str, ...]] | None = None,
 ) -> dict[str, Array]:
     """The statistics of generated texts, by family: (texts, columns of the family).
 
@@ -260,5 +287,5 @@ def structure_statistics(
         families[f"bleu:{name}:whole"] = sequence_statistics(wanted, found)
     own = np.asarray(own_weights, dtype=np.float64)
     families["own_weight"] = np.column_stack([own, own > 0])
-    families["texts"] = text_statistics(references, hypotheses, draws=draws, training=training)
+    families["texts"] = text_statistics(references, hypotheses, prompts, draws=draws, training=training)
     return families

@@ -85,8 +85,8 @@ class ComposeTask:
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
         """One without structures, one for each structure, and one that is given all: what models must beat.
 
-        The histories are the longest that help: four words or three characters, and two words beside a structure. All
-        have modified Kneser-Ney smoothing.
+        Histories are four words or three characters, and two words beside a structure. One token more lowers dev
+        perplexity by less than 2 %. All have modified Kneser-Ney smoothing.
         """
         words = vocabulary.language == "en"
         rows = {"ngram": NGramRow(StructureView(), 5 if words else 4, discounts=3)}
@@ -218,7 +218,9 @@ class ComposeTask:
             texts.append(join_tokens([*tokens_of(reference, language)[:given], *rest], language))
         return {
             "human": BaselineRow("the reference, tagged again", {"text": table["reference"].tolist()}, trivial=False),
-            "chance": BaselineRow("a training line drawn at random", {"text": texts}, given=("in_training",)),
+            "chance": BaselineRow(
+                "a training line drawn at random", {"text": texts}, given=("in_training", "lines_in_training")
+            ),
         }
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
@@ -297,7 +299,7 @@ def _prompts(data: StructureData) -> list[int]:
 
 
 def _lines(train: StructureData) -> set[tuple[str, ...]]:
-    """The tokens of each line of training."""
+    """The tokens of each text of training."""
     target, token = train.columns["target"], train.vocabulary.token
     tokens, bounds = [token(identity) for identity in target.flat.tolist()], target.offsets.tolist()
     return {tuple(tokens[start:end]) for start, end in pairwise(bounds)}
