@@ -63,7 +63,7 @@ def test_every_option_of_the_command_is_in_its_table() -> None:
 
 
 def test_the_symbols_of_the_first_table_are_those_of_the_code() -> None:
-    rows = {row["place"]: [*row.values()][1:] for row in table("place", "0", "1")}
+    rows = {row["position"]: [*row.values()][1:] for row in table("position", "0", "1")}
     words = [["我"], list("喜欢"), list("炸薯条")]
     found = StructuredText.of(words, ["r", "v", "n"], ["pc", "pos"])
     assert rows["input"] == ["BOS", *found.tokens] and rows["target"] == [*found.tokens, "EOS"]
