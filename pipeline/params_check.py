@@ -16,6 +16,7 @@ from espalier.io.registry import entry
 from espalier.models.registry import architecture
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
+from espalier.tasks.task import Task
 from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE
 from pipeline.params import Baseline, Corpus, Dataset, Model, Params, ParserEntry, Run, network_of, vocabulary_of
@@ -229,11 +230,8 @@ def _check_model(key: str, params: Params) -> None:
 def _check_run(key: str, params: Params) -> None:
     """Settings of its task, a dataset with its model's vocabulary, guidance over the same rows, what scoring needs."""
     run, datasets, path = params.runs[key], params.datasets.every, f"runs.{key}"
-    kind = task(run.task, where=f"{path}.task")
-    decoder = validated(kind.decoder, run.decoder, f"{path}.decoder")
-    validated(kind.scoring, run.scoring, f"{path}.scoring")
+    kind, decoder = _check_decoded(path, run, params)
     _refers(f"{path}.model", run.model, params.models, optional=False)
-    _refers(f"{path}.dataset", run.dataset, datasets, optional=False)
     model, dataset = params.models[run.model], datasets[run.dataset]
     if (name := datasets[model.dataset].encoding) not in kind.encodings:
         raise ConfigError(
@@ -247,14 +245,8 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
-    _check_judge(path, run, params)
     if run.lm != NONE:
         _check_other(f"{path}.lm", run.lm, run.model, params.models)
-    _refers(f"{path}.lexicon", run.lexicon, _source_folders(params))
-    if run.lexicon == NONE and decoder.needs_lexicon:
-        raise ConfigError(
-            "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
-        )
     _check_guidance(f"{path}.guidance", run, params.runs)
     rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
     if run.paper in params.reports and run.dataset not in rows:
@@ -286,10 +278,7 @@ def _check_run(key: str, params: Params) -> None:
 def _check_baseline(key: str, params: Params) -> None:
     """Settings of its task, a dataset that the task decodes, and what scoring needs."""
     baseline, path = params.baselines[key], f"baselines.{key}"
-    kind = task(baseline.task, where=f"{path}.task")
-    validated(kind.decoder, baseline.decoder, f"{path}.decoder")
-    validated(kind.scoring, baseline.scoring, f"{path}.scoring")
-    _refers(f"{path}.dataset", baseline.dataset, params.datasets.every, optional=False)
+    kind, _ = _check_decoded(path, baseline, params)
     if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
         raise ConfigError(
             f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
@@ -306,8 +295,6 @@ def _check_baseline(key: str, params: Params) -> None:
                 remedy=f"{own}, or a dataset with vocab_from: {own}",
             )
     _refers(f"{path}.parser", baseline.parser, params.parsers)
-    _check_judge(path, baseline, params)
-    _refers(f"{path}.lexicon", baseline.lexicon, _source_folders(params))
     _refers(f"{path}.published", baseline.published, _source_folders(params))
     if bool(baseline.texts) != (baseline.published != NONE):
         raise ConfigError(
@@ -322,6 +309,21 @@ def _check_baseline(key: str, params: Params) -> None:
                 where=f"{path}.texts.{name}",
                 remedy="one file, or one for each sample",
             )
+
+
+def _check_decoded(path: str, entry_: Run | Baseline, params: Params) -> tuple[Task, Settings]:
+    """The task and the decoder's settings of a run or baseline, with the dataset, judge and lexicon that they need."""
+    kind = task(entry_.task, where=f"{path}.task")
+    decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")
+    validated(kind.scoring, entry_.scoring, f"{path}.scoring")
+    _refers(f"{path}.dataset", entry_.dataset, params.datasets.every, optional=False)
+    _check_judge(path, entry_, params)
+    _refers(f"{path}.lexicon", entry_.lexicon, _source_folders(params))
+    if entry_.lexicon == NONE and decoder.needs_lexicon:
+        raise ConfigError(
+            "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
+        )
+    return kind, decoder
 
 
 def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:

@@ -202,6 +202,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
         {"mode": "frame", "rhyme": True, "book": "cilin"},
         r"runs\.songnet_free\.lexicon: this decoder looks words up in a source; name it, as forms/couyun",
     ),
+    (
+        "baselines/tiny/decoder",
+        {"mode": "frame", "rhyme": True, "book": "cilin"},
+        r"baselines\.tiny\.lexicon: this decoder looks words up in a source; name it, as forms/couyun",
+    ),
     ("runs/songnet_free/lexicon", "moon", r"runs\.songnet_free\.lexicon: .*allowed: lines/own, lines/web/web, none"),
     ("parsers/words/treebank", "moon", r"parsers\.words\.treebank: .*allowed: lines, none, said, talk, tiny"),
     (
