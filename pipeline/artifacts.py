@@ -191,9 +191,8 @@ def read_segments(paper: str, run: str) -> pd.DataFrame:
     return read_table(layout.segments(paper, run), required=SEGMENT_COLUMNS)
 
 
-def read_ids(paper: str, run: str) -> frozenset[str]:
+def ids_of(segments: pd.DataFrame) -> frozenset[str]:
     """The ids of the records that a run is scored on, without those of which it has the likelihood on dev alone."""
-    segments = read_segments(paper, run)
     own = [name for name in map(str, segments) if "." in name and not name.rpartition(".")[0].endswith(":dev")]
     return frozenset(segments["id"][segments[own].notna().any(axis=1)])
 

@@ -12,7 +12,7 @@ from espalier.metrics.metric import scores as scores_of
 from espalier.metrics.registry import own_or
 from espalier.tasks.registry import task
 from pipeline import layout
-from pipeline.artifacts import read_details, read_ids, read_segments
+from pipeline.artifacts import ids_of, read_details, read_segments
 from pipeline.params import Baseline
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
                 title=settings["title"],
                 language=language,
                 dataset=settings["dataset"],
-                ids=read_ids(baseline.paper, f"{folder}/{name}"),
+                ids=ids_of(read_segments(baseline.paper, f"{folder}/{name}")),
                 row=name,
                 trivial=settings["trivial"],
                 structures=frozenset(settings.get("structures", ())),

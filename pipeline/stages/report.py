@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,8 @@ from pipeline.artifacts import (
     DatasetDetails,
     Measurement,
     decoding_settings,
+    ids_of,
     read_details,
-    read_ids,
     read_measurement,
     read_segments,
     read_texts,
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
         Links,
         Printed,
         RunResult,
-        RunSegments,
         RunTexts,
         Sample,
         TrainingResult,
     )
+    from espalier.text.language import Language
 
 #: Samples of each run that the report shows, and the columns of outputs that are texts in given formats.
 SAMPLES = 4
@@ -89,7 +89,9 @@ def run(key: str) -> None:
     runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
     baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
-    results = [_result(params, name, run_, datasets, printed) for name, run_ in runs.items()]
+    written = {name: _written(name, run_, params, datasets[run_.dataset]["language"]) for name, run_ in runs.items()}
+    shown = _runs_with_rows(printed)
+    results = [_result(params, texts, with_rows=name in shown) for name, texts in written.items()]
     for name, baseline in baselines.items():
         results += read_rows(name, baseline, params.profile, datasets[baseline.dataset]["language"])
     results += rows_of_fewer(results, baselines)
@@ -98,19 +100,18 @@ def run(key: str) -> None:
         results,
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
-        comparisons_of(printed, _segments(printed, runs), params.profile),
+        comparisons_of(printed, {name: texts.segments for name, texts in written.items()}, params.profile),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key),
     )
-    items, links = items_of(printed, _texts(runs, results)), site_links(params)
+    items, links = items_of(printed, list(written.values())), site_links(params)
     pages = {"index.html": render_html(report, items, links), "tables.md": render_markdown(report)}
     pages |= render_items(report, items, links) if items.ids else {}
     with atomic_folder(layout.report(key)) as folder:
         for name, text in pages.items():
             (folder / name).write_text(text, encoding="utf-8")
-        # With a byte order mark, as the sheets below.
-        (folder / "tables.csv").write_text(render_csv(report), encoding="utf-8-sig")
-        for name, text in report.sheet.files().items() if report.sheet else ():
+        sheets = {"tables.csv": render_csv(report), **(report.sheet.files() if report.sheet else {})}
+        for name, text in sheets.items():
             # With a byte order mark, without which some spreadsheets guess another encoding.
             (folder / name).write_text(text, encoding="utf-8-sig")
     write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
@@ -121,46 +122,39 @@ def run(key: str) -> None:
         say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
 
 
-def _result(params: Params, key: str, run_: Run, datasets: Mapping[str, Any], printed: Printed) -> RunResult:
+def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:
+    """What a run wrote, with the statistics of its segments, own metrics among them."""
+    from espalier.report import RunSegments, RunTexts
+
+    title = run_.title or params.models[run_.model].title
+    segments = RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
+    return RunTexts(key, title, language, read_texts(run_.paper, key), segments)
+
+
+def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
     from espalier.report import Provenance, RunResult
 
+    key, run_ = texts.key, params.runs[texts.key]
     model = params.models[run_.model]
-    table, segments = read_texts(run_.paper, key), read_segments(run_.paper, key)
+    table, segments = texts.outputs, texts.segments.table
     details = read_details(run_.paper, key)
     provenance = details["settings"].get("provenance")
     return RunResult(
         key=key,
         model=run_.model,
         profile=params.profile,
-        title=run_.title or model.title,
-        language=datasets[run_.dataset]["language"],
+        title=texts.title,
+        language=texts.language,
         dataset=run_.dataset,
-        ids=read_ids(run_.paper, key),
+        ids=ids_of(segments),
         structures=frozenset(structures_of(network_of(model).view)),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),
-        rows=_rows(_with_parses(table, segments)) if key in _runs_with_rows(printed) else (),
+        rows=_rows(_with_parses(table, segments)) if with_rows else (),
         provenance=Provenance(**provenance) if provenance else None,
         measured=str(_measurement(run_.model, params) or ""),
     )
-
-
-def _texts(runs: Mapping[str, Run], results: Sequence[RunResult]) -> list[RunTexts]:
-    """What the runs wrote, with the statistics of their segments."""
-    from espalier.report import RunTexts
-
-    made = {result.key: result for result in results}
-    return [
-        RunTexts(
-            key,
-            made[key].title,
-            made[key].language,
-            read_texts(run_.paper, key),
-            _statistics(key, run_),
-        )
-        for key, run_ in runs.items()
-    ]
 
 
 def site_links(params: Params, reports: str = "../", profile: str = "../../") -> Links:
@@ -234,19 +228,6 @@ def _with_parses(table: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
 def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
     """What a run wrote, as text by column."""
     return [{str(name): str(value) for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def _segments(printed: Printed, runs: Mapping[str, Run]) -> dict[str, RunSegments]:
-    """The statistics of the runs that an ordering names."""
-    named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse)}
-    return {key: _statistics(key, run_) for key, run_ in runs.items() if key in named}
-
-
-def _statistics(key: str, run_: Run) -> RunSegments:
-    """The statistics of a run's segments, own metrics among them."""
-    from espalier.report import RunSegments
-
-    return RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
 
 
 def _measurement(model: str, params: Params) -> Measurement | None:

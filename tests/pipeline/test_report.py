@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
-import pytest
 
-from pipeline.artifacts import read_ids
+from pipeline.artifacts import ids_of
 from pipeline.stages.report import SAMPLES, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
@@ -43,16 +40,10 @@ def test_each_text_has_its_own_words_and_tags_whatever_the_order_of_the_segments
     assert _with_parses(TABLE, pd.DataFrame(KEYS)) is TABLE
 
 
-def test_ids_of_which_dev_s_likelihood_alone_is_known_are_no_ids_of_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_ids_of_which_dev_s_likelihood_alone_is_known_are_no_ids_of_a_run() -> None:
     keys = {"id": ["a", "b", "c"], "cluster": ["a", "b", "c"], "seed": 1, "sample": 0}
-    (folder := tmp_path / "segments/mine").mkdir(parents=True)
     nan = float("nan")
     # a is of the test, b of dev, c of both: a run can decode dev.
     run = pd.DataFrame({**keys, "perplexity.0": [1.0, nan, 0.0], "perplexity:dev.0": [nan, 1.0, 2.0]})
-    run.to_parquet(folder / "run.parquet")
-    pd.DataFrame({**keys, "format.0": [1.0, 2.0, 3.0]}).to_parquet(folder / "row.parquet")
-    assert read_ids("mine", "run") == {"a", "c"}
-    assert read_ids("mine", "row") == {"a", "b", "c"}
+    assert ids_of(run) == {"a", "c"}
+    assert ids_of(pd.DataFrame({**keys, "format.0": [1.0, 2.0, 3.0]})) == {"a", "b", "c"}

@@ -22,7 +22,7 @@ from espalier.tasks.task import Outputs
 from pipeline import layout
 from pipeline.baseline_rows import read_rows, rows_of_fewer
 from pipeline.params import load_params
-from pipeline.stages.report import _dataset, _segments
+from pipeline.stages.report import _dataset, _written
 from pipeline.stages.report import run as report
 from pipeline.stages.score import write_scores
 
@@ -185,7 +185,8 @@ def test_a_dataset_says_what_became_of_its_words_and_trees(made: Path) -> None:
 
 
 def test_runs_of_dialogue_are_paired_by_their_own_metrics(made: Path, x2tree: Printed) -> None:
-    comparisons = comparisons_of(x2tree, _segments(x2tree, PARAMS.runs), "nursery")
+    segments = {key: _written(key, PARAMS.runs[key], PARAMS, "zh").segments for key in RUNS}
+    comparisons = comparisons_of(x2tree, segments, "nursery")
     by_runs = {(each.one, each.other, each.metric): each for each in comparisons}
     better = by_runs["x2tree", "x2tree_nrm", "bleu"]
     assert better.difference > 5 and better.segments == 5
