@@ -37,7 +37,7 @@ def _number(value: object) -> object:
     return value
 
 
-class Reading(_Strict):
+class OwnMetric(_Strict):
     """One of our metrics beside a printed column. `name` labels it; the closest metric has none."""
 
     metric: str
@@ -51,7 +51,7 @@ class Column(_Strict):
     name: str
     better: Literal["higher", "lower"] | None = None
     digits: int = Field(default=2, ge=0, le=6)
-    ours: tuple[Reading, ...] = ()
+    ours: tuple[OwnMetric, ...] = ()
 
     @property
     def heading(self) -> str:

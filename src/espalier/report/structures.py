@@ -23,7 +23,7 @@ _DIFFERS: Final = HUES[3]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AlignedLine:
     """One line of two aligned structures.
 
     Attributes:
@@ -39,7 +39,7 @@ class Line:
     tokens: bool
 
 
-def lines_of(template: StructuredText, text: StructuredText) -> tuple[Line, ...]:
+def lines_of(template: StructuredText, text: StructuredText) -> tuple[AlignedLine, ...]:
     """The template's tokens and symbols, then the text's, all equally long."""
     places = max(len(template.tokens), len(text.tokens))
     lines = [_line("template", template.tokens, places, tokens=True)]
@@ -76,7 +76,7 @@ def structures_figure(pairs: Sequence[tuple[str, StructuredText, StructuredText]
         name: prefix of the drawing's ids.
         label: what the drawing shows, for readers who do not see it.
     """
-    panels = list[tuple[str, tuple[Line, ...], int, list[int], int, int]]()
+    panels = list[tuple[str, tuple[AlignedLine, ...], int, list[int], int, int]]()
     for heading, template, text in pairs:
         lines = lines_of(template, text)
         first = max(cell_len(line.label) for line in lines) + 2
@@ -128,7 +128,7 @@ def _tagged(text: str, words: str, tags: str, language: Language, names: Sequenc
     return StructuredText.of(cut, tags.split(), names)
 
 
-def _draw(axes: Axes, line: Line, row: int, first: int, widths: Sequence[int], start: int, end: int) -> None:
+def _draw(axes: Axes, line: AlignedLine, row: int, first: int, widths: Sequence[int], start: int, end: int) -> None:
     from matplotlib.patches import Rectangle
 
     weight = "bold" if line.tokens else "normal"
@@ -147,12 +147,14 @@ def _draw(axes: Axes, line: Line, row: int, first: int, widths: Sequence[int], s
         left += widths[place]
 
 
-def _line(label: str, cells: Sequence[str], places: int, differs: Sequence[bool] = (), *, tokens: bool = False) -> Line:
+def _line(
+    label: str, cells: Sequence[str], places: int, differs: Sequence[bool] = (), *, tokens: bool = False
+) -> AlignedLine:
     rest = places - len(cells)
-    return Line(label, (*cells, *[""] * rest), (*differs, *[False] * (places - len(differs))), tokens)
+    return AlignedLine(label, (*cells, *[""] * rest), (*differs, *[False] * (places - len(differs))), tokens)
 
 
-def _widths(lines: Sequence[Line]) -> list[int]:
+def _widths(lines: Sequence[AlignedLine]) -> list[int]:
     """The width of each place, in narrow characters."""
     return [max(map(cell_len, cells)) for cells in zip(*(line.cells for line in lines), strict=True)]
 
@@ -168,7 +170,7 @@ def _panels(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
     yield start, len(widths)
 
 
-def _rendered(line: Line, label: int, widths: Sequence[int], start: int, end: int) -> Text:
+def _rendered(line: AlignedLine, label: int, widths: Sequence[int], start: int, end: int) -> Text:
     found = Text(set_cell_size(line.label, label), style="dim")
     for place in range(start, end):
         cell = line.cells[place]

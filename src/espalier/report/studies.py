@@ -10,7 +10,7 @@ from espalier.report.results import CorpusResult, RunResult
 from espalier.report.tables import Reading, reading_of
 
 #: (x, reading) from left to right.
-Line = tuple[tuple[float, Reading], ...]
+Series = tuple[tuple[float, Reading], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Panel:
 
     heading: str
     better: str | None
-    lines: tuple[tuple[str, Line], ...]
+    lines: tuple[tuple[str, Series], ...]
     levels: tuple[tuple[str, Reading], ...] = ()
     ticks: tuple[str, ...] = ()
     rows: tuple[tuple[float, float | None], ...] = ()

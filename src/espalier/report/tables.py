@@ -176,7 +176,7 @@ def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | 
         return None
     keys = {key for key, _ in others}
     shown = tuple(
-        given.Column(group="", name=metric, digits=3, ours=(given.Reading(metric=metric),))
+        given.Column(group="", name=metric, digits=3, ours=(given.OwnMetric(metric=metric),))
         for metric in dict.fromkeys(metric for _, metric in others)
     )
     others_of = [run for run in models if run.key in keys]
