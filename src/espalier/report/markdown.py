@@ -33,7 +33,7 @@ def _table(table: Table, caption: str) -> str:
     notes = notes_of(table.lines)
     for line in table.lines:
         rows.append([_label(line), *(_cell(line, index, table, notes) for index in range(len(headings)))])
-    grid = _grid(rows)
+    grid = grid_of(rows)
     reasons = " ".join(f"({letter}) {_plain(reason)}." for reason, letter in notes.items())
     note = "".join(f"\n{text}\n" for text in (reasons, table.note, table.legend) if text)
     return f"**{table.title}.** {caption}\n\n{grid}\n{note}"
@@ -56,7 +56,7 @@ def _orderings(orderings: Sequence[Ordering]) -> str:
                     *(verdict if first else [""] * len(verdict)),
                 ]
             )
-    return f"**Orderings.** What the paper claims, in our numbers\n\n{_grid(rows)}\n"
+    return f"**Orderings.** What the paper claims, in our numbers\n\n{grid_of(rows)}\n"
 
 
 def _measure(measure: Measure, profile: str) -> list[str]:
@@ -75,11 +75,12 @@ def _hyperparameters(table: Hyperparameters) -> str:
     rows = [["", "Paper", "Found in", *(f"{model} ({table.profile})" for model in table.models), "Note"]]
     rows += [[":--"] * len(rows[0])]
     rows += [[line.name, line.paper or "not stated", line.source, *line.ours, line.note] for line in table.lines]
-    grid = _grid([[_plain(cell) for cell in row] for row in rows])
+    grid = grid_of([[_plain(cell) for cell in row] for row in rows])
     return f"**Hyperparameters.** {_plain(table.system)}\n\n{grid}\n"
 
 
-def _grid(rows: Sequence[Sequence[str]]) -> str:
+def grid_of(rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown: its head, the line below it, and its rows."""
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 

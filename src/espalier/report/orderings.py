@@ -188,13 +188,8 @@ def _gain(comparison: Comparison, column: Column) -> Reading:
 
 
 def _printed(printed: Printed, run: str, column: str) -> Reading:
-    """What the paper prints in the first row of this run that has such a column."""
-    for table in printed.tables:
-        for row in table.rows:
-            if column in row.printed and any(ref.run == run for ref in row.runs):
-                value = row.printed[column]
-                return Reading(value.value, spread=value.spread)
-    return Reading(None)
+    value = printed.value_of(run, column)
+    return Reading(value.value, spread=value.spread) if value else Reading(None)
 
 
 def _counted(count: int, noun: str) -> str:

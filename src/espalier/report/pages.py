@@ -14,6 +14,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 
 from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
+from espalier.report.markdown import grid_of
 from espalier.report.printed import Printed
 from espalier.report.tables import BLANK
 from espalier.report.verdicts import probability
@@ -101,13 +102,11 @@ def render_page(
                 metric, _, digits = column.partition(":")
                 cells.append(score(f"{place}/{run}", metric, int(digits or 2)))
             grid.append([f"`{run}`", label, *cells])
-        return "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
+        return grid_of(grid)
 
     def paper_prints(paper: str, run: str, column: str) -> str:
-        for part in printed[paper].tables:
-            for row in part.rows:
-                if column in row.printed and any(ref.run == run for ref in row.runs):
-                    return str(row.printed[column].value)
+        if value := printed[paper].value_of(run, column):
+            return str(value.value)
         raise ArtifactError(f"no printed {column} of {run}", where=f"report/printed/{paper}.yaml")
 
     def best(paper: str, table: str, column: str) -> str:
@@ -177,9 +176,8 @@ def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str) -> str:
         effects = "<br>".join(_effect(measure) for measure in claim["measures"])
         seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
         grid.append([claim["claim"], effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
-    lines = ["| " + " | ".join(cells) + " |" for cells in grid]
     rest = len(own) - len(known)
-    return "\n".join(lines + ([f"\nNot computed: {rest} of {len(own)} claims."] if rest else []))
+    return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(own)} claims." if rest else "")
 
 
 def _effect(measure: Mapping[str, Any]) -> str:

@@ -318,6 +318,11 @@ class Printed(_Strict):
                     raise ValueError(f"{where}: column '{name}' does not say what is better, or has no metric")
         return self
 
+    def value_of(self, run: str, column: str) -> PrintedValue | None:
+        """What the paper prints in the first row of a run that has such a column; None if it prints nothing."""
+        rows = (row for table in self.tables for row in table.rows if any(ref.run == run for ref in row.runs))
+        return next((row.printed[column] for row in rows if column in row.printed), None)
+
 
 def load_printed(path: Path) -> Printed:
     """Read and check a paper's printed numbers.
