@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.tree_symbols import TreeSymbols
-from espalier.datasets.vocabulary import EOS, PAD
+from espalier.datasets.pairs.tree_symbols import FIRST, TreeSymbols
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.linear import linear
 from espalier.layers.readout import TargetScores, readout_loss, target_scores
 
@@ -47,14 +47,14 @@ class TreeSymbolEmbedding(nn.Module):
         super().__init__()
         self.alpha, self.beta = alpha, beta
         self.nodes, self.levels = (embedding(size, width, width**-0.5) for size in (symbols.nodes, symbols.levels))
-        self.node_of: Tensor
-        self.level_of: Tensor
-        self.register_buffer("node_of", torch.from_numpy(symbols.node_of), persistent=False)
-        self.register_buffer("level_of", torch.from_numpy(symbols.level_of), persistent=False)
+        self.label_ids: Tensor
+        self.level_ids: Tensor
+        self.register_buffer("label_ids", torch.from_numpy(symbols.label_ids), persistent=False)
+        self.register_buffer("level_ids", torch.from_numpy(symbols.level_ids), persistent=False)
 
     def forward(self, row: Tensor) -> Tensor:
         """(batch, time) symbols to (batch, time, width)."""
-        embedded = self.nodes(self.node_of[row]) + self.levels(self.level_of[row])
+        embedded = self.nodes(self.label_ids[row]) + self.levels(self.level_ids[row])
         scaled: Tensor = embedded * math.sqrt(self.nodes.embedding_dim)
         return scaled
 
@@ -62,7 +62,7 @@ class TreeSymbolEmbedding(nn.Module):
         """loss_syn of GuiG, section 3.1: alpha times the nodes' and beta times the levels', summed."""
         nodes, levels = (
             F.cross_entropy(logits, classes[target], reduction="sum", label_smoothing=smoothing)
-            for logits, classes in zip(self._logits(x), (self.node_of, self.level_of), strict=True)
+            for logits, classes in zip(self._logits(x), (self.label_ids, self.level_ids), strict=True)
         )
         return self.alpha * nodes + self.beta * levels
 
@@ -73,11 +73,11 @@ class TreeSymbolEmbedding(nn.Module):
         probability too, so the symbols' probabilities sum to less than 1.
         """
         nodes, levels = (F.log_softmax(_sharpened(logits, sharpness), dim=-1) for logits in self._logits(x))
-        return nodes[:, self.node_of] + levels[:, self.level_of]
+        return nodes[:, self.label_ids] + levels[:, self.level_ids]
 
     def levels_of(self, row: Tensor) -> Tensor:
         """(batch, time) symbols to levels, from 1 at the root; 0 for specials."""
-        return (self.level_of[row] - EOS).clamp(min=0)
+        return (self.level_ids[row] - FIRST + 1).clamp(min=0)
 
     def _logits(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return (x @ self.nodes.weight.t()).float(), (x @ self.levels.weight.t()).float()

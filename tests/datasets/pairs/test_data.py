@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.datasets.pairs.data import ROWS, PairBatch, PairData, PairView, bracketed, cut_at_random, top_levels
-from espalier.datasets.pairs.tree_symbols import FIRST, TreeSymbols
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import BOS, EOS, PAD
@@ -239,8 +239,8 @@ def rng(seed: int) -> np.random.Generator:
 
 def kept_levels(row: list[int], whole: list[int]) -> int:
     """The levels that are left of a tree; the rest must be all of its nodes down to there."""
-    levels = (SYMBOLS.level_of[row] - FIRST + 1).max()
-    assert row == [node for node in whole if SYMBOLS.level_of[node] - FIRST + 1 <= levels]
+    levels = SYMBOLS.levels_of(np.array(row)).max()
+    assert row == [node for node in whole if SYMBOLS.levels_of(np.array(node)) <= levels]
     return int(levels)
 
 

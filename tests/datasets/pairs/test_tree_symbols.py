@@ -36,8 +36,8 @@ def test_the_paper_s_example_is_one_symbol_a_node() -> None:
     row = SYMBOLS.encode(read_tree(APPLE, words=False))
     # id = 4 + label's place x 8 + level - 1
     assert row == [4 + 32 + 0, 4 + 0 + 1, 4 + 24 + 2, 4 + 48 + 1, 4 + 40 + 2, 4 + 0 + 2, 4 + 8 + 3, 4 + 16 + 3]
-    assert [SYMBOLS.level_of[each] - 3 for each in row] == [1, 2, 3, 2, 3, 3, 4, 4]
-    assert " ".join(SYMBOLS.labels[SYMBOLS.node_of[each] - 4] for each in row) == "S NP PRP VP VBD NP DT NN"
+    assert [SYMBOLS.level_ids[each] - 3 for each in row] == [1, 2, 3, 2, 3, 3, 4, 4]
+    assert " ".join(SYMBOLS.labels[SYMBOLS.label_ids[each] - 4] for each in row) == "S NP PRP VP VBD NP DT NN"
     assert len(SYMBOLS.encode_bracketed(row)) == 24
 
 
@@ -48,7 +48,7 @@ def test_sizes_are_labels_times_levels_and_four_specials() -> None:
 
 
 def test_specials_are_their_own_label_and_level() -> None:
-    assert SYMBOLS.node_of[:4].tolist() == SYMBOLS.level_of[:4].tolist() == [PAD, UNK, BOS, EOS]
+    assert SYMBOLS.label_ids[:4].tolist() == SYMBOLS.level_ids[:4].tolist() == [PAD, UNK, BOS, EOS]
 
 
 def test_brackets_are_the_paper_s() -> None:
@@ -81,7 +81,7 @@ def test_every_symbol_is_one_label_at_one_level(trees: list[Tree], depth: int) -
     found = {symbols.symbol(label, level): (label, level) for label in symbols.labels for level in range(1, depth + 1)}
     assert sorted(found) == list(range(FIRST, symbols.size))
     for each, (label, level) in found.items():
-        assert symbols.labels[symbols.node_of[each] - FIRST] == label and symbols.level_of[each] == level + 3
+        assert symbols.labels[symbols.label_ids[each] - FIRST] == label and symbols.level_ids[each] == level + 3
 
 
 @given(st.lists(TREES, min_size=1, max_size=5), st.integers(1, 5), st.randoms(use_true_random=False))

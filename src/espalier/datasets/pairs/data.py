@@ -202,7 +202,7 @@ def cut_at_random(
     fewer stays whole. The number of chosen trees is share x trees, rounded up or down at random so that its mean is
     exact.
     """
-    level, count = vocabulary.trees.level_of[trees.flat] - FIRST + 1, len(trees.lengths)
+    level, count = vocabulary.trees.levels_of(trees.flat), len(trees.lengths)
     owner = np.repeat(np.arange(count), trees.lengths)
     own = np.zeros(count, dtype=np.int64)
     np.maximum.at(own, owner, level)
@@ -216,7 +216,7 @@ def cut_at_random(
 
 def top_levels(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged:
     """The nodes of each tree's top `levels` levels."""
-    in_top = vocabulary.trees.level_of[trees.flat] < FIRST + levels
+    in_top = vocabulary.trees.levels_of(trees.flat) <= levels
     before = np.concatenate([[0], np.cumsum(in_top)])
     return Ragged(trees.flat[in_top], before[trees.offsets])
 
@@ -224,13 +224,13 @@ def top_levels(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged
 def bracketed(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
     """`TreeSymbols.encode_bracketed` of each row: "(" and a label before a node's children, ")" after them."""
     symbols = vocabulary.trees
-    level = symbols.level_of[trees.flat] - FIRST + 1
+    level = symbols.levels_of(trees.flat)
     following = np.append(level[1:], 1)
     following[trees.offsets[1:][trees.lengths > 0] - 1] = 1  # after the last node all brackets close
     starts = np.concatenate([[0], np.cumsum(2 + np.maximum(0, level - following + 1))])
     flat = np.full(starts[-1], CLOSE, dtype=np.int32)
     flat[starts[:-1]] = OPEN
-    flat[starts[:-1] + 1] = FIRST_BRACKETED + symbols.node_of[trees.flat] - FIRST
+    flat[starts[:-1] + 1] = FIRST_BRACKETED + symbols.label_ids[trees.flat] - FIRST
     return Ragged(flat, starts[trees.offsets])
 
 

@@ -107,16 +107,20 @@ class TreeSymbols:
         )
 
     @cached_property
-    def node_of(self) -> IntArray:
+    def label_ids(self) -> IntArray:
         """(size,) each symbol's label id; a special's is its own id."""
         symbols = np.arange(self.size)
         return np.where(symbols < FIRST, symbols, FIRST + (symbols - FIRST) // self.depth)
 
     @cached_property
-    def level_of(self) -> IntArray:
+    def level_ids(self) -> IntArray:
         """(size,) each symbol's level id (level + 3); a special's is its own id."""
         symbols = np.arange(self.size)
         return np.where(symbols < FIRST, symbols, FIRST + (symbols - FIRST) % self.depth)
+
+    def levels_of(self, symbols: npt.NDArray[np.integer[Any]]) -> IntArray:
+        """The level of each symbol, from 1 at the root; no symbol may be a special."""
+        return self.level_ids[symbols] - FIRST + 1
 
     # --- Brackets ----------------------------------------------------------------------------------------------------
 
