@@ -1,8 +1,8 @@
 """Attachment scores of dependency trees: which words have the right head, and which the right relation to it as well.
 
-UAS is the share of words whose head is right, LAS of those whose head and relation are, both over the words of the
-treebank, which the parser was given. Punctuation counts, as in Universal Dependencies. A sentence without heads, or
-whose words are not the gold ones, has no head right; `attachment_errors` counts these.
+UAS is the share of words whose head is right, LAS of those whose head and relation are, subtypes included (nsubj:pass),
+both over the words of the treebank, which the parser was given. Punctuation counts, as in Universal Dependencies. A
+sentence without heads, or whose words are not the gold ones, has no head right; `attachment_errors` counts these.
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
 
 
 def attachment_statistics(
-    gold: Sequence[Parse | Dependencies],
-    predicted: Sequence[Parse | Dependencies],
-    *,
-    subtypes: bool = True,
-    punctuation: bool = True,
+    gold: Sequence[Parse | Dependencies], predicted: Sequence[Parse | Dependencies], *, punctuation: bool = True
 ) -> Array:
     """What one sentence contributes, (sentences, 7).
 
@@ -43,7 +39,6 @@ def attachment_statistics(
     Args:
         gold: sentences with heads and relations.
         predicted: as many, parses of the same words; one without heads is a sentence that could not be parsed.
-        subtypes: whether nsubj:pass differs from nsubj.
         punctuation: whether words count whose gold relation is `PUNCTUATION`.
 
     Raises:
@@ -57,14 +52,14 @@ def attachment_statistics(
             raise EspalierError(
                 "not one head and relation for each word", where=f"gold sentence {row + 1}", remedy="filter it out"
             )
-        counted = np.array([punctuation or _universal(label) != PUNCTUATION for label in reference.labels])
+        counted = np.array([punctuation or label.partition(":")[0] != PUNCTUATION for label in reference.labels])
         counts[row, [_WORDS, _TAGGED, _SENTENCES]] = counted.sum(), counted.sum() if reference.tags else 0, 1.0
         same = prediction.words == reference.words
         counts[row, _ERRORS] = not (same and len(prediction.heads) == words)
         if not same:
             continue
         heads = counted & _equal(reference.heads, prediction.heads)
-        labels = _equal(_relations(reference, subtypes), _relations(prediction, subtypes))
+        labels = _equal(reference.labels, prediction.labels)
         tags = counted & _equal(reference.tags, prediction.tags)
         counts[row, [_HEADS, _LABELLED, _TAGS]] = heads.sum(), (heads & labels).sum(), tags.sum()
     return counts
@@ -77,20 +72,11 @@ def _equal(reference: Sequence[object], prediction: Sequence[object]) -> NDArray
     return np.array([one == other for one, other in zip(reference, prediction, strict=True)], dtype=bool)
 
 
-def _relations(of: Parse | Dependencies, subtypes: bool) -> Sequence[str]:
-    return of.labels if subtypes else [_universal(label) for label in of.labels]
-
-
-def _universal(label: str) -> str:
-    """The relation without its subtype."""
-    return label.partition(":")[0]
-
-
-def attachment_metrics(*, subtypes: bool = True, punctuation: bool = True) -> tuple[Metric, ...]:
-    """The family's metrics over `attachment_statistics` with the same options, by `KEYS`, all times 100."""
+def attachment_metrics(*, punctuation: bool = True) -> tuple[Metric, ...]:
+    """The family's metrics over `attachment_statistics` with the same option, by `KEYS`, all times 100."""
     counted: dict[str, object] = {"words": "gold", "punctuation": "in" if punctuation else "out", "mean": "micro"}
     plain = signature_of("attachment", **counted)
-    labelled = signature_of("attachment", labels="subtypes" if subtypes else "universal", **counted)
+    labelled = signature_of("attachment", labels="subtypes", **counted)
     return (
         Metric("uas", ratio(_HEADS, _WORDS, scale=100.0), plain, "no words"),
         Metric("las", ratio(_LABELLED, _WORDS, scale=100.0), labelled, "no words"),
