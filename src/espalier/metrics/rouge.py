@@ -2,7 +2,7 @@
 
 F1 weighs precision and recall alike, and a text is one sentence (no ROUGE-Lsum). GuiG's scores are py-rouge's, on raw
 text: like ROUGE-1.5.5 and Google's rouge-score it lowers the case and keeps runs of a-z and 0-9 alone, so punctuation
-counts for nothing. That is the default here, `alphanumeric`; `spaces` takes the words as given.
+counts for nothing. The same holds here.
 
 py-rouge compares Porter stems unless told not to, and the paper does not say that it told it. So `rouge_*` compares
 stems, as rouge-score does: of words of more than three letters. `rouge_*_words` compares the words themselves.
@@ -16,20 +16,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
-from espalier.io.errors import ConfigError
 from espalier.io.imports import nltk_module
 from espalier.metrics.bleu import matches, ngrams
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.stems import stem
 
-#: What is a token: a run of letters and digits, lower case; or what stands between spaces, as it is.
-Tokens = Literal["alphanumeric", "spaces"]
-
+#: A token, in lower case.
 _RUN = re.compile("[a-z0-9]+")
 _TYPES: Final = ("1", "2", "l")
 #: The metrics of stems, then those of words.
@@ -38,19 +35,16 @@ KEYS: Final = (*(f"rouge_{kind}" for kind in _TYPES), *(f"rouge_{kind}_words" fo
 _MIN_LETTERS: Final = 4
 
 
-def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str], *, tokens: Tokens = "alphanumeric") -> Array:
+def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
     """What one segment contributes, (segments, 7): its F1 of ROUGE-1, -2, -L by stems, the same by words; 1.
 
     F1 is 0 where nothing can match.
 
     Raises:
-        EspalierError: lists of different lengths, unknown tokens.
+        EspalierError: lists of different lengths.
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
-    rows = [
-        _row(_split(reference, tokens), _split(hypothesis, tokens))
-        for reference, hypothesis in zip(references, hypotheses, strict=True)
-    ]
+    rows = [_row(*pair) for pair in zip(references, hypotheses, strict=True)]
     return np.array(rows, dtype=np.float64).reshape(-1, len(KEYS) + 1)
 
 
@@ -86,33 +80,26 @@ def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
-def rouge_metrics(*, tokens: Tokens = "alphanumeric") -> tuple[Metric, ...]:
+def rouge_metrics() -> tuple[Metric, ...]:
     """The family's metrics over `rouge_statistics`, times 100."""
     return tuple(
         Metric(
             key,
             ratio(column, len(KEYS), scale=100.0),
             signature_of(
-                "rouge", type=_TYPES[column % len(_TYPES)].upper(), f="1", mean="macro", tokens=tokens,
-                stems="porter" if column < len(_TYPES) else "no",
-                case="lower" if tokens == "alphanumeric" else "mixed", **{"rouge-score": version("rouge-score")},
+                "rouge", type=_TYPES[column % len(_TYPES)].upper(), f="1", mean="macro", tokens="alphanumeric",
+                stems="porter" if column < len(_TYPES) else "no", case="lower",
+                **{"rouge-score": version("rouge-score")},
             ),
         )
         for column, key in enumerate(KEYS)
     )  # fmt: skip
 
 
-def _split(text: str, tokens: Tokens) -> list[str]:
-    if tokens == "alphanumeric":
-        return _RUN.findall(text.lower())
-    if tokens != "spaces":
-        raise ConfigError.unknown("tokens", tokens, ("alphanumeric", "spaces"), where="ROUGE")
-    return text.split()
-
-
-def _row(reference: list[str], hypothesis: list[str]) -> tuple[float, ...]:
-    stems = ([stem(word) if len(word) >= _MIN_LETTERS else word for word in side] for side in (reference, hypothesis))
-    return *_scores(*stems), *_scores(reference, hypothesis), 1.0
+def _row(reference: str, hypothesis: str) -> tuple[float, ...]:
+    sides = [_RUN.findall(text.lower()) for text in (reference, hypothesis)]
+    stems = ([stem(word) if len(word) >= _MIN_LETTERS else word for word in side] for side in sides)
+    return *_scores(*stems), *_scores(*sides), 1.0
 
 
 def _scores(reference: list[str], hypothesis: list[str]) -> tuple[float, float, float]:
