@@ -2,7 +2,7 @@
 
 TED is the least number of nodes to insert, delete and rename so that one ordered tree becomes the other (Zhang and
 Shasha 1989). TED-l compares the top l levels of both trees, the root being level 1; TED-f compares them whole. Parts of
-speech are leaves and words are no part of a tree, unless asked for.
+speech are leaves and words are no part of a tree.
 
 N-TED, "TED divided by the number of nodes in a tree", leaves open which tree: `n_ted_*` takes the reference,
 `n_ted_max_*` the larger of the two, both cut as for the distance. Either can exceed 1. All values are means over pairs.
@@ -17,7 +17,7 @@ reference, its N-TED 1, and `ted_unparsed` says how many there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, Final, Literal, NamedTuple
 
@@ -32,7 +32,8 @@ from espalier.syntax.tree import Tree
 #: The leaves of a tree: parts of speech (the words go), words in place of them, or words below them.
 Leaves = Literal["tags", "words", "both"]
 
-#: Who computes the distance. Both are exact: `edist` by Zhang and Shasha's algorithm in Cython, `apted` in Python.
+#: Who computes the distance. Both are exact: `edist` by Zhang and Shasha's algorithm in Cython, which gives all scores,
+#: and `apted` in Python.
 Engine = Literal["edist", "apted"]
 
 #: The levels of TED-l; TED-f comes after them.
@@ -154,9 +155,8 @@ class _Forest:
     more so, the fewer of a pair's seven distances are left to compute.
     """
 
-    def __init__(self, leaves: Leaves, engine: Engine) -> None:
-        self.leaves = leaves
-        self.prepare, self.compare = _engine(engine)
+    def __init__(self) -> None:
+        self.prepare, self.compare = _engine("edist")
         self.numbers: dict[Nodes, int] = {}
         self.sizes: list[int] = []
         self.prepared: list[Any] = []
@@ -167,8 +167,7 @@ class _Forest:
         """The numbers of a tree's cuts, one for each of `_CUTS`."""
         cached = self.cuts_of.get(text)
         if cached is None:
-            tree = read_tree(text, file=what, row=row, words=self.leaves != "tags")
-            nodes = nodes_of(tree, self.leaves)
+            nodes = nodes_of(read_tree(text, file=what, row=row, words=False))
             cuts = (*(cut_nodes(nodes, levels) for levels in LEVELS), nodes)
             cached = self.cuts_of[text] = tuple(self.number(cut) for cut in cuts)
         return cached
@@ -192,28 +191,22 @@ class _Forest:
 # --- The family ------------------------------------------------------------------------------------------------------
 
 
-def ted_statistics(
-    references: Sequence[str], hypotheses: Sequence[str], *, leaves: Leaves = "tags", engine: Engine = "edist"
-) -> Array:
+def ted_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
     """What one pair contributes, (pairs, 23).
 
     Columns: the distance at levels 3 to 8 and in full; the same over the reference's nodes; the same over the larger
     tree's; whether the hypothesis is unparsed; 1.
 
     Args:
-        references: Penn strings, uncut; nodes need no words where words are not compared.
+        references: Penn strings, uncut; their nodes need no words.
         hypotheses: as many; an empty string is one that could not be parsed.
-        leaves: of the trees.
-        engine: changes the time it takes, and nothing else.
 
     Raises:
         TreeError: a string that is no tree; it names the row, from 1.
-        EspalierError: lists of different lengths, an empty reference, an engine that is not there.
+        EspalierError: lists of different lengths, an empty reference.
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
-    if leaves not in ("tags", "words", "both"):
-        raise ConfigError.unknown("leaves", leaves, ("tags", "words", "both"), where="tree edit distance")
-    forest = _Forest(leaves, engine)
+    forest = _Forest()
     distances, nodes, larger = np.zeros((3, len(references), _WIDTH))
     for row, (reference, hypothesis) in enumerate(zip(references, hypotheses, strict=True)):
         if not reference:
@@ -237,9 +230,22 @@ def full_distances(statistics: Array) -> Array:
     return statistics[:, _WIDTH - 1]
 
 
-def ted_metrics(*, leaves: Leaves = "tags", engine: Engine = "edist") -> tuple[Metric, ...]:
+def ted_metrics() -> tuple[Metric, ...]:
     """The family's metrics over `ted_statistics`, by `KEYS`: nodes, quotients (from 0, not times 100), and percent."""
-    return tuple(_metrics(leaves, engine))
+    norms = ("none", "reference", "larger")
+    distances = (
+        Metric(
+            key,
+            ratio(column, _PAIRS),
+            signature_of(
+                "ted", levels=_CUTS[column % _WIDTH], leaves="tags", costs="unit", norm=norms[column // _WIDTH],
+                mean="macro", unparsed="deletes-all", edist=version("edist"),
+            ),
+            "no pairs",
+        )
+        for column, key in enumerate(KEYS[:_UNPARSED])
+    )  # fmt: skip
+    return *distances, share_of(KEYS[_UNPARSED], _UNPARSED, _PAIRS, signature_of("ted", counts="unparsed"), "no pairs")
 
 
 # --- The guide -------------------------------------------------------------------------------------------------------
@@ -275,15 +281,3 @@ def guide_metrics() -> tuple[Metric, ...]:
         Metric(key, ratio(place, len(GUIDE_KEYS)), f"{metrics[column].signature}|to:guide", "no guides")
         for place, (key, column) in enumerate(zip(GUIDE_KEYS, _GUIDE_COLUMNS, strict=True))
     )
-
-
-def _metrics(leaves: Leaves, engine: Engine) -> Iterator[Metric]:
-    norms = ("none", "reference", "larger")
-    compared = {"tags": "tags", "words": "words", "both": "tags+words"}[leaves]
-    for column, key in enumerate(KEYS[:_UNPARSED]):
-        signature = signature_of(
-            "ted", levels=_CUTS[column % _WIDTH], leaves=compared, costs="unit", norm=norms[column // _WIDTH],
-            mean="macro", unparsed="deletes-all", **{engine: version(engine)},
-        )  # fmt: skip
-        yield Metric(key, ratio(column, _PAIRS), signature, "no pairs")
-    yield share_of(KEYS[_UNPARSED], _UNPARSED, _PAIRS, signature_of("ted", counts="unparsed"), "no pairs")
