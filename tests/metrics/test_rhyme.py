@@ -16,7 +16,6 @@ from espalier.metrics.rhyme import (
     rhyme_statistics,
 )
 from espalier.text.language import Language
-from espalier.verse.rhyme import Rule, UUmlaut
 
 
 def poem(ends: str) -> str:
@@ -33,13 +32,9 @@ def values(
     hypotheses: list[str],
     rhymes: list[str],
     language: Language = "zh",
-    *,
-    u_umlaut: UUmlaut = "u",
-    rule: Rule = "strict",
 ) -> dict[str, float | None]:
-    statistics = rhyme_statistics(references, hypotheses, rhymes, language=language, u_umlaut=u_umlaut, rule=rule)
-    metrics = rhyme_metrics(language, u_umlaut=u_umlaut, rule=rule)
-    found = scores(metrics, statistics, seed=0, resamples=0)
+    statistics = rhyme_statistics(references, hypotheses, rhymes, language=language)
+    found = scores(rhyme_metrics(language), statistics, seed=0, resamples=0)
     return {key.removeprefix("rhyme_"): score.value for key, score in found.items()}
 
 
@@ -78,11 +73,9 @@ def test_chinese_counts_places(reference: str, scheme: str, hypothesis: str, cou
     assert count_places(poem(reference), poem(hypothesis), scheme) == counts
 
 
-def test_the_umlaut_is_where_the_caller_puts_it() -> None:
-    # zhu yü du gu: four places with ü as u, three without.
-    text = poem("主雨妒故")
+def test_the_umlaut_rhymes_with_u() -> None:
+    text = poem("主雨妒故")  # zhu yü du gu
     assert count_places(text, text, "AAAA") == (4, 4, 4)
-    assert count_places(text, text, "AAAA", u_umlaut="i") == (3, 3, 3)
 
 
 RELEASED = [
@@ -205,9 +198,9 @@ def test_a_wholly_empty_output_scores_zero() -> None:
 
 
 def test_signatures_name_lexicon_version_and_choices() -> None:
-    for metric in rhyme_metrics("zh", u_umlaut="i"):
+    for metric in rhyme_metrics("zh"):
         assert "|pypinyin:" in metric.signature
-        assert ("u_umlaut:i" in metric.signature) == ("protocol:released" not in metric.signature)
+        assert ("u_umlaut:u" in metric.signature) == ("protocol:released" not in metric.signature)
     paper = [metric for metric in rhyme_metrics("en", rule="eye") if "protocol:released" not in metric.signature]
     assert all("|rule:eye|cmudict:" in metric.signature for metric in paper)
     baseline = rhyme_metrics("zh", shuffle_seed=4)

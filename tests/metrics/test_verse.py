@@ -81,8 +81,8 @@ def test_every_family_has_a_row_per_text_and_metrics_to_compare_systems_by() -> 
         )
         assert {len(rows) for rows in statistics.values()} == {1}
         assert sorted(metric.name for family in statistics for metric in metrics_of(family)) == sorted(KEYS)
-    unknown = """rhyme rhyme:zh:u rhyme:zh:u:strict:1 rhyme:fr:u:strict rhyme:en:u:loose rhyme_shuffled:zh:u:strict
-        rhyme_shuffled:zh:u:strict:one format format:haiku distinct:macro"""
+    unknown = """rhyme rhyme:zh:u rhyme:zh:i:strict rhyme:zh:u:strict:1 rhyme:fr:u:strict rhyme:en:u:loose
+        rhyme_shuffled:zh:u:strict rhyme_shuffled:zh:u:strict:one format format:haiku distinct:macro"""
     for family in unknown.split():
         with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
             metrics_of(family)

@@ -32,7 +32,7 @@ from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
 from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of
 from espalier.metrics.verse_format import RELEASED_MARKS
 from espalier.text.language import Language, tokens_of
-from espalier.verse.rhyme import Rule, UUmlaut, released_group, sounds_alike
+from espalier.verse.rhyme import Rule, released_group, sounds_alike
 from espalier.verse.text import units_of
 
 _CORRECT, _PRODUCED, _GOLD, _P, _R, _F1, _SCORED = range(7)
@@ -44,12 +44,12 @@ _RELEASED_TEXTS = 14
 # --- Counts of one poem ----------------------------------------------------------------------------------------------
 
 
-def count_places(reference: str, hypothesis: str, scheme: str, *, u_umlaut: UUmlaut = "u") -> tuple[int, int, int]:
+def count_places(reference: str, hypothesis: str, scheme: str) -> tuple[int, int, int]:
     """Correct, produced and gold rhyme places of a Chinese poem, as the module's head defines them."""
-    groups = end_groups(reference, u_umlaut=u_umlaut)
+    groups = end_groups(reference)
     scheme = scheme[: len(groups)].ljust(len(groups), FREE)
     in_reference = rhyming_places(groups, scheme)
-    in_hypothesis = rhyming_places(end_groups(hypothesis, u_umlaut=u_umlaut), scheme)
+    in_hypothesis = rhyming_places(end_groups(hypothesis), scheme)
     gold = {index for index, rhymes in enumerate(in_reference) if rhymes and scheme[index] != FREE}
     accidents = {index for index, rhymes in enumerate(in_reference) if rhymes} - gold
     produced = {index for index, rhymes in enumerate(in_hypothesis) if rhymes} - accidents
@@ -72,9 +72,7 @@ def _rhyming_pairs(text: str, rule: Rule) -> set[tuple[int, int]]:
     return {(i, j) for (i, a), (j, b) in combinations(words, 2) if sounds_alike(a, b, "en", rule=rule)}
 
 
-def count_full(
-    text: str, scheme: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
-) -> tuple[int, int]:
+def count_full(text: str, scheme: str, language: Language, *, rule: Rule = "strict") -> tuple[int, int]:
     """How many letters rhyme throughout the text, every place with every other, of the letters that have two places."""
     words = end_words(text, language)
     full = letters = 0
@@ -86,7 +84,7 @@ def count_full(
         known = [word for word in rhyme_words if word is not None]
         letters += 1
         full += len(known) == len(places) and all(
-            sounds_alike(a, b, language, u_umlaut=u_umlaut, rule=rule) for a, b in combinations(known, 2)
+            sounds_alike(a, b, language, rule=rule) for a, b in combinations(known, 2)
         )
     return full, letters
 
@@ -126,7 +124,6 @@ def rhyme_statistics(
     rhymes: Sequence[str],
     *,
     language: Language,
-    u_umlaut: UUmlaut = "u",
     rule: Rule = "strict",
 ) -> Array:
     """What one poem contributes, (texts, 15).
@@ -136,9 +133,9 @@ def rhyme_statistics(
     """
     statistics = np.zeros((len(references), _RELEASED_TEXTS + 1))
     for row, reference, hypothesis, rhyme in zip(statistics, references, hypotheses, rhymes, strict=True):
-        scheme = scheme_of(rhyme, reference, language, u_umlaut=u_umlaut)
+        scheme = scheme_of(rhyme, reference, language)
         if language == "zh":
-            counts = count_places(reference, hypothesis, scheme, u_umlaut=u_umlaut)
+            counts = count_places(reference, hypothesis, scheme)
             row[_RELEASED:_RELEASED_TEXTS] = _with_quotients(*count_released(reference, hypothesis))
             row[_RELEASED_TEXTS] = 1.0
         else:
@@ -147,7 +144,7 @@ def rhyme_statistics(
         if gold:
             row[:_F1] = _with_quotients(correct, produced, gold)
             row[_F1], row[_SCORED] = 2 * correct / (produced + gold), 1.0
-        row[_FULL : _LETTERS + 1] = count_full(hypothesis, scheme, language, u_umlaut=u_umlaut, rule=rule)
+        row[_FULL : _LETTERS + 1] = count_full(hypothesis, scheme, language, rule=rule)
     return statistics
 
 
@@ -164,24 +161,17 @@ def lexicon_of(language: Language) -> tuple[str, str]:
     return package, version(package)
 
 
-def rhyme_metrics(
-    language: Language,
-    *,
-    u_umlaut: UUmlaut = "u",
-    rule: Rule = "strict",
-    shuffle_seed: int | None = None,
-) -> tuple[Metric, ...]:
+def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: int | None = None) -> tuple[Metric, ...]:
     """The family's metrics over `rhyme_statistics`, all times 100.
 
     Args:
         language: of the texts.
-        u_umlaut: as the statistics were computed; likewise `rule`.
-        rule: of English.
+        rule: of English, as the statistics were computed.
         shuffle_seed: given, these are the metrics of the chance baseline over the statistics of `shuffle_ends`: the
             four F1s, under names of their own.
     """
     package, number = lexicon_of(language)
-    how = {"u_umlaut": u_umlaut} if language == "zh" else {"rule": rule}
+    how = {"u_umlaut": "u"} if language == "zh" else {"rule": rule}
     unit: dict[str, object] = (
         {"counts": "places", "least": 2, "groups": "thirteen"} if language == "zh" else {"counts": "pairs"}
     )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from espalier.text.language import Language, tokens_of
-from espalier.verse.rhyme import UUmlaut, rhyme_group
+from espalier.verse.rhyme import rhyme_group
 from espalier.verse.text import rhyme_place, tokens_by_unit, units_of, verse_of
 
 FREE = "."
@@ -28,9 +28,9 @@ def end_words(text: str, language: Language) -> list[str | None]:
     return words
 
 
-def end_groups(text: str, *, u_umlaut: UUmlaut = "u") -> list[str | None]:
+def end_groups(text: str) -> list[str | None]:
     """The rhyme group of each unit of a Chinese text."""
-    return [None if word is None else rhyme_group(word, u_umlaut=u_umlaut) for word in end_words(text, "zh")]
+    return [None if word is None else rhyme_group(word) for word in end_words(text, "zh")]
 
 
 def majority(groups: Sequence[str | None], *, min_places: int = 2) -> str | None:
@@ -60,11 +60,11 @@ def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
     ]
 
 
-def scheme_of(rhyme: str, reference: str, language: Language, *, u_umlaut: UUmlaut = "u") -> str:
+def scheme_of(rhyme: str, reference: str, language: Language) -> str:
     """The scheme; if it is unknown ("") and the text Chinese, "A" for the units that end in the majority group."""
     if rhyme or language != "zh":
         return rhyme
-    groups = end_groups(reference, u_umlaut=u_umlaut)
+    groups = end_groups(reference)
     leader = majority(groups)
     return "".join("A" if leader is not None and group == leader else FREE for group in groups)
 

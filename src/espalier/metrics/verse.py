@@ -2,13 +2,13 @@
 
 Statistics come by family, one row per text. A family's name has its settings after colons:
 
-    perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:U_UMLAUT:RULE,
-    rhyme_shuffled:LANGUAGE:U_UMLAUT:RULE:SEED, rhyme_units:LANGUAGE, prosody, literals, integrity,
+    perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:u:RULE,
+    rhyme_shuffled:LANGUAGE:u:RULE:SEED, rhyme_units:LANGUAGE, prosody, literals, integrity,
     integrity:SEEDS:SAMPLES
 
-`prosody` needs a rhyme book and a form book; its keys are those of `espalier.metrics.prosody`. A last part `seen` or
-`new` keeps the rows alone whose format training has, or has not. `perplexity:dev` has other rows: the statistics of
-`perplexity` of the references of the dev split.
+The u after a language says that ü rhymes with u. `prosody` needs a rhyme book and a form book; its keys are those of
+`espalier.metrics.prosody`. A last part `seen` or `new` keeps the rows alone whose format training has, or has not.
+`perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from espalier.metrics.rhyme_places import shuffle_ends
 from espalier.metrics.rhyme_units import unit_metrics, unit_statistics
 from espalier.metrics.verse_format import RULES, Rules, format_metrics, format_statistics
 from espalier.text.language import Language
-from espalier.verse.rhyme import Rule, UUmlaut
+from espalier.verse.rhyme import Rule
 from espalier.verse.text import units_of
 
 #: The metrics of `verse_statistics`, always all of them, in this order.
@@ -147,15 +147,13 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return deviation_metrics(int(seeds), int(samples))
         case ["format", rules] if rules in RULES:
             return format_metrics(rules)
-        case [("rhyme" | "rhyme_shuffled") as kind, language, u_umlaut, rule, *seed] if (
+        case [("rhyme" | "rhyme_shuffled") as kind, language, "u", rule, *seed] if (
             language in get_args(Language)
-            and u_umlaut in get_args(UUmlaut)
             and rule in get_args(Rule)
             and [part.isdecimal() for part in seed] == [True] * (kind == "rhyme_shuffled")
         ):
             return rhyme_metrics(
                 cast(Language, language),
-                u_umlaut=cast(UUmlaut, u_umlaut),
                 rule=cast(Rule, rule),
                 shuffle_seed=int(seed[0]) if seed else None,
             )
@@ -188,7 +186,6 @@ def verse_statistics(
     seed: int,
     likelihood: CorpusLikelihood | None = None,
     draws: Sequence[Hashable] | None = None,
-    u_umlaut: UUmlaut = "u",
     rule: Rule = "strict",
     tunes: Sequence[str] | None = None,
     books: Path | None = None,
@@ -204,7 +201,6 @@ def verse_statistics(
         seed: of the shuffled baseline.
         likelihood: of each reference under the model. Without it the perplexities are undefined.
         draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all are of one draw.
-        u_umlaut: with which group a bare ü rhymes.
         rule: when English words rhyme.
         tunes: the tune name of each reference, which `prosody` needs.
         books: the folder of the source `couyun`. Without it there is no family `prosody`.
@@ -234,9 +230,9 @@ def verse_statistics(
     require_lengths("references", count, likelihood=likelihood.nll)
 
     def rhyme_rows(texts: Sequence[str]) -> Array:
-        return rhyme_statistics(references, texts, rhymes, language=language, u_umlaut=u_umlaut, rule=rule)
+        return rhyme_statistics(references, texts, rhymes, language=language, rule=rule)
 
-    settings = f"{language}:{u_umlaut}:{rule}"
+    settings = f"{language}:u:{rule}"
     families = {
         "perplexity": perplexity_statistics(likelihood),
         "distinct": distinct.distinct_statistics(hypotheses, language),

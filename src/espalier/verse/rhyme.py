@@ -202,19 +202,17 @@ def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
 # --- Both ------------------------------------------------------------------------------------------------------------
 
 
-def sounds_alike(
-    first: str, second: str, language: Language, *, u_umlaut: UUmlaut = "u", rule: Rule = "strict"
-) -> bool:
+def sounds_alike(first: str, second: str, language: Language, *, rule: Rule = "strict") -> bool:
     """Whether two words of one language rhyme. A word of unknown sound rhymes with none, except by "eye"."""
     if language == "en":
         return rhymes(first, second, rule)
-    group = rhyme_group(first, u_umlaut=u_umlaut)
-    return group is not None and group == rhyme_group(second, u_umlaut=u_umlaut)
+    group = rhyme_group(first)
+    return group is not None and group == rhyme_group(second)
 
 
-def group_name(token: str, language: Language, *, u_umlaut: UUmlaut = "u") -> str | None:
+def group_name(token: str, language: Language) -> str | None:
     """The rhyme group of a token: a Chinese group ("eng") or an English rhyme part ("IY P"); None if it has none."""
     if language == "zh":
-        return rhyme_group(token, u_umlaut=u_umlaut)
+        return rhyme_group(token)
     part = rhyme_part(token)
     return None if part is None else " ".join(part)
