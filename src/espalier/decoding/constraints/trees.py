@@ -47,11 +47,11 @@ class NodeRules:
     fewer: Tensor
 
     @classmethod
-    def of(cls, symbols: TreeSymbols, labels: bool = True) -> NodeRules:
+    def of(cls, symbols: TreeSymbols) -> NodeRules:
         """The rules of the training trees.
 
         A label that occurs there only at the last level is allowed only there. If no label has children there, and none
-        lacks them, or if `labels` is False, the rules depend on levels alone.
+        lacks them, the rules depend on levels alone.
 
         Raises:
             ConfigError: there are no labels.
@@ -60,7 +60,7 @@ class NodeRules:
             raise ConfigError("no labels", where="tree symbols", remedy="build them from one tree at least")
         depth, any_ends = symbols.depth, any(symbols.ends)
         opens, ends = torch.tensor(symbols.opens), torch.tensor(symbols.ends)
-        if not (labels and (any_ends or any(symbols.opens))):
+        if not (any_ends or any(symbols.opens)):
             opens = ends = torch.ones(len(symbols.labels), dtype=torch.bool)
             any_ends = True
         opens, ends = (_with_specials(flags.repeat_interleave(depth)) for flags in (opens, ends))
@@ -202,13 +202,12 @@ class WellFormed:
 
     Args:
         max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
-        labels: whether the rules depend on labels; if not, on levels alone.
     """
 
     open_leaves = False
 
-    def __init__(self, symbols: TreeSymbols, max_ids: int, labels: bool = True) -> None:
-        self.max_ids, self.rules = max_ids, NodeRules.of(symbols, labels)
+    def __init__(self, symbols: TreeSymbols, max_ids: int) -> None:
+        self.max_ids, self.rules = max_ids, NodeRules.of(symbols)
 
     def start(self, batch: Any) -> TreeState:
         """Before the root.
