@@ -16,7 +16,7 @@ from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.encoding import Encoded
 from espalier.datasets.vocabulary import EOS, WordVocabulary
-from espalier.metrics.dialogue import KEYS, Writes, dialogue_statistics, metrics_of
+from espalier.metrics.dialogue import Writes, dialogue_statistics, metrics_of
 from espalier.metrics.metric import details_json, family_scores
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
@@ -233,7 +233,7 @@ def metrics(_: Path) -> Any:
             posts, references, replies, writes=writes, likelihood=([9.5, 1.25, 7.0, 8.0], [6, 1, 5, 4]),
             exact=[8.5, 1.0, float("nan"), 7.5], recall=[1.0, 0.0, 0.5, float("nan")], **more,
         )  # fmt: skip
-        scores = family_scores(statistics, metrics_of, seed=1, groups=["a", "b", "c", "b"], resamples=20, keys=KEYS)
+        scores = family_scores(statistics, metrics_of, seed=1, groups=["a", "b", "c", "b"], resamples=20)
         found.append(details_json(scores))
     # Signatures name the versions of what is compared with, which are not ours.
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]

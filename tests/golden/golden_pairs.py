@@ -20,8 +20,6 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.paraphrase import (
-    EXPANSION_KEYS,
-    KEYS,
     expansion_statistics,
     metrics_of,
     paraphrase_statistics,
@@ -274,8 +272,8 @@ def metrics(_: Path) -> Any:
         )
         nodes = expansion_statistics(trees, expanded, templates=templates, depth=4)
         found += [
-            details_json(family_scores(texts, metrics_of, seed=1, groups=["a", "b", "b"], resamples=20, keys=KEYS)),
-            details_json(family_scores(nodes, metrics_of, seed=1, resamples=20, keys=EXPANSION_KEYS)),
+            details_json(family_scores(texts, metrics_of, seed=1, groups=["a", "b", "b"], resamples=20)),
+            details_json(family_scores(nodes, metrics_of, seed=1, resamples=20)),
         ]
     # Signatures name the versions of what is compared with, which are not ours.
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]

@@ -9,7 +9,7 @@ from typing import Any
 from espalier.metrics.integrity import MarkLikelihoods, integrity_families
 from espalier.metrics.metric import details_json, family_scores
 from espalier.metrics.perplexity import CorpusLikelihood
-from espalier.metrics.verse import KEYS, metrics_of, verse_statistics
+from espalier.metrics.verse import metrics_of, verse_statistics
 from espalier.report import (
     Comparison,
     CorpusResult,
@@ -66,7 +66,7 @@ def verse(_: Path) -> Any:
     for statistics in (zh, en):
         # Each text is a group of its own.
         groups = range(len(statistics["distinct"]))
-        scores = family_scores(statistics, metrics_of, seed=1, resamples=20, groups=groups, keys=KEYS)
+        scores = family_scores(statistics, metrics_of, seed=1, resamples=20, groups=groups)
         parts.append({key: details_json(scores)[key] for key in ("scores", "intervals", "undefined")})
     return parts
 

@@ -52,7 +52,7 @@ Texts = tuple[Sequence[str], Sequence[str], Sequence[Sequence[str]]]
 #: The most words of a reference whose trees are summed over (`tasks.dialogue_likelihood`).
 EXACT_WORDS: Final = 6
 
-#: The metrics of `dialogue_statistics`, always all of them, in this order.
+#: The metrics of `dialogue_statistics`, always all of them.
 KEYS: Final = (
     "bleu", "length_ratio", "brevity_penalty", "bleu_all", "bleu_list", "bleu_best",
     "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",

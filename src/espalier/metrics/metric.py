@@ -185,9 +185,8 @@ def family_scores(
     seed: int,
     resamples: int = 1000,
     groups: Sequence[Hashable] | None = None,
-    keys: Sequence[str] | None = None,
 ) -> dict[str, Score]:
-    """Corpus scores of several families over the same segments.
+    """Corpus scores of several families over the same segments, in the order of the families.
 
     Args:
         statistics: (segments, k) by family.
@@ -195,19 +194,14 @@ def family_scores(
         seed: as for `scores`, as are `resamples` and `groups`.
         resamples: of the bootstrap; 0 for no intervals.
         groups: one label per segment.
-        keys: the metrics to return, in order; None for all, in the order of the families.
 
     Raises:
-        EspalierError: no family has one of the `keys`, or `groups` has another length than the statistics.
+        EspalierError: `groups` has another length than the statistics.
     """
     results: dict[str, Score] = {}
     for family, rows in statistics.items():
         results |= scores(metrics_of(family), rows, seed=seed, resamples=resamples, groups=groups)
-    if keys is None:
-        return results
-    if missing := [key for key in keys if key not in results]:
-        raise EspalierError(f"no statistics for {', '.join(missing)}", where="scoring", remedy="compute all families")
-    return {key: results[key] for key in keys}
+    return results
 
 
 def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict[str, Score]:

@@ -40,14 +40,14 @@ TEMPLATE_LEVELS: Final = 3
 #: The levels that a model of GuiG's reads and writes.
 DEPTH: Final = 8
 
-#: The metrics of `paraphrase_statistics`, always all of them, in this order.
+#: The metrics of `paraphrase_statistics`, always all of them.
 KEYS: Final = (
     "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS,
     *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty",
     "incomprehensible", "perplexity",
 )  # fmt: skip
 
-#: The metrics of `expansion_statistics`, always all of them, in this order.
+#: The metrics of `expansion_statistics`, always all of them.
 EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "tags_at_leaves")
 
 #: The metrics that `dvc metrics show` prints, by their short names there.

@@ -36,7 +36,7 @@ from espalier.text.language import Language
 from espalier.verse.rhyme import Rule
 from espalier.verse.text import units_of
 
-#: The metrics of `verse_statistics`, always all of them, in this order.
+#: The metrics of `verse_statistics`, always all of them.
 KEYS: Final = (
     "perplexity",
     "perplexity_words",
