@@ -16,8 +16,7 @@ things, and each reading has a key of its own:
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +24,7 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Aggregate, Metric, exp_ratio, ratio, require_lengths, signature_of
 
 _NATS, _MARKS, _UNITS, _TEXT, _TEXT_NATS, _TEXTS, _REFERENCE_NATS, _REFERENCE_MARKS = range(8)
 #: The columns of one draw, from which its deviation is computed: the first six of a text without its units.
@@ -103,22 +102,11 @@ def integrity_families(
     return {"integrity": statistics, f"integrity:{shape[0]}:{shape[1]}": columns.reshape(len(statistics), -1)}
 
 
-def _power(base: float, numerator: int, denominator: int) -> Callable[[Array], Array]:
-    """`base` to the mean of a summed column: e for the perplexity, which is 2 to the power of bits, or 2."""
-    mean = ratio(numerator, denominator)
-
-    def aggregate(sums: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return np.power(base, mean(sums))
-
-    return aggregate
-
-
-def _readings(nats: int, marks: int, text: int, text_nats: int, texts: int) -> dict[str, Callable[[Array], Array]]:
+def _readings(nats: int, marks: int, text: int, text_nats: int, texts: int) -> dict[str, Aggregate]:
     """The four readings by key, from the places of the columns that they need."""
     return {
-        "integrity": _power(math.e, nats, marks),
-        "integrity_nats": _power(2.0, nats, marks),
+        "integrity": exp_ratio(nats, marks),
+        "integrity_nats": exp_ratio(nats, marks, np.exp2),
         "integrity_texts": ratio(text, texts),
         "integrity_texts_nats": ratio(text_nats, texts),
     }
@@ -137,7 +125,7 @@ METRICS: Final = (
     *(Metric(key, aggregate, _signature(key), NO_JUDGE) for key, aggregate in _OF_TEXTS.items()),
     Metric(
         "integrity_reference",
-        _power(math.e, _REFERENCE_NATS, _REFERENCE_MARKS),
+        exp_ratio(_REFERENCE_NATS, _REFERENCE_MARKS),
         f"{_signature('integrity')}|of:references",
         NO_JUDGE,
     ),
@@ -149,7 +137,7 @@ def deviation_metrics(seeds: int, samples: int) -> tuple[Metric, ...]:
     """Each reading's standard deviation over samples, the root of its mean variance over the seeds."""
     of_draw = _readings(*range(len(_PER_DRAW)))
 
-    def of(reading: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def of(reading: Aggregate) -> Aggregate:
         def aggregate(sums: Array) -> Array:
             if samples < 2:
                 return np.full(sums.shape[:-1], np.nan)

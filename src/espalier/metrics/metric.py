@@ -100,6 +100,17 @@ def ratio(numerator: int, denominator: int, *, evidence: int | None = None, scal
     return lambda sums: _defined(scale * _divide(sums[..., numerator], sums[..., denominator]), sums[..., column])
 
 
+def exp_ratio(numerator: int, denominator: int, power: Callable[[Array], Array] = np.exp) -> Aggregate:
+    """e to the power of the quotient of two summed columns, or 2 with `np.exp2`; infinite where that is too large."""
+    mean = ratio(numerator, denominator)
+
+    def aggregate(sums: Array) -> Array:
+        with np.errstate(over="ignore"):  # an infinite value is reported as such, not warned about
+            return power(mean(sums))
+
+    return aggregate
+
+
 def f1(correct: int, produced: int, expected: int, *, evidence: int, scale: float = 1.0) -> Aggregate:
     """Micro-F1 of pooled counts: 2 correct / (produced + expected). Undefined where the column `evidence` sums to 0."""
     return lambda sums: _defined(

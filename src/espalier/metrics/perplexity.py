@@ -9,7 +9,7 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.metric import Metric, exp_ratio, ratio, require_lengths, signature_of
 
 _NLL, _TOKENS, _WORD_NLL, _WORDS, _RELEASED, _DEFINED = range(6)
 
@@ -59,28 +59,18 @@ def perplexity_statistics(likelihood: CorpusLikelihood) -> Array:
     return statistics
 
 
-def _exp_ratio(numerator: int, denominator: int) -> Metric:
-    mean = ratio(numerator, denominator)
-
-    def aggregate(sums: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return np.exp(mean(sums))
-
-    words = numerator == _WORD_NLL
-    return Metric(
-        "perplexity_words" if words else "perplexity",
-        aggregate,
-        signature_of("perplexity", over="words" if words else "tokens", base="e", mean="pooled"),
-        "no likelihoods of a model",
-    )
+def perplexity_metric(name: str, nats: int, counts: int, *, over: str) -> Metric:
+    """exp of the mean of one column of nats over a column that counts; `over` says in the signature what it counts."""
+    signature = signature_of("perplexity", over=over, base="e", mean="pooled")
+    return Metric(name, exp_ratio(nats, counts), signature, "no likelihoods of a model")
 
 
 #: `perplexity` is exp of the mean nats per target; `perplexity_words` the same over words alone; `ppl_released` what
 #: SongNet's released code prints, mean over texts of 2^(mean nats per target): bits and nats mixed, so that it is far
 #: below the perplexity and comparable with the paper's PPL columns only.
 METRICS = (
-    _exp_ratio(_NLL, _TOKENS),
-    _exp_ratio(_WORD_NLL, _WORDS),
+    perplexity_metric("perplexity", _NLL, _TOKENS, over="tokens"),
+    perplexity_metric("perplexity_words", _WORD_NLL, _WORDS, over="words"),
     Metric(
         "ppl_released",
         ratio(_RELEASED, _DEFINED),

@@ -25,7 +25,7 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
-from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_metric, perplexity_statistics
 from espalier.text.language import is_mark
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
@@ -99,22 +99,13 @@ def likelihood_statistics(likelihood: CorpusLikelihood, places: int) -> Array:
 
 def _likelihood_metrics(places: int) -> tuple[Metric, ...]:
     metrics = (
-        _perplexity("perplexity", _NLL, _TOKENS, over="tokens+end"),
-        _perplexity("perplexity_tokens", _WORD_NLL, _WORDS, over="tokens"),
+        perplexity_metric("perplexity", _NLL, _TOKENS, over="tokens+end"),
+        perplexity_metric("perplexity_tokens", _WORD_NLL, _WORDS, over="tokens"),
     )
-    padded = _perplexity(f"perplexity_padded_{places}", _NLL, _PLACES, over=f"{places} places a text, padding at 0")
+    padded = perplexity_metric(
+        f"perplexity_padded_{places}", _NLL, _PLACES, over=f"{places} places a text, padding at 0"
+    )
     return (*metrics, padded) if places else metrics
-
-
-def _perplexity(name: str, nats: int, counts: int, over: str) -> Metric:
-    mean = ratio(nats, counts)
-
-    def aggregate(sums: Array) -> Array:
-        with np.errstate(over="ignore"):  # an infinite value is reported as such
-            return np.exp(mean(sums))
-
-    signature = signature_of("perplexity", over=over, base="e", mean="pooled")
-    return Metric(name, aggregate, signature, "no likelihoods of a model")
 
 
 # --- BLEU ------------------------------------------------------------------------------------------------------------
