@@ -30,7 +30,7 @@ import numpy as np
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
 from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of
-from espalier.metrics.verse_format import RELEASED_MARKS
+from espalier.metrics.verse_format import RELEASED_MARKS, with_quotients
 from espalier.text.language import Language, tokens_of
 from espalier.verse.rhyme import Rule, released_group, sounds_alike
 from espalier.verse.text import units_of
@@ -136,22 +136,16 @@ def rhyme_statistics(
         scheme = scheme_of(rhyme, reference, language)
         if language == "zh":
             counts = count_places(reference, hypothesis, scheme)
-            row[_RELEASED:_RELEASED_TEXTS] = _with_quotients(*count_released(reference, hypothesis))
+            row[_RELEASED:_RELEASED_TEXTS] = with_quotients(*count_released(reference, hypothesis))
             row[_RELEASED_TEXTS] = 1.0
         else:
             counts = count_pairs(reference, hypothesis, scheme, rule=rule)
         correct, produced, gold = counts
         if gold:
-            row[:_F1] = _with_quotients(correct, produced, gold)
+            row[:_F1] = with_quotients(correct, produced, gold)
             row[_F1], row[_SCORED] = 2 * correct / (produced + gold), 1.0
         row[_FULL : _LETTERS + 1] = count_full(hypothesis, scheme, language, rule=rule)
     return statistics
-
-
-def _with_quotients(correct: int, produced: int, gold: int) -> tuple[float, ...]:
-    p = correct / produced if produced else 0.0
-    r = correct / gold if gold else 0.0
-    return float(correct), float(produced), float(gold), p, r
 
 
 @lru_cache(maxsize=2)

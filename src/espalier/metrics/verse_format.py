@@ -58,7 +58,8 @@ def unit_is_correct_released(reference: Sequence[str], hypothesis: Sequence[str]
     ]
 
 
-def _counts(correct: int, generated: int, expected: int) -> tuple[float, float, float, float, float]:
+def with_quotients(correct: int, generated: int, expected: int) -> tuple[float, float, float, float, float]:
+    """Three counts, precision and recall; a quotient by 0 is 0."""
     p = correct / generated if generated else 0.0
     r = correct / expected if expected else 0.0
     return float(correct), float(generated), float(expected), p, r
@@ -77,7 +78,7 @@ def format_statistics(
         reference_units = tokens_by_unit(reference, language)
         hypothesis_units = tokens_by_unit(hypothesis, language)
         correct = sum(unit_is_correct(a, b, rules) for a, b in zip(reference_units, hypothesis_units, strict=False))
-        row[:_F1] = _counts(correct, len(hypothesis_units), len(reference_units))
+        row[:_F1] = with_quotients(correct, len(hypothesis_units), len(reference_units))
         row[_F1] = (
             2 * correct / (len(hypothesis_units) + len(reference_units)) if hypothesis_units or reference_units else 0.0
         )
@@ -87,7 +88,7 @@ def format_statistics(
         correct = sum(
             unit_is_correct_released(a, b, rules) for a, b in zip(reference_units, hypothesis_units, strict=False)
         )
-        row[_RELEASED:_TEXTS] = _counts(
+        row[_RELEASED:_TEXTS] = with_quotients(
             correct, len(hypothesis_units), min(len(reference_units), len(hypothesis_units))
         )
         row[_TEXTS] = 1.0
