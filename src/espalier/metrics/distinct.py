@@ -8,11 +8,12 @@ open; the released code does so. N-grams of words run over the words as they are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
+from espalier.metrics.bleu import ngrams
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.text.language import Language, tokens_of
@@ -25,13 +26,8 @@ _ORDERS = (1, 2)
 _TEXTS = len(_ORDERS)
 
 
-def ngrams(text: Text, n: int, language: Language | None = None) -> Iterator[tuple[str, ...]]:
-    """The n-grams of a verse, its units joined; without a language, of words."""
-    tokens = _tokens(text, language)
-    return (tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1))
-
-
 def _tokens(text: Text, language: Language | None) -> Sequence[str]:
+    """The tokens of a verse, its units joined; without a language, words."""
     if not isinstance(text, str):
         return text
     if language is None:
@@ -43,8 +39,9 @@ def distinct_statistics(texts: Sequence[Text], language: Language | None = None)
     """(texts, 3): Distinct-1 and Distinct-2 of the text itself, 1. The value of a text without an n-gram is 0."""
     statistics = np.zeros((len(texts), _TEXTS + 1))
     for row, text in zip(statistics, texts, strict=True):
+        tokens = _tokens(text, language)
         for column, n in enumerate(_ORDERS):
-            grams = list(ngrams(text, n, language))
+            grams = ngrams(tokens, n)
             row[column] = len(set(grams)) / len(grams) if grams else 0.0
         row[_TEXTS] = 1.0
     return statistics
@@ -60,8 +57,9 @@ def pooled_shares(texts: Sequence[Text], language: Language | None = None) -> Ar
         (texts, 5): share in the different 1-grams, number of 1-grams, the same two of 2-grams, 1.
     """
     shares = np.ones((len(texts), 2 * _TEXTS + 1))
+    tokens = [_tokens(text, language) for text in texts]
     for column, n in enumerate(_ORDERS):
-        by_text = [list(ngrams(text, n, language)) for text in texts]
+        by_text = [ngrams(own, n) for own in tokens]
         times = Counter(gram for grams in by_text for gram in grams)
         for row, grams in zip(shares, by_text, strict=True):
             row[2 * column : 2 * column + 2] = sum(1 / times[gram] for gram in grams), len(grams)
