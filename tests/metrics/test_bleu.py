@@ -21,7 +21,7 @@ from espalier.metrics.bleu import (
     sentence_bleu,
     source_metrics,
 )
-from espalier.metrics.metric import confirmed, scores, segment_scores
+from espalier.metrics.metric import confirmed, scores
 
 METRICS = bleu_metrics()
 TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "sat", "mat", ",", "."]), max_size=9).map(" ".join)
@@ -65,7 +65,7 @@ def test_corpus_and_segments_equal_sacrebleu(pairs: list[tuple[str, str]]) -> No
     references, hypotheses = (list(side) for side in zip(*pairs, strict=True))
     expected = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", force=True).score
     assert bleu(references, hypotheses) == pytest.approx(expected, abs=1e-9)
-    single = segment_scores(METRICS[0], bleu_statistics(references, hypotheses))
+    single = METRICS[0].aggregate(bleu_statistics(references, hypotheses))
     for value, (reference, hypothesis) in zip(single, pairs, strict=True):
         other = sacrebleu.sentence_bleu(hypothesis, [reference], tokenize="none", use_effective_order=False)
         assert value == pytest.approx(other.score, abs=1e-9)

@@ -25,7 +25,6 @@ from espalier.metrics.metric import (
     ratio,
     require_lengths,
     scores,
-    segment_scores,
     signature_of,
 )
 
@@ -44,7 +43,7 @@ def test_a_signature_names_the_family_and_its_settings_in_order() -> None:
 def test_corpus_and_segment_scores_come_from_one_aggregate() -> None:
     statistics = rows(1, 2, 6)
     assert scores([MEAN], statistics, seed=0)["mean"].value == 3.0  # (1 + 2 + 6) / 3
-    assert segment_scores(MEAN, statistics).tolist() == [1.0, 2.0, 6.0]
+    assert MEAN.aggregate(statistics).tolist() == [1.0, 2.0, 6.0]
 
 
 def test_ratios_are_zero_or_undefined_as_their_evidence_says() -> None:

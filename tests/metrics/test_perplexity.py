@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.metric import scores, segment_scores
+from espalier.metrics.metric import scores
 from espalier.metrics.perplexity import METRICS, CorpusLikelihood, perplexity_statistics
 
 
@@ -72,6 +72,6 @@ def test_the_corpus_lies_between_its_texts(pairs: list[tuple[float, int]]) -> No
     nll, tokens = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     statistics = perplexity_statistics(CorpusLikelihood(nll, tokens, nll, tokens))
     for metric in METRICS:
-        each = segment_scores(metric, statistics)
+        each = metric.aggregate(statistics)
         value = metric.aggregate(statistics.sum(axis=0))
         assert each.min() * (1 - 1e-9) <= value <= each.max() * (1 + 1e-9)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.metrics.metric import scores, segment_scores
+from espalier.metrics.metric import scores
 from espalier.metrics.rhyme import (
     count_full,
     count_pairs,
@@ -256,4 +256,4 @@ def test_each_poem_has_its_own_score() -> None:
         [poem("流楼秋风"), poem("流楼")], [poem("春云"), poem("山风")], ["AAAA", "AA"], language="zh"
     )
     metric = {metric.name: metric for metric in rhyme_metrics("zh")}["rhyme_macro_f1"]
-    assert segment_scores(metric, statistics).tolist() == [80.0, 0.0]  # 2 of 2 and of 3; none
+    assert metric.aggregate(statistics).tolist() == [80.0, 0.0]  # 2 of 2 and of 3; none

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from espalier.metrics.metric import scores, segment_scores
+from espalier.metrics.metric import scores
 from espalier.metrics.verse_format import Rules, format_metrics, format_statistics
 from espalier.text.language import Language
 
@@ -98,7 +98,7 @@ def test_all_empty_hypotheses_score_zero_not_nothing() -> None:
 def test_each_text_has_its_own_score() -> None:
     statistics = format_statistics([TUNE, TUNE], [TUNE, "青灯古寺，钟沉。\n白鸟飞来。"], language="zh", rules="songci")
     metric = {metric.name: metric for metric in format_metrics("songci")}["format_macro_f1"]
-    assert segment_scores(metric, statistics).tolist() == pytest.approx([100.0, 80.0])
+    assert metric.aggregate(statistics).tolist() == pytest.approx([100.0, 80.0])
 
 
 UNITS = st.lists(st.text("山水月，。", min_size=1, max_size=5), min_size=1, max_size=5).map("\n".join)

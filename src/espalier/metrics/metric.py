@@ -248,11 +248,6 @@ def columns_by_family(columns: Iterable[str]) -> dict[str, list[str]]:
     return families
 
 
-def segment_scores(metric: Metric, statistics: Array) -> Array:
-    """The metric of every segment by itself: (segments, k) -> (segments,), NaN where undefined."""
-    return metric.aggregate(statistics)
-
-
 def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
     """Scores as plain JSON values of 6 significant digits; null, never NaN, for what is undefined.
 

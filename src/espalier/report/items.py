@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from espalier.metrics.metric import Metric, columns_by_family, segment_scores
+from espalier.metrics.metric import Metric, columns_by_family
 from espalier.report.comparisons import RunSegments
 from espalier.report.printed import Column, Printed
 from espalier.text.language import Language
@@ -205,7 +205,7 @@ def _first_of(table: pd.DataFrame) -> pd.DataFrame:
 def _values(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
     """By id, with four significant digits; an undefined score is left out."""
     statistics = rows[columns].dropna(how="all")
-    values = segment_scores(metric, statistics.to_numpy(dtype="float64")).tolist()
+    values = metric.aggregate(statistics.to_numpy(dtype="float64")).tolist()
     found = zip(statistics.index, values, strict=True)
     return {id_: float(f"{value:.4g}") for id_, value in found if math.isfinite(value)}
 
