@@ -256,9 +256,9 @@ def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
         keys each, and `undefined` {key: reason} for the nulls among the scores.
     """
     return {
-        "scores": {key: _rounded(score.value) for key, score in scores.items()},
+        "scores": {key: rounded(score.value) for key, score in scores.items()},
         "intervals": {
-            key: None if score.low is None else [_rounded(score.low), _rounded(score.high)]
+            key: None if score.low is None else [rounded(score.low), rounded(score.high)]
             for key, score in scores.items()
         },
         "signatures": {key: score.signature for key, score in scores.items()},
@@ -280,7 +280,8 @@ def headline_json(scores: Mapping[str, Score], headline: Mapping[str, str]) -> d
     return {name: round(float(f"{value:.5g}"), 4) for name, value in values.items() if value is not None}
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """A value of 6 significant digits, as files have it."""
     return None if value is None else float(f"{value:.6g}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from espalier.metrics.metric import rounded
 from espalier.report.build import Report
 from espalier.report.comparisons import RESAMPLES, SEED
 from espalier.report.orderings import Ordering
@@ -34,8 +35,8 @@ def _ordering(ordering: Ordering) -> dict[str, Any]:
         "margin": ordering.margin,
         "verdict": ordering.verdict,
         "why": ordering.why,
-        "p": _rounded(ordering.p),
-        "p_holm": _rounded(ordering.adjusted),
+        "p": rounded(ordering.p),
+        "p_holm": rounded(ordering.adjusted),
         "seeds": list(ordering.seeds),
         "steps": list(ordering.steps),
         "clusters": ordering.clusters,
@@ -50,19 +51,15 @@ def _measure(ordering: Ordering, measure: Measure) -> dict[str, Any]:
         "metric": measure.column.ours[0].metric,
         "direction": measure.column.better,
         "printed": _values(measure.printed),
-        "printed_effect": _rounded(measure.printed_gain),
+        "printed_effect": rounded(measure.printed_gain),
         "printed_effect_excluded": ordering.excludes(measure),
         "ours": _values(measure.ours),
-        "effect": _rounded(measure.gain.value),
-        "interval": None if measure.gain.low is None else [_rounded(measure.gain.low), _rounded(measure.gain.high)],
-        "p": _rounded(measure.p),
+        "effect": rounded(measure.gain.value),
+        "interval": None if measure.gain.low is None else [rounded(measure.gain.low), rounded(measure.gain.high)],
+        "p": rounded(measure.p),
         "better_than_both": measure.beaten_by,
     }
 
 
 def _values(readings: tuple[Reading, Reading]) -> list[float | None]:
-    return [_rounded(reading.value) for reading in readings]
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+    return [rounded(reading.value) for reading in readings]
