@@ -69,7 +69,7 @@ class Brackets:
         """After "(" a label; else "(" or ")", or EOS after the root is closed."""
         rules, template, last, level = state.rules, state.template, state.last, state.level
         naming, closed = last == OPEN, (last == CLOSE) & (level == 0)
-        node = torch.where(last >= FIRST_BRACKETED, self._symbol(last, level), BOS)
+        node = torch.where(last >= FIRST_BRACKETED, _symbol(last, level, self.depth), BOS)
         floor = template.free_below(state.place)
         free = level >= floor  # what is below is not the template's
         must = rules.must[node] & free & (last != CLOSE)
@@ -98,12 +98,14 @@ class Brackets:
         last = torch.where(tokens < FIRST, state.last, tokens)
         return replace(state, time=state.time + 1, last=last, level=level, place=place)
 
-    def _symbol(self, label: Tensor, level: Tensor) -> Tensor:
-        return FIRST + (label - FIRST_BRACKETED) * self.depth + level - 1
-
 
 def nodes_of(brackets: Tensor, depth: int) -> Tensor:
     """The tree symbols of bracketed ids, at the places of labels; PAD elsewhere and below level `depth`."""
     level = (brackets == OPEN).cumsum(1) - (brackets == CLOSE).cumsum(1)
     named = (brackets >= FIRST_BRACKETED) & (level >= 1) & (level <= depth)
-    return torch.where(named, FIRST + (brackets - FIRST_BRACKETED) * depth + level - 1, PAD)
+    return torch.where(named, _symbol(brackets, level, depth), PAD)
+
+
+def _symbol(label: Tensor, level: Tensor, depth: int) -> Tensor:
+    """The tree symbol of a bracketed label at a level."""
+    return FIRST + (label - FIRST_BRACKETED) * depth + level - 1
