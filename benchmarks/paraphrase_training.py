@@ -28,24 +28,19 @@ CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)
 PROFILES = ("small", "paper")
 #: The ids of `quora_pairs`.
 PIECES = 14_725
-#: The models of params.yaml, the one that is the measure first.
-MODELS = {
-    "Transformer": "cdnpg_transformer",
-    "Transformer + copy": "cdnpg_transformer_copy",
-    "residual LSTM": "cdnpg_residual_lstm",
-    "pointer-generator": "cdnpg_pointer_generator",
-    "DNPG": "cdnpg_dnpg",
-    "C-DNPG (R*S)": "cdnpg_rs",
-}
+#: The models of params.yaml; the first is the measure, and the report finds each by its title.
+MODELS = ("transformer", "transformer_copy", "residual_lstm", "pointer_generator", "dnpg", "r", "s", "rs", "r_plus_s")
 
 
 def contestants(profile: str) -> tuple[dict[str, tuple[str, Any]], int]:
-    """Architecture and settings of each row, and the places of a batch."""
-    models = load_params(Path("profiles", profile, "params.yaml")).models
-    rows = {name: (models[key].arch, network_of(models[key])) for name, key in MODELS.items()}
-    arch, pointer = rows["pointer-generator"]
-    rows["pointer-generator with coverage"] = (arch, pointer.model_copy(update={"coverage": 1.0}))
-    return rows, models[MODELS["Transformer"]].training["batch_tokens"]
+    """Architecture and settings of each row by the model's title, and the places of a batch."""
+    every = load_params(Path("profiles", profile, "params.yaml")).models
+    models = {name: every[f"cdnpg_{name}"] for name in MODELS}
+    rows = {model.title: (model.arch, network_of(model)) for model in models.values()}
+    pointer = models["pointer_generator"]
+    coverage = network_of(pointer).model_copy(update={"coverage": 1.0})
+    rows[f"{pointer.title} with coverage"] = (pointer.arch, coverage)
+    return rows, models["transformer"].training["batch_tokens"]
 
 
 def race(profile: str, count: int, device: torch.device, record: Record) -> None:
@@ -68,13 +63,13 @@ def race(profile: str, count: int, device: torch.device, record: Record) -> None
                     seconds[name].append(taken)
     precision = "bf16 autocast" if bf16 else "fp32"
     pairs = sum(map(len, batches)) / len(batches)
-    _, first = rows["Transformer"]
+    unit, (_, first) = next(iter(rows.items()))
     shape = f"{first.encoder_layers} + {first.layers} layers of {first.width}, {first.heads} heads"
     title = (
         f"{profile}: {shape}, {PIECES:,} pieces; {pairs:.0f} pairs a batch; {precision}; {device.type}; "
         f"{torch.get_num_threads()} threads"
     )
-    record.add(step_table(title, seconds, "Transformer", parameters=sizes))
+    record.add(step_table(title, seconds, unit, parameters=sizes))
 
 
 def main() -> None:

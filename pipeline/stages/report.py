@@ -102,7 +102,7 @@ def run(key: str) -> None:
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, {name: texts.segments for name, texts in written.items()}, params.profile),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
-        trainings=_trainings(params, key),
+        trainings=_trainings(params, key, printed),
     )
     items, links = items_of(printed, list(written.values())), site_links(params)
     pages = {"index.html": render_html(report, items, links), "tables.md": render_markdown(report)}
@@ -235,16 +235,25 @@ def _measurement(model: str, params: Params) -> Measurement | None:
     return None if params.profile == "nursery" else read_measurement(model)
 
 
-def _trainings(params: Params, paper: str) -> list[TrainingResult]:
-    """What was measured here of the paper's models."""
-    from espalier.report import TrainingResult
+def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingResult]:
+    """The hours of each of the paper's trainings, and the time of a step in the benchmarks that its tables name."""
+    from espalier.report import TrainingResult, load_benchmark
 
-    measured = {key: _measurement(key, params) for key, model in params.models.items() if model.paper == paper}
-    return [
-        TrainingResult(key=key, profile=params.profile, machine=found.machine, scores=found.scores)
-        for key, found in measured.items()
-        if found is not None
-    ]
+    steps: dict[str, float] = {}  # by the model's title
+    for name in filter(None, (table.benchmark for table in printed.tables)):
+        steps |= load_benchmark(layout.ROOT / "benchmarks" / "results" / f"{name}.json").ratios(params.profile)
+    trainings = []
+    for key, model in params.models.items():
+        if model.paper != paper:
+            continue
+        measured = _measurement(key, params)
+        scores = measured.scores if measured else {}
+        if model.title in steps:
+            scores["step_ratio"] = steps[model.title]
+        if scores:
+            machine = measured.machine if measured else ""
+            trainings.append(TrainingResult(key=key, profile=params.profile, machine=machine, scores=scores))
+    return trainings
 
 
 def _curves(params: Params, paper: str) -> list[Curve]:

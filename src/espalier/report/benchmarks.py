@@ -76,6 +76,12 @@ class BenchmarkResult(BaseModel):
         ends = [_short(choose(cell.median for cell in cells)) for choose in (min, max)]
         return " to ".join(dict.fromkeys(ends))
 
+    def ratios(self, profile: str) -> dict[str, float]:
+        """The median of each row's last column in the table whose title begins with the profile; none without one."""
+        tables = (table for table in self.tables if table.title.startswith(f"{profile}:"))
+        rows = next((table.rows for table in tables), {})
+        return {name: cells[-1].median for name, cells in rows.items() if cells and isinstance(cells[-1], Spread)}
+
 
 def load_benchmark(path: Path) -> BenchmarkResult:
     """Read `benchmarks/results/<name>.json`.

@@ -78,8 +78,9 @@ class Row(_Strict):
 class PrintedTable(_Strict):
     """A table of the paper, or one of ours. `about` says what its rows are.
 
-    Of trainings, `unit` is the model whose time is 1. `printed_on` is the dataset that has the paper's own test texts:
-    printed values that are worse than copying its sources are marked.
+    Of trainings, `benchmark` is the file of `benchmarks/results` with the time of their steps, without its ending.
+    `printed_on` is the dataset that has the paper's own test texts: printed values that are worse than copying its
+    sources are marked.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -88,14 +89,14 @@ class PrintedTable(_Strict):
     columns: tuple[str, ...] = Field(min_length=1)
     rows: tuple[Row, ...]
     about: About = "runs"
-    unit: str | None = None
+    benchmark: str | None = None
     printed_on: str | None = None
     note: str = ""
 
     @model_validator(mode="after")
-    def _times_have_a_unit(self) -> PrintedTable:
-        if (self.about == "trainings") != (self.unit is not None):
-            raise ValueError("unit: a table about trainings names the model whose time is 1, and no other table does")
+    def _steps_have_a_benchmark(self) -> PrintedTable:
+        if (self.about == "trainings") != (self.benchmark is not None):
+            raise ValueError("benchmark: a table about trainings names that of their steps, and no other table does")
         return self
 
 

@@ -141,11 +141,12 @@ class CorpusResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:
-    """What the training of one model of one profile took where it was made, a mean over its seeds.
+    """What the training of one model of one profile takes.
 
     Attributes:
-        machine: hardware, threads and precision.
-        scores: `hours`, `tokens_per_second`, and the ratios of `espalier.report.trainings`.
+        machine: hardware, threads and precision of the training whose hours are known; "" if there is none.
+        scores: `hours` and `tokens_per_second` of that training, a mean over its seeds; `step_ratio`, the time of a
+            step as a multiple of another model's, measured side by side.
         undefined: the reason for each undefined score.
     """
 

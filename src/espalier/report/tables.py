@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeVar
 
 from espalier.report import printed as given
 from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
-from espalier.report.trainings import relative
 from espalier.report.trivial import MARK, given_as_much, groups_of, is_below, rows_of, worse
 
 #: The profile of corpora that the project generates.
@@ -114,11 +113,7 @@ def table_of(
 ) -> Table:
     """A printed table with our lines under each row, in the order of `by_profile`."""
     columns = tuple(printed.columns[name] for name in table.columns)
-    about: dict[str, Sequence[Entry]] = {
-        "runs": runs,
-        "corpora": corpora,
-        "trainings": relative(trainings, table.unit or ""),
-    }
+    about: dict[str, Sequence[Entry]] = {"runs": runs, "corpora": corpora, "trainings": trainings}
     entries = about[table.about]
     absent = "not measured" if table.about == "trainings" else "not run"
     copies = (run for run in runs if run.row == "copy" and run.dataset == table.printed_on)
