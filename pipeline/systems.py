@@ -59,7 +59,9 @@ def open_system(
 
     key = find_model(params, method, language, model, "--model")
     settings = params.datasets.every[params.models[key].dataset].settings
-    parser = find_parser(params, _corpus(params, key)) if SERVICES[method].parses(settings) else None
+    corpus = _corpus(params, key)
+    # Where a parser has given the texts their words, it gives them to what is asked too, trees or not.
+    parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
     guided = expands and reads_trees(reads_of(params.models[key])[1].view)
     second = find_model(params, "expand", language, expander, "--expander") if guided else None
     for named in filter(None, (key, second)):
