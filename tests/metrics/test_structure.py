@@ -132,13 +132,20 @@ def test_texts_are_distinct_within_their_draw_and_held_against_whole_training_li
     assert found["in_training"] == found["lines_in_training"] == pytest.approx(75.0)
 
 
-def test_lines_end_at_marks_and_one_that_the_prompt_gives_does_not_count() -> None:
+def test_lines_end_at_commas_of_lyrics_and_one_that_the_prompt_gives_does_not_count() -> None:
     training = {tuple("灯山，桥雨"), tuple("石令")}
     texts = [list("灯山，桥雨"), list("石令，灯雨"), list("灯山，石令")]
     found = values("texts", text_statistics(texts, texts, [0, 0, 2], draws=[0] * 3, training=training))
     # Written are 灯山, 桥雨; 石令, 灯雨; 石令. Of these 灯雨 alone is new, and one whole text is known.
     assert found["lines_in_training"] == pytest.approx(100 * 4 / 5)
     assert found["in_training"] == pytest.approx(100 / 3)
+
+
+def test_an_english_text_is_one_line_whatever_marks_are_words_of_it() -> None:
+    texts = [["a", "&", "b", "said"], ["a", "b", "said"]]
+    training = {("a", "&", "b", "said"), ("b", "said"), ("c", "&", "a")}
+    found = values("texts", text_statistics(texts, texts, [0, 0], draws=[0, 0], training=training))
+    assert found["lines_in_training"] == found["in_training"] == pytest.approx(50.0)
 
 
 def test_an_unknown_family_is_refused() -> None:

@@ -26,7 +26,7 @@ from espalier.metrics.bleu import bleu_statistics, corpus_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import CorpusLikelihood, perplexity_metric, perplexity_statistics
-from espalier.text.language import is_mark
+from espalier.text.language import LINE_JOINT
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
@@ -167,7 +167,8 @@ def text_statistics(
     """(texts, 9): whether the length is within 0, 2 and 4 tokens, 1 / how often the draw has the text, whether it is a
     text of training, whether that was asked, how many of its lines are lines of training, of how many, and 1.
 
-    Lines are the parts of a text between its marks. One that the prompt gives whole does not count.
+    Lines are the parts of a text between the commas that join lines of lyrics; an English text is one line. A line that
+    the prompt gives whole does not count.
 
     Args:
         references, hypotheses: the tokens of whole texts, prompts included.
@@ -195,10 +196,10 @@ def text_statistics(
 
 
 def _lines(text: Sequence[str], given: int = 0) -> Iterator[tuple[str, ...]]:
-    """The parts of a text between its marks, without those that end before the token `given`."""
+    """The parts of a text between commas that join lines, without those that end before the token `given`."""
     line: list[str] = []
-    for place, token in enumerate([*text, "。"]):
-        if not is_mark(token):
+    for place, token in enumerate([*text, LINE_JOINT]):
+        if token != LINE_JOINT:
             line.append(token)
             continue
         if line and place > given:

@@ -55,6 +55,10 @@ def join_tokens(tokens: Iterable[str], language: Language) -> str:
     return ("" if language == "zh" else " ").join(tokens)
 
 
+#: What stands between two lines that are one text (SAT's lyrics).
+LINE_JOINT: Final = "，"
+
+
 @lru_cache(maxsize=65536)
 def is_mark(token: str) -> bool:
     """Whether every character is punctuation ("，", "--"); "'tis", "□" and a format's blanks, "_" and "#", are not."""

@@ -12,7 +12,7 @@ from espalier.corpora.readers.files import json_of, lines_of, text_of
 from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
-from espalier.text.language import HAN
+from espalier.text.language import HAN, LINE_JOINT
 from espalier.text.normalize import simplified
 
 #: The file of a list of songs.
@@ -95,7 +95,9 @@ def _pairs(song: _Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantin
         if not before:
             before = id, text
             continue
-        yield Sentence(id=before[0], origin=song.origin, language="zh", target=f"{before[1]}，{text}", group=group)
+        yield Sentence(
+            id=before[0], origin=song.origin, language="zh", target=f"{before[1]}{LINE_JOINT}{text}", group=group
+        )
         before = None
     if before:
         yield quarantined(before[0], "no neighbour", before[1])
