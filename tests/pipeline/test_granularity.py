@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -11,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_params import PRESETS, corpus, dataset, empty, model, run, write
+from small_params import PRESETS, corpus, dataset, empty, model, parser, run, write
 from untrained import save_untrained
 
 import espalier
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.io.tables import read_table
+from espalier.io.yaml_files import load_yaml
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -56,6 +58,16 @@ def test_paraphrase_needs_no_parser_and_no_expander_where_there_are_no_trees(har
     assert [each["text"] for each in found] == [each.text for each in wanted]
     lines = cli(harbour, "paraphrase", SOURCE, "--model", key, "--n", "2", "--beam", "3").out.splitlines()
     assert lines == [each.text for each in wanted]
+
+
+def test_the_parser_that_gives_texts_their_words_is_named_with_its_stage(
+    harbour: Path, refused: Refuse, tmp_path: Path
+) -> None:
+    project = shutil.copytree(harbour, tmp_path / "harbour")
+    tree = load_yaml(project / "params.yaml") | {"parsers": {"own": parser("benepar", "en", "harbour")}}
+    write(project, tree)
+    line = refused(project, "paraphrase", SOURCE, "--model", "plain")
+    assert "parsers/own: parser own is not made; dvc repro train_parser@own" in line
 
 
 @pytest.mark.parametrize(
