@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 #: On another kind of processor a training rounds otherwise, and a score of its model may differ by this fraction of the
-#: committed value, or by this much if that is more: the second of a value of at most 1 (docs/faults.md). Between a
-#: processor with AVX512-BF16 and one with AVX2 alone no number of the nursery differed by over 6 percent and over 1.
+#: committed value, or by this much if that is more: the second if the score is from 0 to 1 (docs/faults.md).
 RELATIVE, ABSOLUTE, SMALL = 0.10, 1.0, 0.10
+#: Scores from 0 to 1; the others are percentages, distances or counts.
+FRACTIONS: Final = ("bleu2", "pc2", "pos2", "own", "nodes")
 #: Perplexities, which the fraction alone bounds.
 PERPLEXITY: Final = "ppl"
 #: Counts, which do not depend on the processor.
@@ -35,9 +36,8 @@ class Difference(NamedTuple):
         """Whether another machine explains it."""
         if self.value is None or self.committed is None or self.file.startswith(COUNTED):
             return False
-        size = abs(self.committed)
-        least = 0.0 if self.key.startswith(PERPLEXITY) else ABSOLUTE if size > 1 else SMALL
-        return abs(self.value - self.committed) <= max(least, RELATIVE * size)
+        least = 0.0 if self.key.startswith(PERPLEXITY) else SMALL if self.key in FRACTIONS else ABSOLUTE
+        return abs(self.value - self.committed) <= max(least, RELATIVE * abs(self.committed))
 
     def __str__(self) -> str:
         """ "metrics/guig/guig_tg.json: bleu 30.1, committed 30.4 (-0.3), within the tolerance"."""
