@@ -72,7 +72,7 @@ def _scoreless(line: str) -> Any:
     if not line.startswith("{"):
         return line
     value = json.loads(line)
-    value.pop("score")
+    value.pop("log_probability")
     return value
 
 
