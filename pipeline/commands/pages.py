@@ -11,6 +11,7 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
+from pipeline.dev_scores import Decoded, without_dev_score
 from pipeline.progress import say
 
 #: The templates, each with its page. Of a page with the lines `BEGIN` and `END` the part between them is written.
@@ -54,7 +55,14 @@ def rendered() -> dict[str, str]:
         template = layout.ROOT / "report" / "pages" / name
         source, where = template.read_text(encoding="utf-8"), f"report/pages/{name}"
         text = render_page(
-            source, where, details=_details, params=_params, printed=printed, tried=tried, benchmarks=benchmarks
+            source,
+            where,
+            details=_details,
+            params=_params,
+            printed=printed,
+            tried=tried,
+            tested=_tested,
+            benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
         texts[page] = with_numbers(known, text, page) if BEGIN in known else text
@@ -69,6 +77,19 @@ def _read(path: Path) -> str:
 def _params(profile: str) -> Mapping[str, Any]:
     tree: dict[str, Any] = load_yaml(layout.PROFILES[profile] / layout.PARAMS)
     return tree
+
+
+@cache
+def _tested(profile: str) -> Mapping[str, Mapping[str, bool]]:
+    entries = _params(profile)["runs"]
+    runs = {key: Decoded(entry["model"], entry["split"]) for key, entry in entries.items()}
+    folder = layout.PROFILES[profile]
+    scored = {key for key, entry in entries.items() if (folder / layout.details(entry["paper"], key)).exists()}
+    unknown = set(without_dev_score(runs, scored))
+    tested: dict[str, dict[str, bool]] = {}
+    for key in (key for key, run in runs.items() if run.split == "test" and key in scored):
+        tested.setdefault(entries[key]["paper"], {})[key] = key not in unknown
+    return tested
 
 
 @cache

@@ -28,6 +28,7 @@ from pipeline.artifacts import (
     run_settings,
     write_metrics,
 )
+from pipeline.dev_scores import Decoded, without_dev_score
 from pipeline.params import Params, Run, load_params
 from pipeline.progress import say
 
@@ -38,6 +39,10 @@ def run(key: str) -> None:
     run_ = entry("run", params.runs, key)
     outputs = read_outputs(key, run_, params)
     write_scores(run_.paper, key, task(run_.task), outputs, run_.scoring, run_settings(key, params))
+    runs = {name: Decoded(other.model, other.split) for name, other in params.runs.items()}
+    scored = {name for name, other in params.runs.items() if layout.metrics(other.paper, name).exists()}
+    if key in without_dev_score(runs, scored):
+        say(f"{key}: test is scored, and no run of {run_.model} on dev is; choose settings on dev first")
 
 
 def write_scores(

@@ -85,6 +85,16 @@ def test_runs_and_rows_are_scored_alike(folder: Path) -> None:
     assert scores(folder, "gpt2")["own_weight"] is None and (scores(folder, "p2")["own_weight"] or 0) > 0
 
 
+def test_scoring_test_before_dev_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+
+    score.run("gpt2")
+
+    assert "gpt2: test is scored, and no run of gpt2 on dev is" in capsys.readouterr().err
+
+
 def test_the_reference_that_is_tagged_again_has_the_structures_of_its_template(folder: Path) -> None:
     """The template is tagged as a whole line, and so is what was written for it."""
     human = scores(folder, "baselines/lines/human")

@@ -143,3 +143,20 @@ def test_claims_have_their_effects_intervals_and_verdicts_and_those_not_computed
         "",
         "Not computed: 1 of 2 claims.",
     ]
+
+
+def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:
+    tested = {"guig": {"one": True, "other": False, "third": False}, "sat": {}}
+    printed = {paper: load_printed(PRINTED.with_name(f"{paper}.yaml")) for paper in tested}
+
+    text = render_page(
+        '{{ without_dev("small") }}',
+        "a.md",
+        details=details,
+        params=dict,
+        printed=printed,
+        tested=lambda profile: tested if profile == "small" else {},
+    )
+
+    assert "| GuiG | 3 | 2 |" in text
+    assert "| SAT | 0 | 0 |" in text

@@ -23,6 +23,8 @@ from espalier.report.verdicts import probability
 Details = Callable[[str, str, str], Mapping[str, Any]]
 #: The params.yaml of a profile.
 Params = Callable[[str], Mapping[str, Any]]
+#: A profile's scored runs on test by paper, each with whether its model has a scored run on dev.
+Tested = Callable[[str], Mapping[str, Mapping[str, bool]]]
 
 #: The generated part of a page lies between these lines.
 BEGIN: Final = "<!-- numbers: written by `espalier pages` -->"
@@ -37,6 +39,7 @@ def render_page(
     params: Params,
     printed: Mapping[str, Printed],
     tried: Sequence[Mapping[str, Any]] = (),
+    tested: Tested | None = None,
     benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
@@ -50,6 +53,8 @@ def render_page(
             "metric" or "metric:digits"}. A metric that begins with "counts." is a count.
         claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
             each of its measures, and a line with the number of the others.
+        without_dev(profile): one row for each paper: its scored runs on test, and those of them whose model has no
+            scored run on dev.
         param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
         printed(paper, run, column): the number that the paper prints in the row of this run.
         best(paper, table, column): the highest number that the paper prints in a column of a table.
@@ -65,6 +70,7 @@ def render_page(
         params: reads a profile's params.yaml.
         printed: the papers' printed numbers, by paper.
         tried: which settings were tried.
+        tested: finds a profile's scored runs on test.
         benchmarks: what benchmarks measured, by name.
 
     Raises:
@@ -125,6 +131,12 @@ def render_page(
         found = _path(params(profile), path, f"{profile}/params.yaml")
         return f"{found:,}" if isinstance(found, int) else str(found)
 
+    def without_dev(profile: str) -> str:
+        grid = [["paper", "runs on test", "of a model without a run on dev"], ["---", "---:", "---:"]]
+        for paper, runs in (tested(profile) if tested else {}).items():
+            grid.append([printed[paper].paper.name, str(len(runs)), str(sum(not known for known in runs.values()))])
+        return grid_of(grid)
+
     def measured(name: str) -> BenchmarkResult:
         if name not in (benchmarks or {}):
             raise ArtifactError(
@@ -146,8 +158,8 @@ def render_page(
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     functions = {"score": score, "interval": interval, "count": count, "difference": difference, "table": table,
-                 "claims": claims, "param": param, "printed": paper_prints, "best": best, "tried": tried,
-                 "benchmark": benchmark, "tables": tables, "ratios": ratios}  # fmt: skip
+                 "claims": claims, "without_dev": without_dev, "param": param, "printed": paper_prints, "best": best,
+                 "tried": tried, "benchmark": benchmark, "tables": tables, "ratios": ratios}  # fmt: skip
     try:
         return environment.from_string(template).render(functions)
     except TemplateError as error:

@@ -1,0 +1,28 @@
+"""A score of test that no score of dev of the same model stands beside is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.dev_scores import Decoded, without_dev_score
+
+RUNS = {
+    "a": Decoded("one", "test"),
+    "a_dev": Decoded("one", "dev"),
+    "b": Decoded("two", "test"),
+    "b_beam": Decoded("two", "test"),
+}
+
+
+@pytest.mark.parametrize(
+    ("scored", "expected"),
+    [
+        ({"a", "a_dev"}, []),
+        ({"a"}, ["a"]),
+        ({"a", "a_dev", "b", "b_beam"}, ["b", "b_beam"]),
+        ({"a_dev", "b"}, ["b"]),
+        ({"a_dev"}, []),
+    ],
+)
+def test_a_run_on_test_needs_a_scored_run_on_dev_of_its_own_model(scored: set[str], expected: list[str]) -> None:
+    assert without_dev_score(RUNS, scored) == expected
