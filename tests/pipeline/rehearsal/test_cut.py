@@ -25,7 +25,7 @@ def test_networks_stay_and_numbers_of_steps_rows_and_records_do_not() -> None:
     assert [model["network"] for model in cut["models"].values()] == [m["network"] for m in whole["models"].values()]
     assert {model["training"]["steps"] for model in cut["models"].values()} == {3}
     assert cut["models"]["guig_tg"]["training"]["batch_tokens"] == 1024
-    assert cut["runs"]["x2tree_more"]["decoder"] == {"skip": 0, "posts": 2}
+    assert cut["runs"]["x2tree"]["decoder"] == {"skip": 0, "posts": 2}
     assert cut["runs"]["guig_frequent"]["decoder"]["rows"] == 2
     assert cut["corpora"]["guig"]["filters"]["min_label_count"] == 1
     assert cut["corpora"]["guig"]["split"] | {"dev": 0, "test": 0} == whole["corpora"]["guig"]["split"] | {

@@ -33,19 +33,19 @@ def test_hours_of_a_training_a_decoding_and_a_parsing(tmp_path: Path) -> None:
     write_json(tmp_path / layout.measured("train", "guig_tg"), measured(600, peak=1000))
     write_json(tmp_path / layout.model("guig_tg") / "training.json", {"seed1": {"parameters": 10}})
     decoding = {"records": 2, "seconds": 4.0, "peak_memory": 7, "peak_gpu_memory": None}
-    for run in ("guig_tg", "x2tree_more", "songnet_free"):
+    for run in ("guig_tg", "x2tree", "songnet_free"):
         write_json(tmp_path / layout.measured("decode", run), decoding)
     write_json(tmp_path / layout.measured("parse", "guig"), {"sentences_per_second": 10.0})
     write_json(tmp_path / counts_file("guig"), {"rows": 36_000})
     made = [("train", "guig_tg"), ("parse", "guig"), ("score", "guig_tg"), ("parse", "songci")]
-    made += [("decode", run) for run in ("guig_tg", "x2tree_more", "songnet_free")]
+    made += [("decode", run) for run in ("guig_tg", "x2tree", "songnet_free")]
     found = {estimate.stage: estimate for estimate in estimates(PARAMS, tmp_path, made)}
     hours = {stage: estimate.hours for stage, estimate in found.items()}
     assert hours == {
         ("train", "guig_tg"): pytest.approx(36_000 * 20_480 / 1000 / 3600),
         ("parse", "guig"): pytest.approx(2 * 36_000 / 10 / 3600),
         ("decode", "guig_tg"): pytest.approx(800 * 2 / 3600),
-        ("decode", "x2tree_more"): pytest.approx(2000 * 2 / 3600),
+        ("decode", "x2tree"): pytest.approx(300 * 2 / 3600),
         # Five samples, of which the rehearsal draws one.
         ("decode", "songnet_free"): pytest.approx(962 * 5 * 2 / 3600),
     }
