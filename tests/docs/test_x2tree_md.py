@@ -141,8 +141,8 @@ def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
     from espalier.inference.dialogue import BEAM, LOCAL
 
     rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
-    assert rows["--beam"].endswith(f"else {BEAM}")
-    assert rows["--local"].endswith(f"else {LOCAL}")
+    assert rows["--beam"].endswith(f"default {BEAM}")
+    assert rows["--local"].endswith(f"default {LOCAL}")
 
 
 # --- Data ------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import yaml
 from espalier.io.files import read_json
 from espalier.io.tables import read_table
 from pipeline import layout, plugins
+from pipeline.params import Annotation, Baseline, Corpus, Dataset, LocalFile, Model, ParserEntry, Run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from markdown_page import Page, key_of
@@ -212,6 +213,17 @@ def test_the_table_counts_the_lines_that_each_part_writes() -> None:
         [body] = [body for title, body in bodies.items() if title.lower().replace(" ", "-") == anchor[1]]
         written = re.findall(r"```(?:yaml|python)\n# .*?\n(.*?)```", body, re.S)
         assert row["lines"] == str(sum(len(each.splitlines()) for each in written)), row["part"]
+
+
+def test_the_table_of_keys_has_every_key_of_every_kind_of_entry() -> None:
+    kinds = {
+        "sources": LocalFile, "parsers": ParserEntry, "corpora": Corpus, "datasets": Dataset, "models": Model,
+        "runs": Run, "baselines": Baseline, "annotations": Annotation,
+    }  # fmt: skip
+    rows = [(re.findall(r"`(\w+)`", row["key"]), re.findall(r"\w+", row["in"])) for row in PAGE.table("key", "in")]
+    for kind, entry in kinds.items():
+        told = {key for keys, inside in rows if kind in inside for key in keys}
+        assert entry.model_fields.keys() <= told, kind
 
 
 def test_the_page_is_in_step_with_the_project() -> None:

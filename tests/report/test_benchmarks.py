@@ -40,6 +40,14 @@ def test_the_range_of_a_row_goes_over_all_tables() -> None:
         RESULT.range("ours")
 
 
+def test_the_range_of_a_row_can_be_that_of_the_tables_with_another_row() -> None:
+    other = table(9.0, 9.5)
+    other = other.model_copy(update={"rows": {"ours too": (1.0, ""), "peer": other.rows["peer"]}})
+    both = RESULT.model_copy(update={"tables": (*RESULT.tables, other)})
+    assert both.range("peer", "ours") == "1.2 to 34"
+    assert both.range("peer", "ours too") == "9.0"
+
+
 def test_a_file_is_read_as_it_was_written_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     path = tmp_path / "race.json"
     path.write_text(RESULT.model_dump_json(), encoding="utf-8")

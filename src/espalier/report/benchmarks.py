@@ -64,13 +64,18 @@ class BenchmarkResult(BaseModel):
         """All tables."""
         return "\n\n".join(table.markdown() for table in self.tables)
 
-    def range(self, row: str) -> str:
-        """From the least to the largest median of a row's spreads, over all tables, such as "1.4 to 2.7".
+    def range(self, row: str, ours: str | None = None) -> str:
+        """From the least to the largest median of a row's spreads, such as "1.4 to 2.7".
+
+        Args:
+            row: its name.
+            ours: the row that the ratios compare with it; only tables with this row are read. None means all tables.
 
         Raises:
             ArtifactError: no table has such a row with a spread.
         """
-        cells = [cell for table in self.tables for cell in table.rows.get(row, ()) if isinstance(cell, Spread)]
+        tables = [table for table in self.tables if ours is None or ours in table.rows]
+        cells = [cell for table in tables for cell in table.rows.get(row, ()) if isinstance(cell, Spread)]
         if not cells:
             raise ArtifactError(f"no row {row} with a ratio", where=self.command, remedy="correct the page's template")
         ends = [_short(choose(cell.median for cell in cells)) for choose in (min, max)]

@@ -60,7 +60,8 @@ def render_page(
         best(paper, table, column): the highest number that the paper prints in a column of a table.
         benchmark(name): the command of a benchmark and its tables.
         tables(name): its tables alone.
-        ratios(name, row): from the least to the largest ratio of a row, over its tables.
+        ratios(name, row, ours): from the least to the largest ratio of a row, over its tables, or over those with row
+            `ours` if it is given.
     `tried` are the rows of `report/tried.yaml`.
 
     Args:
@@ -150,8 +151,8 @@ def render_page(
         result = measured(name)
         return f"`{result.command}`\n\n{result.markdown()}"
 
-    def ratios(name: str, row: str) -> str:
-        return measured(name).range(row)
+    def ratios(name: str, row: str, ours: str | None = None) -> str:
+        return measured(name).range(row, ours)
 
     def tables(name: str) -> str:
         return measured(name).markdown()
