@@ -58,6 +58,14 @@ def test_every_metric_that_guig_reads_exists(guig: Printed) -> None:
     assert points <= set(KEYS)
 
 
+def test_every_table_of_texts_shows_their_length_since_bleu_depends_on_it(guig: Printed) -> None:
+    of_texts = set(KEYS) - set(EXPANSION_KEYS)
+    names = {name for name, column in guig.columns.items() if of_texts & {ours.metric for ours in column.ours}}
+    texts = [table for table in guig.tables if table.about == "runs" and names & set(table.columns)]
+    assert {table.id for table in texts} >= {"table-1", "table-2", "defects", "released", "followers", "tried"}
+    assert [table.id for table in texts if not {"length_ratio", "brevity_penalty"} <= set(table.columns)] == []
+
+
 def test_every_claim_agrees_with_the_numbers_that_the_paper_prints(guig: Printed) -> None:
     for ordering in build(guig, []).orderings:
         gains = [measure.printed_gain for measure in ordering.measures]

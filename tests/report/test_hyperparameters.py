@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,33 @@ import pytest
 from espalier.io.errors import ConfigError
 from espalier.report import Printed, build, hyperparameters_of, load_printed, render_html, render_markdown
 from pipeline.layout import PROFILES, ROOT
-from pipeline.params import load_params
+from pipeline.params import Params, load_params
 from pipeline.stages.report import model_settings
 
-PAPERS = ("songnet", "guig", "x2tree")
 #: The systems that stand in a table of each paper.
 SYSTEMS = {
-    "songnet": {"songnet", "sonnet_pretrained"},
+    "songnet": {"songnet", "sonnet_pretrained", "sonnet", "songnet_s2s", "judge_ci"},
     "guig": {"guig_tg", "guig_se", "guig_scpn"},
-    "x2tree": {"x2tree", "x2tree_att"},
+    "x2tree": {"x2tree", "x2tree_att", "x2tree_line"},
+    "cdnpg": {"cdnpg_rs", "cdnpg_dnpg", "cdnpg_tuned_rs"},
+    "sat": {"sat_p2", "sat_topic_p2", "sat_p2_6", "sat_ptb_pos"},
 }
+PAPERS = tuple(SYSTEMS)
+
+
+@cache
+def params_of(profile: str) -> Params:
+    return load_params(PROFILES[profile] / "params.yaml")
+
+
+@cache
+def printed_of(paper: str) -> Printed:
+    return load_printed(ROOT / "report/printed" / f"{paper}.yaml")
 
 
 def tables_of(paper: str, profile: str) -> Any:
-    printed = load_printed(ROOT / "report/printed" / f"{paper}.yaml")
-    params = load_params(PROFILES[profile] / "params.yaml")
-    return hyperparameters_of(printed, model_settings(printed, params), profile)
+    printed = printed_of(paper)
+    return hyperparameters_of(printed, model_settings(printed, params_of(profile)), profile)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -38,10 +50,26 @@ def test_every_setting_that_is_named_exists_in_the_paper_profile(paper: str) -> 
 @pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.parametrize("profile", ["nursery", "small"])
 def test_another_profile_shows_the_models_that_it_has(paper: str, profile: str) -> None:
-    params = load_params(PROFILES[profile] / "params.yaml")
     tables = tables_of(paper, profile)
     assert tables
-    assert {model for table in tables for model in table.models} <= params.models.keys()
+    assert {model for table in tables for model in table.models} <= params_of(profile).models.keys()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_model_of_a_paper_lacks_hyperparameters_and_none_stands_twice(paper: str, profile: str) -> None:
+    models = params_of(profile).models
+    shown = [model for table in tables_of(paper, profile) for model in table.models]
+    assert sorted(shown) == sorted(key for key, model in models.items() if model.paper == paper)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_decoder_beside_a_model_is_that_of_a_run_of_the_model(paper: str, profile: str) -> None:
+    params = params_of(profile)
+    named = [pair for system in printed_of(paper).hyperparameters for pair in system.models.items()]
+    runs = {key: run for key, run in named if key in params.models and run != "none"}
+    assert {key: params.runs[run].model for key, run in runs.items()} == {key: key for key in runs}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +79,10 @@ def test_another_profile_shows_the_models_that_it_has(paper: str, profile: str) 
         ("songnet", 0, "betas", "0.9, 0.998", "0.9, 0.998"),
         ("songnet", 0, "batch", "32", "3,072"),
         ("songnet", 0, "k of sampling", "32", "32"),
+        ("songnet", 2, "warm-up steps", "10,000", "10,000"),
+        ("songnet", 3, "layers", "12", "12"),
+        ("songnet", 4, "width", "", "768"),
+        ("songnet", 5, "width", "", "512"),
         ("guig", 0, "warm-up steps", "12,800", "12,800"),
         ("guig", 0, "layers of the second encoder", "3", "3"),
         ("guig", 2, "warm-up steps", "6,400", "6,400"),
@@ -59,6 +91,11 @@ def test_another_profile_shows_the_models_that_it_has(paper: str, profile: str) 
         ("x2tree", 0, "optimizer", "adadelta", "adadelta"),
         ("x2tree", 0, "decay of Adadelta", "", "0.95"),
         ("x2tree", 0, "posts", "300", "300"),
+        ("x2tree", 1, "children of a node", "3", "1"),
+        ("cdnpg", 1, "rate", "5e-05", "5e-05"),
+        ("cdnpg", 1, "width", "", "450"),
+        ("cdnpg", 2, "length of training", "100,000", "500"),
+        ("sat", 2, "layers of the encoder", "4 and 6", "4"),
     ],
 )
 def test_a_value_of_the_paper_and_of_the_paper_profile(
