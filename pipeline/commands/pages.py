@@ -13,7 +13,7 @@ from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.progress import say
 
-#: The templates, each with its page. Of a page with the lines `BEGIN` and `END` the part between them is written.
+#: The templates, each with its page. Of a page with lines `BEGIN` and `END` the parts between them are written.
 PAGES = {
     "readme.md": "README.md",
     "results.md": "docs/results.md",
