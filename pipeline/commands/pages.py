@@ -19,6 +19,7 @@ PAGES = {
     "results.md": "docs/results.md",
     "cdnpg.md": "docs/cdnpg.md",
     "prosody.md": "docs/prosody.md",
+    "songnet.md": "docs/songnet.md",
     "sat.md": "docs/sat.md",
     "benchmarks.md": "benchmarks/README.md",
 }
