@@ -17,8 +17,8 @@ from rows_without_model import FOLDER as CDNPG
 from rows_without_model import Sums, scores_of
 
 from espalier.corpora.published import published_texts
-from espalier.corpora.readers import songnet_released, sonnets
-from espalier.corpora.records import Quarantined, Verse
+from espalier.corpora.readers import mrpc, parasci, songnet_released, sonnets
+from espalier.corpora.records import Pair, Quarantined, Verse
 from espalier.io.archives import unpack
 from espalier.io.files import write_json
 from espalier.metrics import paraphrase, verse
@@ -39,6 +39,8 @@ FILES: Final = (
     "songnet/sonnets_others",  # the sonnets of all other poets
     "guig/retrained",  # what a retraining of GuiG.TG by others wrote for GuiG's 800 test pairs
     "guig/copy",  # the sources of these pairs
+    "guig/parasci_acl",  # the paraphrases of this collection, and of the next, against their sources
+    "guig/mrpc",
 )
 
 
@@ -89,6 +91,11 @@ def _paraphrases(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     sources = [line.split("\t")[0] for line in sources]
     for name, texts in (("retrained", outputs), ("copy", sources)):
         yield name, paraphrase.paraphrase_statistics(sources, references, texts, scored=("similarity",))
+    folders = {"parasci_acl": (parasci.read, "parasci/ParaSCI-ACL"), "mrpc": (mrpc.read, "mrpc")}
+    for name, (read, folder) in folders.items():
+        pairs = [row for row in read({name: mirror / folder}) if isinstance(row, Pair)]
+        sources, texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        yield name, paraphrase.paraphrase_statistics(sources, sources, texts, scored=("defects",))
 
 
 def _verses(rows: Iterator[Verse | Quarantined]) -> list[Verse]:

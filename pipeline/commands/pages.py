@@ -20,6 +20,7 @@ PAGES = {
     "cdnpg.md": "docs/cdnpg.md",
     "prosody.md": "docs/prosody.md",
     "songnet.md": "docs/songnet.md",
+    "metrics.md": "docs/metrics.md",
     "sat.md": "docs/sat.md",
     "benchmarks.md": "benchmarks/README.md",
 }
