@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from espalier.corpora.readers import quora, twitter_url
 from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding, PairSettings
 from espalier.io.files import write_json
-from espalier.metrics.metric import family_scores
+from espalier.metrics.metric import Metric, family_scores
 from espalier.metrics.paraphrase import Sides, by_part, metrics_of, protocol_statistics
 from espalier.tasks.paraphrase import ParaphraseTask
 from espalier.tasks.task import Ready
@@ -40,7 +40,7 @@ def files() -> list[str]:
     return [*rows, *(f"{corpus}_copy_{formula}" for corpus in ROWS for formula in FORMULAS[1:])]
 
 
-def scores_of(sums: Sums) -> dict[str, float | None]:
+def scores_of(sums: Sums, metrics_of: Callable[[str], Sequence[Metric]] = metrics_of) -> dict[str, float | None]:
     """The scores of sums, which are statistics of one segment."""
     families = {name: np.array([values], dtype=float) for name, values in sums.items()}
     scores = family_scores(families, metrics_of, seed=0, resamples=0)

@@ -14,12 +14,14 @@ from pipeline import layout
 from pipeline.dev_scores import Decoded, without_dev_score
 from pipeline.progress import say
 
-#: The templates, each with its page. Of a page with the lines `BEGIN` and `END` the part between them is written.
+#: The templates, each with its page. Of a page with lines `BEGIN` and `END` the parts between them are written.
 PAGES = {
     "readme.md": "README.md",
     "results.md": "docs/results.md",
     "cdnpg.md": "docs/cdnpg.md",
     "prosody.md": "docs/prosody.md",
+    "songnet.md": "docs/songnet.md",
+    "metrics.md": "docs/metrics.md",
     "sat.md": "docs/sat.md",
     "benchmarks.md": "benchmarks/README.md",
 }

@@ -1,4 +1,4 @@
-"""The numbers of README and docs/results.md are those of the details in git."""
+"""The numbers of README, docs and benchmarks/README.md are those of the details in git."""
 
 from __future__ import annotations
 

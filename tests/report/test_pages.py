@@ -10,7 +10,7 @@ import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.report import load_printed, render_page, with_numbers
-from espalier.report.pages import BEGIN, END
+from espalier.report.pages import BEGIN, END, NEXT
 
 DETAILS = {
     ("small", "guig", "one"): {
@@ -126,11 +126,13 @@ def test_what_is_not_there_is_one_line(template: str, message: str) -> None:
     assert str(error.value).startswith(message) and "\n" not in str(error.value)
 
 
-def test_the_generated_part_of_a_page_is_replaced_and_the_rest_kept() -> None:
+def test_the_generated_parts_of_a_page_are_replaced_and_the_rest_kept() -> None:
     page = f"one\n{BEGIN}\nold\n{END}\ntwo\n"
     assert with_numbers(page, "new\n\n", "README.md") == f"one\n{BEGIN}\nnew\n{END}\ntwo\n"
-    for broken in ("one\n", f"{BEGIN}\n", page + page):
-        with pytest.raises(ArtifactError, match=r"^README.md: no part, or two"):
+    both = with_numbers(page + page, f"new\n\n{NEXT}\n\nnewer\n", "README.md")
+    assert both == f"one\n{BEGIN}\nnew\n{END}\ntwo\none\n{BEGIN}\nnewer\n{END}\ntwo\n"
+    for broken in ("one\n", f"{BEGIN}\n", page + page, f"{END}\n{page}"):
+        with pytest.raises(ArtifactError, match=r"^README.md: the parts between .* are not 1; "):
             with_numbers(broken, "new", "README.md")
 
 

@@ -26,9 +26,11 @@ Params = Callable[[str], Mapping[str, Any]]
 #: A profile's scored runs on test by paper, each with whether its model has a scored run on dev.
 Tested = Callable[[str], Mapping[str, Mapping[str, bool]]]
 
-#: The generated part of a page lies between these lines.
+#: A generated part of a page lies between these lines.
 BEGIN: Final = "<!-- numbers: written by `espalier pages` -->"
 END: Final = "<!-- end of numbers -->"
+#: The line between two parts in the template of a page.
+NEXT: Final = "<!-- next part -->"
 
 
 def render_page(
@@ -167,17 +169,21 @@ def render_page(
         raise ArtifactError(str(error), where=where, remedy="correct the template") from error
 
 
-def with_numbers(page: str, part: str, where: str) -> str:
-    """A page whose lines between `BEGIN` and `END` are replaced.
+def with_numbers(page: str, text: str, where: str) -> str:
+    """A page whose lines between `BEGIN` and `END` are replaced, part by part, by those of a text between `NEXT`.
 
     Raises:
-        ArtifactError: the page has not exactly one such part.
+        ArtifactError: the page has not as many such parts as the text.
     """
-    before, begin, rest = page.partition(f"{BEGIN}\n")
-    _, end, after = rest.partition(f"{END}\n")
-    if not begin or not end or BEGIN in rest or END in after:
-        raise ArtifactError(f"no part, or two, between {BEGIN} and {END}", where=where, remedy="put the lines back")
-    return f"{before}{begin}{part.rstrip()}\n{end}{after}"
+    parts = text.split(f"{NEXT}\n")
+    before, *rest = page.split(f"{BEGIN}\n")
+    if len(rest) != len(parts) or END in before or any(each.count(f"{END}\n") != 1 for each in rest):
+        raise ArtifactError(
+            f"the parts between {BEGIN} and {END} are not {len(parts)}", where=where, remedy="put the lines back"
+        )
+    after = (each.partition(f"{END}\n")[2] for each in rest)
+    pairs = zip(parts, after, strict=True)
+    return before + "".join(f"{BEGIN}\n{part.strip()}\n{END}\n{kept}" for part, kept in pairs)
 
 
 def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str) -> str:
