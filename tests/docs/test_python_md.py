@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import doctest
-import hashlib
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.verse.vocabulary import VerseVocabulary
@@ -20,7 +17,7 @@ from espalier.syntax.parsers.registry import BACKENDS, Backend, save_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "inference"))
-from markdown_page import ROOT, Page
+from markdown_page import ROOT, Page, other_artifact
 from tiny_models import CHINESE, DIALOGUE, PAIRS, TEMPLATES, TEXT, TREE, build, pair_vocabulary
 
 PAGE = Page("docs/python.md")
@@ -56,22 +53,6 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def md5_of(folder: Path) -> str:
-    """The hash by which DVC names a folder."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    rows = [{"md5": hashlib.md5(path.read_bytes()).hexdigest(), "relpath": path.relative_to(folder).as_posix()}
-            for path in files]  # fmt: skip
-    return f"{hashlib.md5(json.dumps(rows).encode()).hexdigest()}.dir"
-
-
-def is_built() -> bool:
-    """Whether the nursery's models are those that dvc.lock names."""
-    stages = yaml.safe_load((ROOT / "dvc.lock").read_text(encoding="utf-8"))["stages"]
-    locked = {out["path"]: out["md5"] for stage in stages.values() for out in stage.get("outs", ()) if "md5" in out}
-    places = [f"models/{name}" for name in NURSERY]
-    return all((ROOT / place).is_dir() and md5_of(ROOT / place) == locked.get(place) for place in places)
-
-
 def test_every_example_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tiny)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
@@ -84,8 +65,9 @@ def test_every_example_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys:
         assert bool(capsys.readouterr().out) == bool(example.want), f"{where}: {example.source}"
 
 
-@pytest.mark.skipif(not is_built(), reason="the nursery of dvc.lock is not built in this tree")
 def test_every_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    if other := other_artifact(ROOT, *(f"models/{name}" for name in NURSERY)):
+        pytest.skip(other)
     monkeypatch.chdir(ROOT)
     count, wrong = PAGE.run_examples()
     assert count > 40 and not wrong

@@ -19,7 +19,7 @@ from pipeline.cli import app
 from pipeline.commands.requests import DRAWN
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import ROOT, Page, key_of
+from markdown_page import ROOT, Page, key_of, other_artifact
 
 PAGE = Page("docs/sat.md")
 table = PAGE.table
@@ -39,9 +39,8 @@ def test_every_command_prints_what_the_page_shows(
 ) -> None:
     program, name, *rest = words
     assert (program, name) == ("espalier", "compose") and printed
-    needed = ["models/sat_p2", "models/sat_news_pos", "parsers/jieba", "parsers/tags_en"]
-    if missing := [path for path in needed if not (layout.ROOT / path).is_dir()]:
-        pytest.skip(f"not trained here: {missing[0]}")
+    if other := other_artifact(layout.ROOT, "models/sat_p2", "models/sat_news_pos", "parsers/jieba", "parsers/tags_en"):
+        pytest.skip(other)
     monkeypatch.chdir(ROOT)
     get_command(app).commands[name].main(rest, standalone_mode=False)  # type: ignore[attr-defined]
     assert capsys.readouterr().out.rstrip().splitlines() == printed
