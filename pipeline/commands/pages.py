@@ -14,7 +14,8 @@ from pipeline import layout
 from pipeline.dev_scores import Decoded, without_dev_score
 from pipeline.progress import say
 
-#: The templates, each with its page. Of a page with lines `BEGIN` and `END` the parts between them are written.
+#: The templates, each with its page. A template with a title is the whole page, any other the parts of its page between
+#: the lines `BEGIN` and `END`.
 PAGES = {
     "readme.md": "README.md",
     "results.md": "docs/results.md",
@@ -46,7 +47,7 @@ def pages(check: bool) -> None:
 
 def rendered() -> dict[str, str]:
     """The text of each page by its path below the root."""
-    from espalier.report import BEGIN, load_benchmark, load_printed, render_page, with_numbers
+    from espalier.report import load_benchmark, load_printed, render_page, with_numbers
 
     printed = {path.stem: load_printed(path) for path in sorted(layout.PRINTED.glob("*.yaml"))}
     tried = load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"]
@@ -67,7 +68,7 @@ def rendered() -> dict[str, str]:
             benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
-        texts[page] = with_numbers(known, text, page) if BEGIN in known else text
+        texts[page] = text if source.startswith("# ") else with_numbers(known, text, page)
     return texts
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ArtifactError
+from espalier.report import BEGIN
 from pipeline import layout
 from pipeline.commands.pages import PAGES, pages, rendered
 
@@ -16,7 +17,9 @@ def test_a_page_is_what_its_template_and_the_details_give(page: str) -> None:
     assert (layout.ROOT / page).read_text(encoding="utf-8") == rendered()[page], "run espalier pages"
 
 
-def test_a_page_that_differs_is_named_and_then_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_differs_is_named_and_then_written_and_one_without_its_parts_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, page in PAGES.items():
         for path in (f"report/pages/{name}", page):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -35,3 +38,7 @@ def test_a_page_that_differs_is_named_and_then_written(tmp_path: Path, monkeypat
         pages(check=True)
     pages(check=False)
     assert page.read_text(encoding="utf-8") == whole
+    sat = tmp_path / "docs/sat.md"
+    sat.write_text(sat.read_text(encoding="utf-8").replace(BEGIN, ""), encoding="utf-8")
+    with pytest.raises(ArtifactError, match=r"^docs/sat.md: the parts .* put the lines back$"):
+        pages(check=False)
