@@ -29,15 +29,15 @@ def test_a_page_that_differs_is_named_and_then_written_and_one_without_its_parts
         (tmp_path / path).symlink_to(layout.ROOT / path)
     monkeypatch.setattr(layout, "ROOT", tmp_path)
     pages(check=True)
-    page = tmp_path / "docs/results.md"
-    whole = page.read_text(encoding="utf-8")
-    page.write_text(whole.replace("## SongNet", "## Songnet"), encoding="utf-8")
+    results = tmp_path / "docs/results.md"
+    whole = results.read_text(encoding="utf-8")
+    results.write_text(whole.replace("## SongNet", "## Songnet"), encoding="utf-8")
     with pytest.raises(
         ArtifactError, match=r"^docs/results.md: the numbers are not those of the details; espalier pages$"
     ):
         pages(check=True)
     pages(check=False)
-    assert page.read_text(encoding="utf-8") == whole
+    assert results.read_text(encoding="utf-8") == whole
     sat = tmp_path / "docs/sat.md"
     sat.write_text(sat.read_text(encoding="utf-8").replace(BEGIN, ""), encoding="utf-8")
     with pytest.raises(ArtifactError, match=r"^docs/sat.md: the parts .* put the lines back$"):
