@@ -356,9 +356,9 @@ def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str
     return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
 
 
-def structures_of(view: Any) -> tuple[str, ...]:
-    """The structures of the text to come that a view reads; none but SAT's has any."""
-    return getattr(view, "structures", ())
+def given_of(view: Any) -> tuple[str, ...]:
+    """What a view says of the text to come: its structures, and "topic"; none but SAT's says anything."""
+    return getattr(view, "given", ())
 
 
 def network_of(model: Model) -> Any:

@@ -111,11 +111,11 @@ def metrics(_: Path) -> Any:
 
 def baselines(_: Path) -> Any:
     table = pd.DataFrame(
-        [{"id": f"t{n}", "sample": sample, "reference": text, "prompt": len(text) // 2}
+        [{"id": str(n), "sample": sample, "reference": text, "prompt": len(text) // 2}
          for n, (text, _, _) in enumerate(TEXTS) for sample in range(2)]
     )  # fmt: skip
-    rows = TASKS["compose"].baselines(table, Ready([], None), data(), 1)
-    return {name: [row.columns["text"], row.trivial, list(row.given)] for name, row in rows.items()}
+    rows = TASKS["compose"].baselines(table, Ready([], data()), data(), 1)
+    return {name: [row.columns["text"], row.trivial, list(row.given), list(row.reads)] for name, row in rows.items()}
 
 
 COMPONENTS = {

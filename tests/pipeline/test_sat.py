@@ -21,7 +21,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "gpt2": {"structures": []},
     "p2": {"structures": ["pc", "pos"], "topic": True},
 }
-ROWS = {"ngram", "ngram_pc", "ngram_pos", "ngram_pc_pos", "chance", "human"}
+ROWS = {"ngram", "ngram_pc", "ngram_pos", "ngram_pc_pos", "chance", "topics", "human"}
 
 
 def params() -> dict[str, Any]:
@@ -111,6 +111,7 @@ def test_a_row_says_which_structures_it_is_given(folder: Path) -> None:
     rows = {row.key: row.structures for row in read_rows("lines", load_params().baselines["lines"], "nursery", "zh")}
     assert rows["lines/ngram"] == rows["lines/human"] == frozenset()
     assert rows["lines/ngram_pos"] == {"pos"} and rows["lines/ngram_pc_pos"] == {"pc", "pos"}
+    assert rows["lines/topics"] == {"topic"}
 
 
 def test_the_n_grams_have_three_discounts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 import torch
 
 from espalier.corpora.records import Sentence
+from espalier.datasets.ragged import Ragged
 from espalier.datasets.structure.encode import StructureEncoding, StructureSettings
-from espalier.datasets.structure.vocabulary import StructureVocabulary
+from espalier.datasets.structure.vocabulary import TOPIC, StructureVocabulary
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.metrics.metric import family_scores
@@ -216,6 +218,27 @@ def test_the_floor_goes_on_after_the_prompt_with_a_training_line(split: tuple[Re
     again = TASK.baselines(table.iloc[2:], split[0], train, seed=1)["chance"].columns["text"]
     assert list(again) == list(rows["chance"].columns["text"])[2:]  # whatever the other rows are
     assert len({*TASK.baselines(table, split[0], train, seed=2)["chance"].columns["text"], *again}) > 2
+
+
+def test_the_floor_of_models_that_read_topics_is_the_topic_words_behind_the_prompt(
+    split: tuple[Ready, Any], model: SAT
+) -> None:
+    ready, train = split
+    assert "topics" not in TASK.baselines(base(split, model), ready, train, seed=1)  # a dataset without topics
+    encode = train.vocabulary.encode
+    topics = [[*encode("灯山龘"), TOPIC], [TOPIC], [*encode("雨石令灯"), TOPIC], [*encode("山"), TOPIC]]
+    columns = {**ready.data.columns, "topic": Ragged.of(topics)}
+    topical = dataclasses.replace(ready, data=dataclasses.replace(ready.data, columns=columns))
+    table = base(split, model, "continue").iloc[::-1]  # rows are found by their ids
+
+    row = TASK.baselines(table, topical, train, seed=1)["topics"]
+
+    words = {"r0": "灯山", "r1": "", "r2": "雨石令灯", "r3": "山"}
+    assert row.columns["text"] == [
+        reference[:given] + words[id_]
+        for id_, reference, given in zip(table["id"], table["reference"], table["prompt"], strict=True)
+    ]
+    assert (row.reads, row.trivial) == (("topic",), True)
 
 
 def test_an_n_gram_model_stands_beside_each_structure_and_writes_under_a_template(split: tuple[Ready, Any]) -> None:

@@ -71,7 +71,7 @@ class RunResult:
         row: the name of a row without a trained model, such as "copy"; "" for a run.
         trivial: whether a run should be better than this row. References are not trivial.
         given: the metrics whose value follows from how the row is made.
-        structures: those of the text to come that the run or the row is given.
+        structures: those of the text to come that the run or the row is given; "topic" if it is given topic words.
         settings: of the decoding, in the order of display (`protocol`, `decoder`, `k`, ...).
         metrics: the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None}, `signatures`
             {key: text}, `undefined` {key: reason}; parts may be missing.

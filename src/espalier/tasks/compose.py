@@ -16,7 +16,7 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
 from espalier.datasets.structure.structures import structure
-from espalier.datasets.vocabulary import EOS
+from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.tasks.baseline_rows import chance_seed, known_rows
@@ -205,7 +205,11 @@ class ComposeTask:
     def baselines(
         self, table: pd.DataFrame, ready: Ready, train: StructureData, seed: int
     ) -> Mapping[str, BaselineRow]:
-        """The references, tagged again: a ceiling of the structures; and training lines drawn at random: a floor."""
+        """The references, tagged again: a ceiling of the structures; training lines drawn at random, and topic words.
+
+        The topic words stand in the order in which a model reads them. They are words of the reference: the floor of
+        models that read them.
+        """
         language = train.vocabulary.language
         known = train.columns["target"].select(known_rows(train.columns["target"]))
         seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
@@ -216,12 +220,22 @@ class ComposeTask:
             # After the prompt the line goes on at the same place.
             rest = map(train.vocabulary.token, line[given:])
             texts.append(join_tokens([*tokens_of(reference, language)[:given], *rest], language))
-        return {
+        rows = {
             "human": BaselineRow("the reference, tagged again", {"text": table["reference"].tolist()}, trivial=False),
             "chance": BaselineRow(
                 "a training line drawn at random", {"text": texts}, given=("in_training", "lines_in_training")
             ),
         }
+        if (topics := ready.data.columns["topic"]).flat.size:
+            places = {id_: place for place, id_ in enumerate(ready.data.ids)}
+            texts = []
+            for id_, reference, given in zip(table["id"], table["reference"], table["prompt"], strict=True):
+                start, end = topics.offsets[places[id_] : places[id_] + 2]
+                # Without [TOPIC], and without the mark of unknown words.
+                words = [train.vocabulary.token(word) for word in topics.flat[start:end] if word >= len(SPECIALS)]
+                texts.append(join_tokens([*tokens_of(reference, language)[:given], *words], language))
+            rows["topics"] = BaselineRow("the topic words", {"text": texts}, reads=("topic",))
+        return rows
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 

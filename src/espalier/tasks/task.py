@@ -170,6 +170,7 @@ class BaselineRow:
         trees: the parses of the texts, if they are known.
         trivial: whether anybody could write this without a model, so that a model should do better. References are not.
         given: the metrics whose value follows from how the row is made. A model need not do better in these.
+        reads: what it is given of the text to come, by the names of structures, or "topic".
     """
 
     title: str
@@ -177,6 +178,7 @@ class BaselineRow:
     trees: Sequence[str] | None = None
     trivial: bool = True
     given: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

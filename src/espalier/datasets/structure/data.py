@@ -31,6 +31,11 @@ class StructureView:
     structures: tuple[str, ...] = ()
     topic: bool = False
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What it says of the text to come: the names of the structures, and "topic"."""
+        return (*self.structures, "topic") if self.topic else self.structures
+
 
 @dataclass(frozen=True)
 class StructureBatch(Batch):
