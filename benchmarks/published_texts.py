@@ -46,8 +46,8 @@ FILES: Final = (
 
 def measured(mirror: Path) -> Iterator[tuple[str, Sums]]:
     """The sums for each of `FILES`."""
-    for paper, found in (("songnet", _ci), ("songnet", _sonnets), ("guig", _paraphrases)):
-        for name, families in found(mirror):
+    for paper, read in (("songnet", _ci), ("songnet", _sonnets), ("guig", _paraphrases)):
+        for name, families in read(mirror):
             sums = {key: [round(float(value), 6) for value in rows.sum(axis=0)] for key, rows in families.items()}
             yield f"{paper}/{name}", sums
 
@@ -76,11 +76,11 @@ def _sonnets(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         poems = _verses(sonnets.read({"friedman": mirror / "sonnet/friedman", "deepspeare": Path(place)}))
     own = [poem for poem in poems if poem.author == SHAKESPEARE]
     others = [poem for poem in poems if poem.author != SHAKESPEARE]
-    texts, english = [poem.target for poem in own], {"language": "en", "rules": "sonnet"}
+    texts, settings = [poem.target for poem in own], {"language": "en", "rules": "sonnet"}
     for rule in ("strict", "consonance", "eye"):
-        yield f"sonnets_{rule}", _verse_statistics(own, texts, rule=rule, **english)
-    yield "sonnets_shuffled", _verse_statistics(own, shuffle_ends(texts, "en", 1), **english)
-    yield "sonnets_others", _verse_statistics(others, [poem.target for poem in others], **english)
+        yield f"sonnets_{rule}", _verse_statistics(own, texts, rule=rule, **settings)
+    yield "sonnets_shuffled", _verse_statistics(own, shuffle_ends(texts, "en", 1), **settings)
+    yield "sonnets_others", _verse_statistics(others, [poem.target for poem in others], **settings)
 
 
 def _paraphrases(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

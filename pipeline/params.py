@@ -356,9 +356,9 @@ def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str
     return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
 
 
-def given_of(view: Any) -> tuple[str, ...]:
-    """What a view says of the text to come: its structures, and "topic"; none but SAT's says anything."""
-    return getattr(view, "given", ())
+def reads_of(view: Any) -> tuple[str, ...]:
+    """What a view reads of the text to come: structures, and "topic"; none but SAT's reads anything."""
+    return getattr(view, "reads", ())
 
 
 def network_of(model: Model) -> Any:

@@ -64,7 +64,7 @@ def rendered() -> dict[str, str]:
             params=_params,
             printed=printed,
             tried=tried,
-            tested=_tested,
+            has_dev_score=_has_dev_score,
             benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
@@ -83,15 +83,15 @@ def _params(profile: str) -> Mapping[str, Any]:
 
 
 @cache
-def _tested(profile: str) -> Mapping[str, Mapping[str, bool]]:
+def _has_dev_score(profile: str) -> Mapping[str, Mapping[str, bool]]:
     entries = _params(profile)["runs"]
     runs = {key: Decoded(entry["model"], entry["split"]) for key, entry in entries.items()}
     folder = layout.PROFILES[profile]
     scored = {key for key, entry in entries.items() if (folder / layout.details(entry["paper"], key)).exists()}
-    unknown = set(without_dev_score(runs, scored))
+    untried = set(without_dev_score(runs, scored))
     tested: dict[str, dict[str, bool]] = {}
     for key in (key for key, run in runs.items() if run.split == "test" and key in scored):
-        tested.setdefault(entries[key]["paper"], {})[key] = key not in unknown
+        tested.setdefault(entries[key]["paper"], {})[key] = key not in untried
     return tested
 
 

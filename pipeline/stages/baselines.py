@@ -21,7 +21,7 @@ from espalier.tasks.task import BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import DatasetDetails, grammar_of, lexicon_of, read_ready, read_train, require_rows
-from pipeline.params import Baseline, Corpus, given_of, load_params
+from pipeline.params import Baseline, Corpus, load_params, reads_of
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
 from pipeline.stages.score import write_scores
@@ -70,7 +70,7 @@ def run(key: str) -> None:
     judge = judge_model(baseline.lm, params)
     if judge is not None and kind.judge is not None:
         rows |= kind.judge.controls(table, train, baseline.seed)
-    reads = {name: given_of(row.view) for name, row in ngrams.items()}
+    reads = {name: reads_of(row.view) for name, row in ngrams.items()}
     for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, _DATASET})}.items():
         texts, likelihoods = written.get(name) or (table.assign(**unknown, **row.columns), None)
         if judge is not None:
@@ -97,7 +97,7 @@ def run(key: str) -> None:
             "title": row.title,
             "trivial": row.trivial,
             "given": list(row.given),
-            **({"structures": list(given)} if (given := reads.get(name, row.reads)) else {}),
+            **({"structures": list(read)} if (read := reads.get(name, row.reads)) else {}),
             **({} if judge is None else {"judge": baseline.lm}),
         }
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)

@@ -32,7 +32,7 @@ from pipeline.artifacts import (
     read_texts,
 )
 from pipeline.baseline_rows import read_rows, rows_of_fewer
-from pipeline.params import Params, Run, given_of, load_params, network_of
+from pipeline.params import Params, Run, load_params, network_of, reads_of
 from pipeline.progress import say
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
         language=texts.language,
         dataset=run_.dataset,
         ids=ids_of(segments),
-        structures=frozenset(given_of(network_of(model).view)),
+        structures=frozenset(reads_of(network_of(model).view)),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),

@@ -140,21 +140,26 @@ def details(group: str, key: str) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def other_artifact(folder: Path, *places: str) -> str:
+def why_not_comparable(folder: Path, *places: str) -> str:
     """Why a page's outputs cannot be expected of a profile's artifacts; empty if they are those that the page is of.
 
     They must be those of the committed lock. Models that were trained on another kind of processor write other texts,
     and training them has changed the lock of the working tree.
     """
-    show = subprocess.run(["git", "show", "HEAD:./dvc.lock"], cwd=folder, capture_output=True, text=True, check=False)
-    stages = (yaml.safe_load(show.stdout) or {}).get("stages", {})
-    locked = {out["path"]: out["md5"] for stage in stages.values() for out in stage.get("outs", ()) if "md5" in out}
     for place in places:
         if not (folder / place).is_dir():
             return f"{place} is not built here"
-        if _md5_of(folder / place) != locked.get(place):
+        if _md5_of(folder / place) != _locked(folder).get(place):
             return f"{place} is not the one of the committed dvc.lock"
     return ""
+
+
+@cache
+def _locked(folder: Path) -> dict[str, str]:
+    """The hashes of a profile's artifacts in the last commit, by path."""
+    show = subprocess.run(["git", "show", "HEAD:./dvc.lock"], cwd=folder, capture_output=True, text=True, check=False)
+    stages = (yaml.safe_load(show.stdout) or {}).get("stages", {})
+    return {out["path"]: out["md5"] for stage in stages.values() for out in stage.get("outs", ()) if "md5" in out}
 
 
 def _md5_of(folder: Path) -> str:

@@ -26,7 +26,7 @@ from pipeline.cli import app
 from pipeline.params import Model, Params, Run
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import ROOT, Page, key_of, other_artifact, profile
+from markdown_page import ROOT, Page, key_of, profile, why_not_comparable
 
 PAGE = Page("docs/guig.md")
 TEXT, blocks, table = PAGE.prose, PAGE.blocks, PAGE.table
@@ -59,8 +59,8 @@ def test_every_command_is_one_and_prints_what_the_page_shows(
     options = command.make_context(name, list(rest)).params
     assert printed
     folder = layout.PROFILES[getattr(options["profile"], "value", None) or "nursery"]
-    if other := other_artifact(folder, "models/guig_tg", "models/guig_se"):
-        pytest.skip(other)
+    if reason := why_not_comparable(folder, "models/guig_tg", "models/guig_se"):
+        pytest.skip(reason)
     monkeypatch.chdir(ROOT)
     command.main(list(rest), standalone_mode=False)
     assert [_scoreless(line) for line in capsys.readouterr().out.splitlines()] == [_scoreless(line) for line in printed]

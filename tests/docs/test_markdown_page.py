@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import other_artifact
+from markdown_page import why_not_comparable
 
 #: What `dvc add models/one` writes of a folder whose one file, `weights`, has the text "of the page".
 MD5 = "45232adc0517f39d3f3e98bd693040a4.dir"
@@ -25,7 +25,7 @@ def git(folder: Path, *words: str) -> None:
 
 def test_examples_are_not_expected_of_models_that_this_machine_trained_anew(tmp_path: Path) -> None:
     model = tmp_path / "models/one"
-    assert other_artifact(tmp_path, "models/one") == "models/one is not built here"
+    assert why_not_comparable(tmp_path, "models/one") == "models/one is not built here"
     model.mkdir(parents=True)
     (model / "weights").write_text("of the page", encoding="utf-8")
     lock = tmp_path / "dvc.lock"
@@ -33,9 +33,9 @@ def test_examples_are_not_expected_of_models_that_this_machine_trained_anew(tmp_
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "dvc.lock")
     git(tmp_path, "commit", "-qm", "lock")
-    assert not other_artifact(tmp_path, "models/one")
+    assert not why_not_comparable(tmp_path, "models/one")
 
     (model / "weights").write_text("of this machine", encoding="utf-8")
     lock.write_text(yaml.safe_dump(stages("what a repro writes")), encoding="utf-8")
 
-    assert other_artifact(tmp_path, "models/one") == "models/one is not the one of the committed dvc.lock"
+    assert why_not_comparable(tmp_path, "models/one") == "models/one is not the one of the committed dvc.lock"

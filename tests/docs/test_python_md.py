@@ -17,7 +17,7 @@ from espalier.syntax.parsers.registry import BACKENDS, Backend, save_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "inference"))
-from markdown_page import ROOT, Page, other_artifact
+from markdown_page import ROOT, Page, why_not_comparable
 from tiny_models import CHINESE, DIALOGUE, PAIRS, TEMPLATES, TEXT, TREE, build, pair_vocabulary
 
 PAGE = Page("docs/python.md")
@@ -66,8 +66,8 @@ def test_every_example_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_every_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    if other := other_artifact(ROOT, *(f"models/{name}" for name in NURSERY)):
-        pytest.skip(other)
+    if reason := why_not_comparable(ROOT, *(f"models/{name}" for name in NURSERY)):
+        pytest.skip(reason)
     monkeypatch.chdir(ROOT)
     count, wrong = PAGE.run_examples()
     assert count > 40 and not wrong

@@ -19,7 +19,7 @@ from pipeline.cli import app
 from pipeline.commands.requests import DRAWN
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import ROOT, Page, key_of, other_artifact
+from markdown_page import ROOT, Page, key_of, why_not_comparable
 
 PAGE = Page("docs/sat.md")
 table = PAGE.table
@@ -39,8 +39,10 @@ def test_every_command_prints_what_the_page_shows(
 ) -> None:
     program, name, *rest = words
     assert (program, name) == ("espalier", "compose") and printed
-    if other := other_artifact(layout.ROOT, "models/sat_p2", "models/sat_news_pos", "parsers/jieba", "parsers/tags_en"):
-        pytest.skip(other)
+    if reason := why_not_comparable(
+        layout.ROOT, "models/sat_p2", "models/sat_news_pos", "parsers/jieba", "parsers/tags_en"
+    ):
+        pytest.skip(reason)
     monkeypatch.chdir(ROOT)
     get_command(app).commands[name].main(rest, standalone_mode=False)  # type: ignore[attr-defined]
     assert capsys.readouterr().out.rstrip().splitlines() == printed

@@ -1,4 +1,4 @@
-"""A score of test that no score of dev of the same model stands beside is found."""
+"""Finds the runs that are scored on test although no run of their model is scored on dev."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,19 @@ def test_scoring_test_before_dev_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
+    score.run("gpt2")
+    assert "scored on dev" not in capsys.readouterr().err  # no run of this paper is on dev: nothing is chosen there
+    tree = params()
+    tree["runs"]["p2_dev"] = {**tree["runs"]["p2"], "split": "dev", "annotation": "p2_dev"}
+    tree["annotations"]["p2_dev"] = {"paper": "sat", "parser": "words", "run": "p2_dev"}
+    with_dev = folder / "with_dev"
+    shutil.copytree(folder, with_dev)
+    monkeypatch.chdir(with_dev)
+    Path("params.yaml").write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")
 
     score.run("gpt2")
 
-    assert "gpt2: test is scored, and no run of gpt2 on dev is" in capsys.readouterr().err
+    assert "gpt2 is scored on test, and no run of gpt2 is scored on dev" in capsys.readouterr().err
 
 
 def test_the_reference_that_is_tagged_again_has_the_structures_of_its_template(folder: Path) -> None:

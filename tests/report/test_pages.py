@@ -157,7 +157,7 @@ def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:
         details=details,
         params=dict,
         printed=printed,
-        tested=lambda profile: tested if profile == "small" else {},
+        has_dev_score=lambda profile: tested if profile == "small" else {},
     )
 
     assert "| GuiG | 3 | 2 |" in text

@@ -24,7 +24,7 @@ Details = Callable[[str, str, str], Mapping[str, Any]]
 #: The params.yaml of a profile.
 Params = Callable[[str], Mapping[str, Any]]
 #: A profile's scored runs on test by paper, each with whether its model has a scored run on dev.
-Tested = Callable[[str], Mapping[str, Mapping[str, bool]]]
+HasDevScore = Callable[[str], Mapping[str, Mapping[str, bool]]]
 
 #: A generated part of a page lies between these lines.
 BEGIN: Final = "<!-- numbers: written by `espalier pages` -->"
@@ -41,7 +41,7 @@ def render_page(
     params: Params,
     printed: Mapping[str, Printed],
     tried: Sequence[Mapping[str, Any]] = (),
-    tested: Tested | None = None,
+    has_dev_score: HasDevScore | None = None,
     benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
@@ -73,7 +73,7 @@ def render_page(
         params: reads a profile's params.yaml.
         printed: the papers' printed numbers, by paper.
         tried: which settings were tried.
-        tested: finds a profile's scored runs on test.
+        has_dev_score: finds a profile's scored runs on test, and which have a score on dev beside them.
         benchmarks: what benchmarks measured, by name.
 
     Raises:
@@ -136,7 +136,7 @@ def render_page(
 
     def without_dev(profile: str) -> str:
         grid = [["paper", "runs on test", "of a model without a run on dev"], ["---", "---:", "---:"]]
-        for paper, runs in (tested(profile) if tested else {}).items():
+        for paper, runs in (has_dev_score(profile) if has_dev_score else {}).items():
             grid.append([printed[paper].paper.name, str(len(runs)), str(sum(not known for known in runs.values()))])
         return grid_of(grid)
 

@@ -205,10 +205,10 @@ class ComposeTask:
     def baselines(
         self, table: pd.DataFrame, ready: Ready, train: StructureData, seed: int
     ) -> Mapping[str, BaselineRow]:
-        """The references, tagged again: a ceiling of the structures; training lines drawn at random, and topic words.
+        """The references, tagged again: a ceiling of the structures. Random training lines, and topic words: floors.
 
-        The topic words stand in the order in which a model reads them. They are words of the reference: the floor of
-        models that read them.
+        The topic words stand in the order in which a model reads them. They are words of the reference, and a floor
+        only of models that read them.
         """
         language = train.vocabulary.language
         known = train.columns["target"].select(known_rows(train.columns["target"]))

@@ -32,8 +32,8 @@ class StructureView:
     topic: bool = False
 
     @property
-    def given(self) -> tuple[str, ...]:
-        """What it says of the text to come: the names of the structures, and "topic"."""
+    def reads(self) -> tuple[str, ...]:
+        """What it reads of the text to come: the names of the structures, and "topic"."""
         return (*self.structures, "topic") if self.topic else self.structures
 
 
