@@ -43,6 +43,10 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
     for corpus in cut["corpora"].values():
         _cut_corpus(corpus)
     _share_parsers(cut)
+    for dataset in (each for group in cut["datasets"].values() for each in group.values()):
+        # Few words of so few rows occur twice: n-gram models would find no target without unknown words.
+        if "min_count" in dataset:
+            dataset["min_count"] = 1
     for key, model in cut["models"].items():
         asked = params.models[key].training
         tokens = asked.get("batch_tokens", 4096)

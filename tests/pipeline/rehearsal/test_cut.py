@@ -34,6 +34,15 @@ def test_networks_stay_and_numbers_of_steps_rows_and_records_do_not() -> None:
     }
 
 
+def test_words_of_few_rows_are_known_so_that_n_grams_have_targets() -> None:
+    whole, cut = read_yaml(PROFILES["paper"] / PARAMS), cut_of("paper")
+    for kind, datasets in cut["datasets"].items():
+        for key, dataset in datasets.items():
+            assert ("min_count" in dataset) == ("min_count" in whole["datasets"][kind][key])
+            assert dataset.get("min_count", 1) == 1
+    assert whole["datasets"]["linearize"]["lyrics"]["min_count"] == 3
+
+
 def test_on_a_gpu_batches_are_whole() -> None:
     assert cut_of("paper", None)["models"]["guig_tg"]["training"]["batch_tokens"] == 20480
 
