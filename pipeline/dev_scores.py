@@ -6,17 +6,11 @@ The dev loss of a training is known all the same. It cannot show that the settin
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+
+from pipeline.params import Run
 
 
-class Decoded(NamedTuple):
-    """What a run decodes: the model, and the split "dev" or "test"."""
-
-    model: str
-    split: str
-
-
-def without_dev_score(runs: Mapping[str, Decoded], scored: Collection[str]) -> list[str]:
+def without_dev_score(runs: Mapping[str, Run], scored: Collection[str]) -> list[str]:
     """The scored runs on test whose model has no scored run on dev.
 
     Args:

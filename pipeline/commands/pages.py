@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,8 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
-from pipeline.dev_scores import Decoded, without_dev_score
+from pipeline.dev_scores import without_dev_score
+from pipeline.params import load_params
 from pipeline.progress import say
 
 #: The templates, each with its page. A template with a title is the whole page, any other the parts of its page between
@@ -64,7 +66,7 @@ def rendered() -> dict[str, str]:
             params=_params,
             printed=printed,
             tried=tried,
-            has_dev_score=_has_dev_score,
+            on_test=_on_test,
             benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
@@ -83,16 +85,13 @@ def _params(profile: str) -> Mapping[str, Any]:
 
 
 @cache
-def _has_dev_score(profile: str) -> Mapping[str, Mapping[str, bool]]:
-    entries = _params(profile)["runs"]
-    runs = {key: Decoded(entry["model"], entry["split"]) for key, entry in entries.items()}
+def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
     folder = layout.PROFILES[profile]
-    scored = {key for key, entry in entries.items() if (folder / layout.details(entry["paper"], key)).exists()}
-    untried = set(without_dev_score(runs, scored))
-    tested: dict[str, dict[str, bool]] = {}
-    for key in (key for key, run in runs.items() if run.split == "test" and key in scored):
-        tested.setdefault(entries[key]["paper"], {})[key] = key not in untried
-    return tested
+    runs = load_params(folder / layout.PARAMS).runs
+    scored = {key for key, run in runs.items() if (folder / layout.details(run.paper, key)).exists()}
+    tested = Counter(runs[key].paper for key in runs if runs[key].split == "test" and key in scored)
+    untried = Counter(runs[key].paper for key in without_dev_score(runs, scored))
+    return {paper: (count, untried[paper]) for paper, count in tested.items()}
 
 
 @cache

@@ -28,7 +28,7 @@ from pipeline.artifacts import (
     run_settings,
     write_metrics,
 )
-from pipeline.dev_scores import Decoded, without_dev_score
+from pipeline.dev_scores import without_dev_score
 from pipeline.params import Params, Run, load_params
 from pipeline.progress import say
 
@@ -39,10 +39,10 @@ def run(key: str) -> None:
     run_ = entry("run", params.runs, key)
     outputs = read_outputs(key, run_, params)
     write_scores(run_.paper, key, task(run_.task), outputs, run_.scoring, run_settings(key, params))
-    runs = {name: Decoded(other.model, other.split) for name, other in params.runs.items()}
-    scored = {name for name, other in params.runs.items() if layout.metrics(other.paper, name).exists()}
+    runs = {name: other for name, other in params.runs.items() if other.paper == run_.paper}
+    scored = {name for name in runs if layout.metrics(run_.paper, name).exists()}
     # Where a paper has no run on dev, as in the nursery, nothing is chosen there.
-    chosen = any(other.paper == run_.paper and other.split == "dev" for other in params.runs.values())
+    chosen = any(other.split == "dev" for other in runs.values())
     if chosen and key in without_dev_score(runs, scored):
         say(f"{key} is scored on test, and no run of {run_.model} is scored on dev; choose settings on dev first")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from pipeline.dev_scores import Decoded, without_dev_score
+from pipeline.dev_scores import without_dev_score
 
-RUNS = {
-    "a": Decoded("one", "test"),
-    "a_dev": Decoded("one", "dev"),
-    "b": Decoded("two", "test"),
-    "b_beam": Decoded("two", "test"),
+RUNS: dict[str, Any] = {
+    "a": SimpleNamespace(model="one", split="test"),
+    "a_dev": SimpleNamespace(model="one", split="dev"),
+    "b": SimpleNamespace(model="two", split="test"),
+    "b_beam": SimpleNamespace(model="two", split="test"),
 }
 
 

@@ -148,7 +148,7 @@ def test_claims_have_their_effects_intervals_and_verdicts_and_those_not_computed
 
 
 def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:
-    tested = {"guig": {"one": True, "other": False, "third": False}, "sat": {}}
+    tested = {"guig": (3, 2), "sat": (0, 0)}
     printed = {paper: load_printed(PRINTED.with_name(f"{paper}.yaml")) for paper in tested}
 
     text = render_page(
@@ -157,7 +157,7 @@ def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:
         details=details,
         params=dict,
         printed=printed,
-        has_dev_score=lambda profile: tested if profile == "small" else {},
+        on_test=lambda profile: tested if profile == "small" else {},
     )
 
     assert "| GuiG | 3 | 2 |" in text

@@ -30,6 +30,11 @@ class Ragged:
         flat = np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32)
         return cls(flat, np.concatenate([[0], np.cumsum([len(row) for row in arrays])]).astype(np.int64))
 
+    def row(self, place: int) -> list[int]:
+        """The row at a place."""
+        values: list[int] = self.flat[self.offsets[place] : self.offsets[place + 1]].tolist()
+        return values
+
     def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
         """The rows at `indices`, right-padded with `fill`: (len(indices), width), the width a multiple of `grain`."""
         lengths = self.lengths[indices]

@@ -23,8 +23,8 @@ from espalier.report.verdicts import probability
 Details = Callable[[str, str, str], Mapping[str, Any]]
 #: The params.yaml of a profile.
 Params = Callable[[str], Mapping[str, Any]]
-#: A profile's scored runs on test by paper, each with whether its model has a scored run on dev.
-HasDevScore = Callable[[str], Mapping[str, Mapping[str, bool]]]
+#: By paper, the number of a profile's scored runs on test, and of those whose model has no scored run on dev.
+OnTest = Callable[[str], Mapping[str, tuple[int, int]]]
 
 #: A generated part of a page lies between these lines.
 BEGIN: Final = "<!-- numbers: written by `espalier pages` -->"
@@ -41,7 +41,7 @@ def render_page(
     params: Params,
     printed: Mapping[str, Printed],
     tried: Sequence[Mapping[str, Any]] = (),
-    has_dev_score: HasDevScore | None = None,
+    on_test: OnTest | None = None,
     benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
@@ -55,8 +55,8 @@ def render_page(
             "metric" or "metric:digits"}. A metric that begins with "counts." is a count.
         claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
             each of its measures, and a line with the number of the others.
-        without_dev(profile): one row for each paper: its scored runs on test, and those of them whose model has no
-            scored run on dev.
+        without_dev(profile): one row for each paper: the number of its scored runs on test, and of those whose model
+            has no scored run on dev.
         param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
         printed(paper, run, column): the number that the paper prints in the row of this run.
         best(paper, table, column): the highest number that the paper prints in a column of a table.
@@ -73,7 +73,7 @@ def render_page(
         params: reads a profile's params.yaml.
         printed: the papers' printed numbers, by paper.
         tried: which settings were tried.
-        has_dev_score: finds a profile's scored runs on test, and which have a score on dev beside them.
+        on_test: counts a profile's scored runs on test.
         benchmarks: what benchmarks measured, by name.
 
     Raises:
@@ -136,8 +136,8 @@ def render_page(
 
     def without_dev(profile: str) -> str:
         grid = [["paper", "runs on test", "of a model without a run on dev"], ["---", "---:", "---:"]]
-        for paper, runs in (has_dev_score(profile) if has_dev_score else {}).items():
-            grid.append([printed[paper].paper.name, str(len(runs)), str(sum(not known for known in runs.values()))])
+        for paper, counts in (on_test(profile) if on_test else {}).items():
+            grid.append([printed[paper].paper.name, *map(str, counts)])
         return grid_of(grid)
 
     def measured(name: str) -> BenchmarkResult:

@@ -6,7 +6,7 @@ all models. Every text starts with its prompt; `frame` makes its length exact, i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -211,30 +211,30 @@ class ComposeTask:
         only of models that read them.
         """
         language = train.vocabulary.language
+
+        def behind_prompts(rests: Iterable[Iterable[int]]) -> dict[str, list[str]]:
+            texts = []
+            for reference, given, rest in zip(table["reference"], table["prompt"], rests, strict=True):
+                prompt = tokens_of(reference, language)[:given]
+                texts.append(join_tokens([*prompt, *map(train.vocabulary.token, rest)], language))
+            return {"text": texts}
+
         known = train.columns["target"].select(known_rows(train.columns["target"]))
         seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
-        texts = []
-        for own, reference, given in zip(seeds, table["reference"], table["prompt"], strict=True):
-            place = own % len(known.lengths)
-            line = known.flat[known.offsets[place] : known.offsets[place + 1]].tolist()
-            # After the prompt the line goes on at the same place.
-            rest = map(train.vocabulary.token, line[given:])
-            texts.append(join_tokens([*tokens_of(reference, language)[:given], *rest], language))
+        lines = (known.row(own % len(known.lengths)) for own in seeds)
+        # After the prompt the line goes on at the same place.
+        goes_on = (line[given:] for line, given in zip(lines, table["prompt"], strict=True))
         rows = {
             "human": BaselineRow("the reference, tagged again", {"text": table["reference"].tolist()}, trivial=False),
             "chance": BaselineRow(
-                "a training line drawn at random", {"text": texts}, given=("in_training", "lines_in_training")
+                "a training line drawn at random", behind_prompts(goes_on), given=("in_training", "lines_in_training")
             ),
         }
         if (topics := ready.data.columns["topic"]).flat.size:
             places = {id_: place for place, id_ in enumerate(ready.data.ids)}
-            texts = []
-            for id_, reference, given in zip(table["id"], table["reference"], table["prompt"], strict=True):
-                start, end = topics.offsets[places[id_] : places[id_] + 2]
-                # Without [TOPIC], and without the mark of unknown words.
-                words = [train.vocabulary.token(word) for word in topics.flat[start:end] if word >= len(SPECIALS)]
-                texts.append(join_tokens([*tokens_of(reference, language)[:given], *words], language))
-            rows["topics"] = BaselineRow("the topic words", {"text": texts}, reads=("topic",))
+            # Without [TOPIC], and without the mark of unknown words.
+            words = ([word for word in topics.row(places[id_]) if word >= len(SPECIALS)] for id_ in table["id"])
+            rows["topics"] = BaselineRow("the topic words", behind_prompts(words), reads=("topic",))
         return rows
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
