@@ -24,7 +24,8 @@ from pipeline.params import Params, load_params, read_yaml
 from pipeline.progress import say
 from pipeline.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
 from pipeline.rehearsal.estimate import Estimate, estimates
-from pipeline.rehearsal.stages import Outcome, Stage, graph_of, run_all, run_stage, shrink
+from pipeline.rehearsal.process import run_stage
+from pipeline.rehearsal.stages import Outcome, Stage, graph_of, run_all, shrink
 from pipeline.stage_times import REHEARSAL
 
 #: The smallest batch that is tried, in tokens.

@@ -1,25 +1,19 @@
-"""The stages of a profile in their order, without DVC; each is run in a process of its own and measured."""
+"""The stages of a profile in their order, without DVC."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
-from pathlib import Path
 
-from pipeline.layout import NONE, ROOT
+from pipeline.layout import NONE
 from pipeline.params import Params
 
 #: A stage's name and the key of its entry.
 Stage = tuple[str, str]
-#: How an out-of-memory error ends: with this line, or by the kernel's SIGKILL.
-NO_MEMORY, KILLED = "not enough memory", -9
+#: How the line of an out-of-memory error begins.
+NO_MEMORY = "not enough memory"
 
 
 @dataclass(frozen=True)
@@ -28,7 +22,7 @@ class Outcome:
 
     Attributes:
         failure: its one line; None if it succeeded.
-        memory: the peak of its process, in bytes.
+        memory: the peak of its process, in bytes; 0 if the system ended it.
         asked: the shape that did not fit in memory, if that is why it failed.
         fits: the largest shape that fits then; 0 if none does.
         note: what else is to be said.
@@ -99,32 +93,6 @@ def _of_source(name: str, folders: Mapping[str, Stage]) -> set[Stage]:
     return set() if name == NONE else {folders[name]}
 
 
-def run_stage(stage: Stage, folder: Path, environment: Mapping[str, str]) -> Outcome:
-    """Run one stage in a profile's folder, in its own process."""
-    command = [sys.executable, str(ROOT / "pipeline"), *stage]
-    started = time.monotonic()
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=said,
-        )  # fmt: skip
-        _, status, usage = os.wait4(process.pid, 0)  # of this child alone, where getrusage mixes all of them
-        code = process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        lines = said.read().decode(errors="replace").strip().splitlines()
-    memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return Outcome(stage, _failure(code, lines), time.monotonic() - started, memory)
-
-
-def _failure(code: int, lines: list[str]) -> str | None:
-    if code == 0:
-        return None
-    if code == KILLED:
-        return f"{NO_MEMORY}: the system ended it"
-    last = lines[-1].removeprefix("espalier: ") if lines else "nothing was said"
-    return last if code == 1 else f"ended with status {code}: {last}"
-
-
 def shrink(
     run: Callable[[], Outcome], shape: int | None, set_shape: Callable[[int], None], *, least: int = 1
 ) -> Outcome:
@@ -137,7 +105,8 @@ def shrink(
         least: the smallest shape that is tried.
 
     Returns:
-        The first outcome. If memory ran out, `fits` is the largest shape that fits, of those tried.
+        The first outcome. If memory ran out, `fits` is the largest shape that fits, of those tried, and `memory` is
+        what the last of them took.
     """
     first = outcome = run()
     if not first.out_of_memory or shape is None:
@@ -147,9 +116,7 @@ def shrink(
         fits //= 2
         set_shape(fits)
         outcome = run()
-    return Outcome(
-        first.stage, first.failure, first.seconds, first.memory, asked=shape, fits=0 if outcome.failure else fits
-    )
+    return replace(first, memory=outcome.memory, asked=shape, fits=0 if outcome.failure else fits)
 
 
 def run_all(

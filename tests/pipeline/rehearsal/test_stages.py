@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import resource
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from pipeline.layout import PROFILES
 from pipeline.params import load_params
-from pipeline.rehearsal import stages
-from pipeline.rehearsal.stages import NO_MEMORY, Outcome, Stage, graph_of, run_all, run_stage, shrink
+from pipeline.rehearsal.stages import NO_MEMORY, Outcome, Stage, graph_of, run_all, shrink
 
 yaml = pytest.importorskip("yaml")
 
@@ -79,7 +73,8 @@ def shrunk(fitting: int, shape: int | None, least: int = 1) -> tuple[Outcome, li
 
     def run() -> Outcome:
         tried.append(now[0])
-        return Outcome(("train", "m"), None if now[0] is not None and now[0] <= fitting else f"{NO_MEMORY}; less")
+        fits = now[0] is not None and now[0] <= fitting
+        return Outcome(("train", "m"), None if fits else f"{NO_MEMORY}; less", memory=now[0] or 0)
 
     return shrink(run, shape, lambda smaller: now.__setitem__(0, smaller), least=least), tried
 
@@ -88,6 +83,7 @@ def test_a_shape_is_halved_until_it_fits() -> None:
     outcome, tried = shrunk(fitting=300, shape=1024)
     assert tried == [1024, 512, 256]
     assert (outcome.failure, outcome.asked, outcome.fits) == (f"{NO_MEMORY}; less", 1024, 256)
+    assert outcome.memory == 256  # of the run that fits
 
 
 def test_the_least_shape_may_not_fit_either() -> None:
@@ -100,34 +96,3 @@ def test_a_stage_without_a_shape_and_one_that_fits_are_run_once() -> None:
     assert shrunk(fitting=0, shape=None)[1] == [None]
     outcome, tried = shrunk(fitting=99, shape=99)
     assert (tried, outcome.failure, outcome.asked) == ([99], None, None)
-
-
-@pytest.fixture
-def pipeline_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Outcome]:
-    """Runs Python code in place of the pipeline."""
-
-    def run(code: str) -> Outcome:
-        (tmp_path / "pipeline").write_text(code, encoding="utf-8")
-        monkeypatch.setattr(stages, "ROOT", tmp_path)
-        return run_stage(("train", "m"), tmp_path, {})
-
-    return run
-
-
-def test_a_failure_is_the_last_line_that_a_stage_said(pipeline_of: Callable[[str], Outcome]) -> None:
-    outcome = pipeline_of("import sys; print('warning', file=sys.stderr); sys.exit('espalier: no such thing')")
-    assert (outcome.failure, outcome.out_of_memory) == ("no such thing", False)
-
-
-def test_a_stage_that_the_system_ends_ran_out_of_memory(pipeline_of: Callable[[str], Outcome]) -> None:
-    assert pipeline_of("import os; os.kill(os.getpid(), 9)").out_of_memory
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="memory is counted differently")
-def test_the_peak_memory_of_a_stage_is_its_own(pipeline_of: Callable[[str], Outcome]) -> None:
-    large = pipeline_of("import sys; assert sys.argv[1:] == ['train', 'm']; block = bytearray(b'1') * 400_000_000")
-    assert large.failure is None
-    assert large.memory > 400_000_000
-    # A process begins as a copy of the one that starts it.
-    own = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert pipeline_of("pass").memory < max(400_000_000, 1.1 * own)

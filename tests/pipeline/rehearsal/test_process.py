@@ -1,0 +1,62 @@
+"""A stage in a process of its own: how its end is read, and what it took."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pipeline.rehearsal.process import run_stage
+from pipeline.rehearsal.stages import Outcome
+
+Run = Callable[[str], Outcome]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs Python code in place of the command line."""
+
+    def run_code(code: str) -> Outcome:
+        script = tmp_path / "script.py"
+        script.write_text(code, encoding="utf-8")
+        return run_stage(("train", "m"), tmp_path, {"ESPALIER_WORKERS": "7"}, partial(runpy.run_path, str(script)))
+
+    return run_code
+
+
+def test_a_failure_is_the_last_line_that_a_stage_said(run: Run) -> None:
+    outcome = run("import sys; print('warning', file=sys.stderr); sys.exit('espalier: no such thing')")
+    assert (outcome.failure, outcome.out_of_memory) == ("no such thing", False)
+    assert run("raise ValueError('a defect')").failure == "ValueError: a defect"
+
+
+def test_a_stage_that_the_system_ends_ran_out_of_memory(run: Run) -> None:
+    outcome = run("import os; os.kill(os.getpid(), 9)")
+    assert outcome.out_of_memory and outcome.memory == 0
+
+
+def test_a_stage_has_its_command_line_folder_and_environment_and_the_libraries(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = (
+        "import os, pathlib, sys; print('not in the output of the rehearsal')\n"
+        "seen = sys.argv[1:], os.environ['ESPALIER_WORKERS'], 'torch' in sys.modules, os.environ.get('LEFT')\n"
+        "pathlib.Path('seen').write_text(repr(seen))"
+    )
+    monkeypatch.setenv("LEFT", "yes")
+    assert run(code).failure is None
+    assert (tmp_path / "seen").read_text(encoding="utf-8") == "(['train', 'm'], '7', True, 'yes')"
+    monkeypatch.delenv("LEFT")  # the process that forks may have begun with it
+    assert run(code).failure is None
+    assert (tmp_path / "seen").read_text(encoding="utf-8") == "(['train', 'm'], '7', True, None)"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="memory is counted differently")
+def test_the_peak_memory_of_a_stage_is_its_own(run: Run) -> None:
+    small, large = run("pass").memory, run("block = bytearray(b'1') * 400_000_000").memory
+    assert 390_000_000 < large - small < 450_000_000
