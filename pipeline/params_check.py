@@ -350,18 +350,22 @@ def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
 
 
 def _check_other(path: str, judge: str, model: str, models: Mapping[str, Model]) -> None:
-    """Refuse a judge that is the judged model, shares its initial weights, or has its settings and one of its seeds."""
-    lines = [{*_line(judge, models)}, {*_line(model, models)}]
+    """Refuse a judge that is the judged model, shares its initial weights, its settings or one of its seeds."""
     one, other = models[judge], models[model]
-    alike = (one.arch, network_of(one)) == (other.arch, network_of(other)) and {*one.seeds} & {*other.seeds}
-    if model in lines[0] or judge in lines[1] or alike:
-        what = f"model {judge} is {'like ' if alike and judge != model else ''}the judged model {model}"
-        if not alike and judge != model:
-            what = f"the judge {judge} and the judged model {model} share initial weights"
-        raise ConfigError(what, where=path, remedy="a plain decoder of another shape and seed")
+    same = None
+    if judge == model:
+        same = f"the judge is the judged model {model}"
+    elif model in _ancestors(judge, models) or judge in _ancestors(model, models):
+        same = f"the judge {judge} and the judged model {model} share initial weights"
+    elif (one.arch, network_of(one)) == (other.arch, network_of(other)):
+        same = f"the judge {judge} has the network of the judged model {model}"
+    elif seeds := {*one.seeds} & {*other.seeds}:
+        same = f"the judge {judge} has seed {min(seeds)} of the judged model {model}"
+    if same is not None:
+        raise ConfigError(same, where=path, remedy="a plain decoder of another shape and seed")
 
 
-def _line(model: str, models: Mapping[str, Model]) -> Iterator[str]:
+def _ancestors(model: str, models: Mapping[str, Model]) -> Iterator[str]:
     """A model, and those that it starts from. No `init` forms a cycle."""
     while model != NONE:
         yield model

@@ -78,7 +78,7 @@ def generate(
     With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu. So is that
     of a tune that `espalier list tunes` does not show.
     """
-    any_given = any(value is not None for value in (format_, tune, tones, acrostic))
+    any_given = any(value is not None for value in (format_, rhyme, tune, variant, tones, acrostic))
     given = (format_, rhyme, tune, "", variant, tones, acrostic) if any_given else None
     options = {
         "n": n, "seed": seed, "top_k": top_k, "temperature": temperature, "beam": beam, "free": free, "book": book,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
@@ -82,7 +82,7 @@ def page_of(poem: Poem, language: Language, sounds: Sounds | None = None) -> str
     """A heading, then a unit a line; rhyme letters and their sounds stand in a column of their own.
 
     Args:
-        sounds: by which the poem rhymes. By a book, other readings of a word stand after those that fit its place.
+        sounds: by which the poem rhymes. Other readings of a word stand after those that rhyme and fit its place.
     """
     from rich.cells import cell_len
 
@@ -94,33 +94,56 @@ def page_of(poem: Poem, language: Language, sounds: Sounds | None = None) -> str
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
     lines = ["  ".join([*parts, f"no. {poem.sample + 1}"])]
-    for index, (unit, letter) in enumerate(zip(units, poem.rhyme.ljust(len(units), "."), strict=False)):
-        rhyme = "" if letter == "." else f"   {letter} {_sounds(unit, format_, index, sounds)}"
+    words = [_rhyme_words(unit, format_, index, sounds) for index, unit in enumerate(units)]
+    letters = poem.rhyme.ljust(len(units), ".")
+    shared = {letter: _shared(words, letters, letter, sounds) for letter in set(letters)}
+    for unit, letter, at_places in zip(units, letters, words, strict=False):
+        named = "/".join(dict.fromkeys(_groups(word, sounds, shared[letter]) for word in at_places)) or "?"
+        rhyme = "" if letter == "." else f"   {letter} {named}"
         lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
     return "\n".join([*lines, ""])
 
 
-def _sounds(unit: str, format_: Format, index: int, sounds: Sounds) -> str:
-    """The sounds at the rhyme places of a unit; of its last word, if the text does not keep to the format."""
+class _RhymeWord(NamedTuple):
+    """A word at a rhyme place, the tone of the place, and whether the format gives the word."""
+
+    word: str
+    tone: str
+    given: bool
+
+
+def _rhyme_words(unit: str, format_: Format, index: int, sounds: Sounds) -> list[_RhymeWord]:
+    """The words at the rhyme places of a unit; its last word, if the text does not keep to the format."""
     from espalier.verse.text import rhyme_place
 
     tokens = tokens_of(unit, format_.language)
-    if len(tokens) == len(format_.units[index]):
-        places = format_.rhyme_places[index]
-    else:
+    slots = format_.units[index] if index < len(format_.units) else ()  # a free text may have more units
+    if len(tokens) != len(slots):
         last = rhyme_place(tokens)
-        places = () if last is None else (last,)
-    keeps = len(tokens) == len(format_.units[index])
-    tones = [format_.place_tones[index][place] if keeps and sounds.tone else "" for place in places]
-    given = [keeps and format_.units[index][place] not in BLANKS for place in places]
-    named = (
-        _groups(tokens[place], tone, literal, sounds) for place, tone, literal in zip(places, tones, given, strict=True)
-    )
-    return "/".join(dict.fromkeys(named)) or "?"
+        return [] if last is None else [_RhymeWord(tokens[last], "", given=False)]
+    tones = format_.place_tones[index] if sounds.tone else [""] * len(slots)
+    return [
+        _RhymeWord(tokens[place], tones[place], slots[place] not in BLANKS) for place in format_.rhyme_places[index]
+    ]
 
 
-def _groups(word: str, tone: str, given: bool, sounds: Sounds) -> str:
-    """The rhyme groups of a word; in brackets those of readings that its place does not take, or that are rarer."""
-    fitting, every = sounds.groups(word, tone), sounds.groups(word, every=given)
+def _shared(words: Sequence[Sequence[_RhymeWord]], letters: str, letter: str, sounds: Sounds) -> frozenset[str]:
+    """The rhyme groups that all words under a letter have a reading in."""
+    groups = [
+        sounds.groups(word, tone, every=given)
+        for at_places, own in zip(words, letters, strict=False)
+        for word, tone, given in at_places
+        if own == letter
+    ]
+    return frozenset.intersection(*groups) if groups else frozenset()
+
+
+def _groups(at_place: _RhymeWord, sounds: Sounds, shared: frozenset[str]) -> str:
+    """The rhyme groups of a word; in brackets those of readings that do not rhyme, that its place does not take, or
+    that are rarer.
+    """
+    word, tone, given = at_place
+    usual, every = sounds.groups(word, tone), sounds.groups(word, every=given)
+    fitting = (usual & shared) or (every & shared) or usual
     others = f" ({'/'.join(sorted(every - fitting))})" if every - fitting else ""
     return ("/".join(sorted(fitting)) or "?") + others

@@ -194,9 +194,9 @@ def test_tones_and_an_acrostic_are_kept_by_a_given_book(verse: System, beam: int
     ("request_", "options", "message"),
     [
         (VerseRequest("2。", tones="平平平"), {"tone": True}, "tones: '平平平' has 3 tones, the format 2 words"),
-        (VerseRequest("2。", tones="平平"), {}, "tones: tones that are not kept; ask for tone as well"),
-        (VerseRequest("2。"), {"tone": True}, "tone: no tones to keep; give a tune, or tones"),
-        (VerseRequest("2。", variant=2), {}, "variant: a variant of no tune; give its tune"),
+        (VerseRequest("2。", tones="平平"), {}, "tones: tones are given, but tone is off; set tone as well"),
+        (VerseRequest("2。"), {"tone": True}, "tone: the format has no tones; give them"),
+        (VerseRequest("2。", variant=2), {}, "variant: a variant is given, but no tune; give its tune"),
         (VerseRequest(None, None, "卜算子", variant=2), {}, "tune: the variants of tunes are of the source"),
         (VerseRequest("2。", acrostic="灯人山"), {}, "acrostic: '灯人山' has 3 words"),
         (VerseRequest("2人。", tones="中中仄"), {"tone": True, "book": "cilin", "books": Readings()},

@@ -17,6 +17,7 @@ from pipeline.commands.generate import page_of
         ("5。5。", ".A", "灯人在山前。\n明天在船头。", ["", "A ou"]),
         ("#_。#_。", None, "灯人。\n山□。", ["A eng", "A an"]),
         ("__#。2。", "A.", "人在□。\n天下。", ["A ?", ""]),
+        ("1还。1天。", "AA", "山还。\n明天。", ["A an (ai/u)", "A an"]),  # by the reading that rhymes
         ("#__。", "A", "灯山。", ["A an"]),  # a free text, shorter than its format: its last word
     ],
 )

@@ -95,7 +95,10 @@ def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..
         (["--format", "2。", "--tones", "平天"], "tones: '天' is no tone"),
         (["--format", "1虎。", "--tones", "平仄", "--book", "cilin"], "the tone of '虎' is not known"),
         (["--format", "2，2。", "--acrostic", "春江花月"], "acrostic: '春江花月' has 4 words, the format 1 sent"),
-        (["--format", "2。", "--tone"], "tone: no tones to keep; give a tune, or tones"),
+        (["--format", "2。", "--tone"], "tone: the format has no tones; give them: 仄仄平平仄; or give a tune"),
+        (["--variant", "2"], "variant: a variant is given, but no tune; give its tune"),
+        (["--rhyme", "AA"], "format: no format is given; give one, or a tune or tones"),
+        (["--acrostic", "春江"], "format: no format is given; give one, or a tune or tones"),
         (["--format", "2。", "--book", "guangyun"], "--book: unknown book 'guangyun'; allowed: cilin, mand"),
         (
             ["--format", "1木。1。", "--tones", "仄仄平", "--book", "cilin"],
@@ -120,6 +123,11 @@ def test_a_polyphone_at_a_rhyme_place_shows_its_other_reading(project: Path, cli
 def test_a_literal_that_the_model_lacks_is_named(project: Path, cli: Callable[..., Any]) -> None:
     answer = cli(project, "generate", "--format", "虎2。")
     assert answer.status == 0 and "does not know 虎; kept as written, read as unknown" in answer.err
+
+
+def test_a_free_text_does_not_promise_a_literal(project: Path, cli: Callable[..., Any]) -> None:
+    answer = cli(project, "generate", "--free", "--format", "虎2。")
+    assert answer.status == 0 and "does not know 虎; read as unknown" in answer.err
 
 
 def test_without_the_books_the_stage_that_fetches_them_is_named(

@@ -511,12 +511,16 @@ def test_a_plain_decoder_of_another_seed_may_judge(tmp_path: Path) -> None:
             r"runs\.songnet_free\.lm: texts of up to \d+ tokens, of a judge that has 100 positions; raise",
         ),
         (
-            {"models/songnet/network": {**PLAIN, "positions": 300}, "models/judge/seeds": [4, 1]},
-            r"runs\.songnet_free\.lm: model judge is like the judged model songnet; a plain decoder of another shape",
+            {"models/songnet/network": {**PLAIN, "positions": 300}},
+            r"runs\.songnet_free\.lm: the judge judge has the network of the judged model songnet; a plain decoder of",
+        ),
+        (
+            {"models/judge/seeds": [4, 1]},
+            r"\.lm: the judge judge has seed 1 of the judged model songnet; a plain dec",
         ),
         (
             {"models/songnet/network": {**PLAIN, "positions": 300}, "runs/songnet_free/lm": "songnet"},
-            r"runs\.songnet_free\.lm: model songnet is the judged model songnet; a plain",
+            r"runs\.songnet_free\.lm: the judge is the judged model songnet; a plain",
         ),
         (
             {"models/songnet/init": "judge"},

@@ -126,7 +126,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         """
         text, rhyme, tones = request.format, request.rhyme, request.tones or ""
         if request.variant is not None and request.tune is None:
-            raise ConfigError("a variant of no tune", where="variant", remedy="give its tune")
+            raise ConfigError("a variant is given, but no tune", where="variant", remedy="give its tune")
         if request.variant is not None and text is not None:
             raise ConfigError("a variant beside a format", where="variant", remedy="leave out one of them")
         if request.acrostic and self.free:
@@ -137,12 +137,15 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
             tones = tones or (named.tones if isinstance(named, Variant) else "")
         elif text is None and tones:
             text = template_of(tones)
+        if text is None:
+            raise ConfigError("no format is given", where="format", remedy="give one, or a tune or tones")
         if request.tones and not self.tone:
-            raise ConfigError("tones that are not kept", where="tones", remedy="ask for tone as well")
+            raise ConfigError("tones are given, but tone is off", where="tones", remedy="set tone as well")
         if self.tone and not tones:
-            raise ConfigError("no tones to keep", where="tone", remedy="give a tune, or tones: 仄仄平平仄")
+            remedy = "give them: 仄仄平平仄; or give a tune and no format, since a tune has its own"
+            raise ConfigError("the format has no tones", where="tone", remedy=remedy)
         return parse_format(
-            text or "", self.system.language, rhyme,
+            text, self.system.language, rhyme,
             tones=tones, acrostic=request.acrostic or "", sounds=self.sounds,
         )  # fmt: skip
 
@@ -166,7 +169,8 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         readings = [f"{word} as {heard[word]}, which rhymes with it" for word in sorted(heard)]
         if others := sorted(unknown - heard.keys()):
             readings.append(f"{' '.join(others)} as unknown" if heard else "as unknown")
-        note_unknown(sorted(unknown), system.name, read=f"; kept as written, read {' and '.join(readings)}")
+        kept = "" if self.free else "kept as written, "
+        note_unknown(sorted(unknown), system.name, read=f"; {kept}read {' and '.join(readings)}")
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
