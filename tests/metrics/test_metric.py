@@ -100,6 +100,9 @@ def test_segments_of_one_group_are_resampled_together() -> None:
     assert (found.value, found.low, found.high) == (5.0, 5.0, 5.0)
     assert found.segments == 4
     assert "|n:4|groups:2|" in found.signature
+    # One group says nothing of others.
+    alone = scores([MEAN], rows(0, 10), seed=1, groups=["a", "a"])["mean"]
+    assert (alone.value, alone.low, alone.high) == (5.0, None, None)
     assert sums_by_group(rows(1, 2, 4), ["x", "y", "x"]).tolist() == [[5.0, 2.0], [2.0, 1.0]]
 
 
@@ -171,7 +174,7 @@ def test_lists_of_different_lengths_are_refused() -> None:
         require_lengths("references", 2, rhymes=["", ""], hypotheses=["", "", ""])
 
 
-@given(st.lists(st.floats(0, 100), min_size=1, max_size=20), st.integers(0, 2**32 - 1))
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=20), st.integers(0, 2**32 - 1))
 def test_value_and_interval_stay_within_the_segments(values: list[float], seed: int) -> None:
     found = scores([MEAN], rows(*values), seed=seed, resamples=20)["mean"]
     assert found.value is not None and found.low is not None and found.high is not None

@@ -82,6 +82,42 @@ def test_no_effect_is_called_one_in_at_most_a_twentieth_of_trials(setting: str) 
     assert share(found, 0.0) == pytest.approx(1 - level, abs=2 / TRIALS)
 
 
+#: Segments of clusters: those of the SongNet authors' test tunes nearly, and a few.
+UNEQUAL = {
+    "two clusters hold most": (662, 205, *[4] * 23),
+    "sizes fall": tuple(int(100 / rank) for rank in range(1, 26)),
+    "six": (1,) * 6,
+    "six unequal": (12, 6, 3, 2, 1, 1),
+}
+
+
+@pytest.mark.parametrize("sizes", UNEQUAL.values(), ids=UNEQUAL)
+@pytest.mark.parametrize("between", [0.0, 0.3])
+def test_the_level_holds_for_few_and_for_unequal_clusters(sizes: tuple[int, ...], between: float) -> None:
+    """As it does not with one degree of freedom less than there are clusters: the first setting's level is .2 then."""
+    generator, clusters = np.random.default_rng(21), np.repeat(np.arange(len(sizes)), sizes)
+    rejected = 0
+    for trial in range(TRIALS):
+        hard = generator.normal(0, 5.0, len(sizes))[clusters]
+        own = generator.normal(0, 1.0, len(sizes))[clusters]
+        one, other = (system(generator, each, seeds=3, between=between, within=0.5) for each in (hard + own, hard))
+        found = paired(MEAN, one, other, seed=trial, resamples=200, groups=clusters.tolist())
+        rejected += found.p is not None and found.p < 0.05
+    assert rejected / TRIALS <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / TRIALS)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (662, 205, *[4] * 23), (3, 1, 1, 1, 1, 1)])
+def test_correction_and_degrees_of_freedom_are_those_of_the_quadratic_form(sizes: tuple[int, ...]) -> None:
+    w = np.array(sizes) / sum(sizes)
+    centred = np.eye(len(w)) - np.outer(np.ones(len(w)), w)
+    form = centred.T @ np.diag(w**2) @ centred
+    scores = (np.array([1.0, 3.0]), np.array([0.0, 0.0]))
+    moved = (scores[0] + np.array([[0.0], [1.0], [-1.0], [0.0]]), np.zeros((4, 2)))
+    parts = components(scores, moved, np.array(sizes, dtype=float))
+    assert parts.cluster == pytest.approx(0.5 * (w @ w) / np.trace(form))
+    assert parts.cluster_df == pytest.approx(np.trace(form) ** 2 / np.trace(form @ form))
+
+
 def test_the_interval_covers_an_effect() -> None:
     found = trials(clusters=1.0, between=(0.2, 0.2), within=0.3, effect=3.0)
     assert 0.95 - 3 * math.sqrt(0.05 * 0.95 / TRIALS) <= share(found, 3.0) <= 0.993
@@ -125,13 +161,13 @@ def test_the_components_are_those_computed_by_hand() -> None:
     # Four resamples, where both seeds move together: effects 2, 3, 1, 2 have the variance 1/2; of 5 clusters, 5/8.
     move = np.array([0.0, 1.0, -1.0, 0.0])
     together = (scores[0] + move[:, None], np.zeros((4, 2)))
-    assert astuple(components(scores, together, 5)) == pytest.approx((0.625, 4, 1.0, 1.0))
+    assert astuple(components(scores, together, np.ones(5))) == pytest.approx((0.625, 4, 1.0, 1.0))
     # Where they move against each other, nothing is left to the clusters.
     apart = (scores[0] + np.stack([move, -move], axis=1), np.zeros((4, 2)))
-    assert components(scores, apart, 5).cluster == 0.0
+    assert components(scores, apart, np.ones(5)).cluster == 0.0
     # Where one of two moves, effects vary by 1/8, and s^2 / 2 of the deviations is 1/4 in two of four resamples: 1/8.
     alone = (scores[0] + np.stack([move, 0 * move], axis=1), np.zeros((4, 2)))
-    assert components(scores, alone, 5).cluster == pytest.approx(0.0)
+    assert components(scores, alone, np.ones(5)).cluster == pytest.approx(0.0)
 
 
 def test_the_half_width_adds_the_squares_of_two_intervals_and_p_inverts_it() -> None:

@@ -179,8 +179,8 @@ def scores(
 
 
 def _interval(metric: Metric, statistics: Array, sums: Array, confidence: float) -> tuple[float, float] | None:
-    """From the statistics of each cluster and the sums of the resamples, without which there is none."""
-    if metric.corpus_level or not len(sums):
+    """From the statistics of each cluster, of at least two, and the sums of the resamples; else none."""
+    if metric.corpus_level or not len(sums) or len(statistics) < 2:
         return None
     if metric.share is None:
         return percentile_interval(metric.aggregate(sums), confidence)

@@ -77,9 +77,10 @@ def paired(
         )
     seeds = len(one) + len(other)
     every = np.hstack([*one, *other])  # (segments, seeds * k)
+    sizes = np.ones(segments)
     if groups is not None:
         require_lengths("segments", segments, groups=groups)
-        every = sums_by_group(every, groups)
+        every, sizes = sums_by_group(every, groups), sums_by_group(sizes[:, None], groups)[:, 0]
 
     def values(sums: Array) -> tuple[Array, Array]:
         by_seed = metric.aggregate(sums.reshape(*sums.shape[:-1], seeds, width))
@@ -97,7 +98,7 @@ def paired(
         return Paired(observed, None, None, None)
     least = 2 / (count + 1)
     if min(len(one), len(other)) > 1:
-        parts = components(scores, drawn, len(every))
+        parts = components(scores, drawn, sizes)
         half = parts.half_width(1.0 - confidence)
         return Paired(observed, observed - half, observed + half, max(least, parts.p(observed - null)))
     differences = drawn[0].mean(axis=1) - drawn[1].mean(axis=1)

@@ -4,15 +4,23 @@ Each system is trained under a few seeds of its own, and all are scored on the s
 the mean over the seeds of one system less that of the other. Two independent estimates make up its variance:
 
     V_seed     = s_1^2 / S_1 + s_2^2 / S_2                       s^2: between the scores of a system's S seeds
-    V_cluster  = max(0, G / (G - 1) (Var* effect - I_1 - I_2))   Var*: over resamples of the G clusters
+    V_cluster  = max(0, c (Var* effect - I_1 - I_2))             Var*: over resamples of the G clusters
     I          = E* s^2(deviations of a resample's scores) / S   what clusters do to one seed and not to another
 
 The seeds' scores differ by what clusters do to each of them as well, so that I stands in V_seed already. V_seed has
-the degrees of freedom of Welch (1947), V_cluster has G - 1. A percentile bootstrap over three seeds is far too liberal:
-three values are resampled too narrowly, and there are ten different resamples of them. Instead the half-width of the
-interval is that of Banerjee (1961, Sankhya A 23), with one Student quantile for each variance,
+the degrees of freedom of Welch (1947). Those of V_cluster and its correction c follow from the shares w_g of the
+clusters in all segments, as in Bell and McCaffrey (2002, Survey Methodology 28), if the effects of clusters are
+independent, with one variance. Var* is then the quadratic form of the matrix A, and with d_g = w_g^2
 
-    h(a)^2 = t(1 - a/2; G - 1)^2 V_cluster + t(1 - a/2; df)^2 V_seed,
+    A = (I - 1 w')^T diag(d) (I - 1 w'),   c = sum d / tr A,   df = (tr A)^2 / tr A^2,
+
+which are G / (G - 1) and G - 1 for equal clusters, and fewer where a few clusters hold most segments.
+
+A percentile bootstrap over three seeds is far too liberal: three values are resampled too narrowly, and there are ten
+different resamples of them. Instead the half-width of the interval is that of Banerjee (1961, Sankhya A 23), with one
+Student quantile for each variance,
+
+    h(a)^2 = t(1 - a/2; df_cluster)^2 V_cluster + t(1 - a/2; df_seed)^2 V_seed,
 
 which covers at least 1 - a of independent normal components whatever their ratio. p is the a whose h(a) is the effect.
 The degrees of freedom of Welch are estimates themselves: where all variance is between the seeds, and one system has
@@ -55,26 +63,37 @@ class Components:
         return high
 
 
-def components(scores: tuple[Array, Array], resampled: tuple[Array, Array], clusters: int) -> Components:
+def components(scores: tuple[Array, Array], resampled: tuple[Array, Array], sizes: Array) -> Components:
     """The variances of the mean of one system's scores less that of the other's.
 
     Args:
         scores: (seeds,) of each system, at least two of each.
         resampled: (resamples, seeds) the same scores on each resample of the clusters, those of both systems on the
             same resamples.
-        clusters: how many were resampled, at least two.
+        sizes: (clusters,) the segments of each cluster that was resampled, of at least two.
     """
     effects = resampled[0].mean(axis=1) - resampled[1].mean(axis=1)
     by_chance = sum(float(_of_mean(values - values.mean(axis=0)).mean()) for values in resampled)
     between = np.array([float(_of_mean(values)) for values in scores])
     degrees = np.array([len(values) - 1 for values in scores])
     seed = float(between.sum())
+    correction, cluster_df = _of_clusters(sizes / sizes.sum())
     return Components(
-        cluster=clusters / (clusters - 1) * max(0.0, float(effects.var()) - by_chance),
-        cluster_df=clusters - 1,
+        cluster=correction * max(0.0, float(effects.var()) - by_chance),
+        cluster_df=cluster_df,
         seed=seed,
         seed_df=seed**2 / float((between**2 / degrees).sum()) if seed else float(degrees.sum()),
     )
+
+
+def _of_clusters(w: Array) -> tuple[float, float]:
+    """The correction c of the variance over resamples of clusters with the shares w, and its degrees of freedom."""
+    d, s = w**2, float(w @ w)
+    trace = s - 2 * float(d @ w) + s**2
+    # A = diag(d) + L with L = s w w' - d w' - w d', so that tr A^2 = sum d^2 + 2 sum d L_gg + |L|^2.
+    diagonal = s * d - 2 * d * w
+    low_rank = s**4 - 4 * s**2 * float(d @ w) + 2 * s * float(d @ d) + 2 * float(d @ w) ** 2
+    return s / trace, trace**2 / (float(d @ d) + 2 * float(d @ diagonal) + low_rank)
 
 
 def _of_mean(values: Array) -> Array:
