@@ -53,7 +53,7 @@ class AuthorSplit(_Strict):
 
 
 class TitleSplit(_Strict):
-    """Whole tune names are held out, so that dev and test have formats that training does not have.
+    """Whole tune names are held out.
 
     Names are sampled uniformly until both splits have their size within `tolerance`. SongNet section 4.2: 19,244 / 847
     / 962 poems; the released code holds out 25 names for each.
