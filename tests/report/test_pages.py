@@ -49,6 +49,19 @@ DETAILS = {
             {"claim": "Of another profile.", "profile": "nursery", "p": 0.5},
         ]
     },
+    **{
+        ("small", "trivial", key): {
+            "scores": {"bleu": bleu, "ted_full": ted, "empty": empty},
+            "settings": {"dataset": "guig", "split": split, **row},
+        }
+        for key, bleu, ted, empty, split, row in (
+            ("below", 20.0, 9.0, 1.0, "test", {}),
+            ("mixed", 22.5, 9.5, 1.0, "test", {}),
+            ("on_dev", 20.0, 9.0, 1.0, "dev", {}),
+            ("copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
+            ("human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
+        )
+    },
     ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
 }
 PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
@@ -105,6 +118,18 @@ def test_a_table_has_a_row_for_each_run_and_the_digits_that_a_column_asks_for() 
     ]
     template = "{{ table('small/guig', {'one': ''}, {'posts': 'counts.posts:0'}, heading='model') }}"
     assert render(template).splitlines()[::2] == ["| model |  | posts |", "| `one` |  | 2,000 |"]
+
+
+def test_a_score_below_a_trivial_row_on_the_same_split_is_marked_but_not_one_that_the_row_is_given() -> None:
+    rows = dict.fromkeys(["below", "mixed", "on_dev", "copy", "human"], "")
+    columns = {"BLEU": "bleu:1", "TED": "ted_full:1", "empty": "empty:1"}
+    assert render(f"{{{{ table('small/trivial', {rows}, {columns}) }}}}").splitlines()[2:] == [
+        "| `below` |  | ▾ 20.0 | 9.0 | 1.0 |",
+        "| `mixed` |  | 22.5 | ▾ 9.5 | 1.0 |",
+        "| `on_dev` |  | 20.0 | 9.0 | 1.0 |",
+        "| `copy` |  | 22.0 | 9.2 | 0.0 |",
+        "| `human` |  | 100.0 | 0.0 | 0.0 |",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
 from espalier.report.markdown import grid_of
 from espalier.report.printed import Printed
+from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
+from espalier.report.trivial import MARK, is_below
 from espalier.report.verdicts import probability
 
 #: The details of a place, by profile, group and key.
@@ -52,7 +54,8 @@ def render_page(
         difference(place, run, other, metric, digits=2): the score of `run` less that of `other`; `place` is
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
-            "metric" or "metric:digits"}. A metric that begins with "counts." is a count.
+            "metric" or "metric:digits"}. A metric that begins with "counts." is a count. The mark ▾ stands before a
+            score that is worse than that of a trivial row of the table on the same split.
         claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
             each of its measures, and a line with the number of the others.
         without_dev(profile): one row for each paper: the number of its scored runs on test, and of those whose model
@@ -80,6 +83,9 @@ def render_page(
         ArtifactError: the template asks for a place, score or number that is not there, or is no template.
     """
 
+    columns_of = [column for paper in printed.values() for column in paper.columns.values()]
+    better = {ours.metric: column.better for column in columns_of for ours in column.ours}
+
     def at(place: str) -> Mapping[str, Any]:
         profile, group, key = place.split("/", 2)
         return details(profile, group, key)
@@ -105,11 +111,15 @@ def render_page(
 
     def table(place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run") -> str:
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
+        results = {run: _result(run, at(f"{place}/{run}")) for run in rows}
         for run, label in rows.items():
             cells = []
             for column in columns.values():
                 metric, _, digits = column.partition(":")
-                cells.append(score(f"{place}/{run}", metric, int(digits or 2)))
+                text = score(f"{place}/{run}", metric, int(digits or 2))
+                beside = [row for row in results.values() if row.dataset == results[run].dataset]
+                below = is_below(metric, better.get(metric), results[run], beside)
+                cells.append(f"{MARK} {text}" if below else text)
             grid.append([f"`{run}`", label, *cells])
         return grid_of(grid)
 
@@ -167,6 +177,21 @@ def render_page(
         return environment.from_string(template).render(functions)
     except TemplateError as error:
         raise ArtifactError(str(error), where=where, remedy="correct the template") from error
+
+
+def _result(key: str, details: Mapping[str, Any]) -> RunResult:
+    """What the details of a run, or of a row without a model, say of its values and of the texts that have them."""
+    settings = details.get("settings", {})
+    return RunResult(
+        key=key,
+        model="",
+        profile="",
+        dataset=f"{settings.get('dataset')}/{settings.get('split')}",
+        row=settings.get("row", ""),
+        trivial=settings.get("trivial", False),
+        given=frozenset(settings.get("given", ())),
+        metrics=details,
+    )
 
 
 def with_numbers(page: str, text: str, where: str) -> str:
