@@ -37,14 +37,14 @@ def run(key: str) -> None:
     """Score one run into `metrics/<paper>/<key>.json`, `details/...` and `segments/<paper>/<key>.parquet`."""
     params = load_params()
     run_ = entry("run", params.runs, key)
-    outputs = read_outputs(key, run_, params)
-    write_scores(run_.paper, key, task(run_.task), outputs, run_.scoring, run_settings(key, params))
     runs = {name: other for name, other in params.runs.items() if other.paper == run_.paper}
-    scored = {name for name in runs if layout.metrics(run_.paper, name).exists()}
+    scored = {name for name in runs if name == key or layout.metrics(run_.paper, name).exists()}
     # Where a paper has no run on dev, as in the nursery, nothing is chosen there.
     chosen = any(other.split == "dev" for other in runs.values())
     if chosen and key in without_dev_score(runs, scored):
         say(f"{key} is scored on test, and no run of {run_.model} is scored on dev; choose settings on dev first")
+    outputs = read_outputs(key, run_, params)
+    write_scores(run_.paper, key, task(run_.task), outputs, run_.scoring, run_settings(key, params))
 
 
 def write_scores(
