@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.metric import Score, family_scores
 from espalier.metrics.perplexity import CorpusLikelihood
 from espalier.metrics.structure import (
     HEADLINE,
+    library_scores,
     likelihood_statistics,
     metrics_of,
     sequence_statistics,
@@ -106,6 +109,27 @@ def test_the_prompt_counts_only_where_the_name_says_so() -> None:
     assert found["pc_bleu_2"] == found["pc_bleu_2_whole"] == pytest.approx(1.0)
     assert found["pos_bleu_1"] == found["pos_bleu_1_whole"] == 0.0  # it could not be tagged
     assert found["own_weight"] == 0.25 and set(HEADLINE.values()) <= found.keys()
+
+
+SYMBOLS = st.sampled_from("abcd")
+WANTED, FOUND = st.lists(SYMBOLS, min_size=4, max_size=9), st.lists(SYMBOLS, max_size=9)
+
+
+@given(st.lists(st.tuples(WANTED, FOUND, WANTED, FOUND, st.integers(0, 3)), min_size=1, max_size=6))
+def test_corpus_bleu_is_that_of_sacrebleu(rows: list[tuple[list[str], list[str], list[str], list[str], int]]) -> None:
+    references, hypotheses, wanted, found, prompts = (list(column) for column in zip(*rows, strict=True))
+    compared = (references, hypotheses, prompts, {"pos": (wanted, found)})
+    families = structure_statistics(
+        *compared,
+        likelihood=CorpusLikelihood(*([0] * len(rows) for _ in range(4))),
+        own_weights=[0.0] * len(rows),
+        places=0,
+        draws=[0] * len(rows),
+    )
+    ours = {name: score.value for name, score in family_scores(families, metrics_of, seed=1, resamples=0).items()}
+    library = library_scores(*compared)
+    assert len(library) == 8
+    assert {name: ours[name] for name in library} == pytest.approx(library, abs=1e-9)
 
 
 def test_models_without_attention_do_not_lower_the_weight_on_the_own_symbol() -> None:

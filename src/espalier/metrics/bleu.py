@@ -130,12 +130,15 @@ def _brevity(sums: Array) -> Array:
 # --- The library -----------------------------------------------------------------------------------------------------
 
 
-def library_bleu(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> dict[str, float]:
+def library_bleu(
+    references: Sequence[Sequence[str]], hypotheses: Sequence[str], order: int = ORDER
+) -> dict[str, float]:
     """sacreBLEU's own `bleu`, `length_ratio` and `brevity_penalty` of a corpus; nothing for no segments.
 
     Args:
         references: one or more a segment.
         hypotheses: one a segment.
+        order: of the longest n-grams.
     """
     if not hypotheses:
         return {}
@@ -143,7 +146,7 @@ def library_bleu(references: Sequence[Sequence[str]], hypotheses: Sequence[str])
 
     # A stream has the n-th reference of every segment, None where there are fewer. `force` accepts texts of tokens.
     streams = [list(stream) for stream in zip_longest(*references)]
-    score = BLEU(tokenize="none", force=True).corpus_score(hypotheses, streams)
+    score = BLEU(tokenize="none", force=True, max_ngram_order=order).corpus_score(hypotheses, streams)
     return {"bleu": score.score, "length_ratio": score.ratio, "brevity_penalty": score.bp}
 
 

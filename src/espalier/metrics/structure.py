@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from espalier.io.errors import ConfigError
-from espalier.metrics.bleu import bleu_statistics, corpus_bleu
+from espalier.metrics.bleu import bleu_statistics, corpus_bleu, library_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import CorpusLikelihood, perplexity_metric, perplexity_statistics
@@ -273,11 +273,39 @@ def structure_statistics(
     """
     require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, own_weights=own_weights)
     families = {f"likelihood:{places}": likelihood_statistics(likelihood, places)}
-    for name, (wanted, found) in {"text": (references, hypotheses), **symbols}.items():
-        rests = [[row[given:] for row, given in zip(side, prompts, strict=True)] for side in (wanted, found)]
-        families[f"bleu:{name}"] = sequence_statistics(*rests)
-        families[f"bleu:{name}:whole"] = sequence_statistics(wanted, found)
+    for name, whole, wanted, found in _sequences(references, hypotheses, prompts, symbols):
+        families[f"bleu:{name}:whole" if whole else f"bleu:{name}"] = sequence_statistics(wanted, found)
     own = np.asarray(own_weights, dtype=np.float64)
     families["own_weight"] = np.column_stack([own, own > 0])
     families["texts"] = text_statistics(references, hypotheses, prompts, draws=draws, training=training)
     return families
+
+
+def library_scores(
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[Sequence[str]],
+    prompts: Sequence[int],
+    symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
+) -> dict[str, float]:
+    """sacreBLEU's own corpus BLEU of texts and structures, from 0 to 1; arguments as for `structure_statistics`."""
+    scores = {}
+    for name, whole, wanted, found in _sequences(references, hypotheses, prompts, symbols):
+        once, texts = [(" ".join(row),) for row in wanted], [" ".join(row) for row in found]
+        if any(wanted) or any(found):  # else BLEU is undefined
+            for order in _ORDERS:
+                key = f"{name}_bleu_{order}_whole" if whole else f"{name}_bleu_{order}"
+                scores[key] = library_bleu(once, texts, order)["bleu"] / 100.0
+    return scores
+
+
+def _sequences(
+    references: Sequence[Sequence[str]],
+    hypotheses: Sequence[Sequence[str]],
+    prompts: Sequence[int],
+    symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
+) -> Iterator[tuple[str, bool, Sequence[Sequence[str]], Sequence[Sequence[str]]]]:
+    """What BLEU compares: a name, whether the prompts are counted, the wanted sequences and those found."""
+    for name, sides in {"text": (references, hypotheses), **symbols}.items():
+        wanted, found = ([row[given:] for row, given in zip(side, prompts, strict=True)] for side in sides)
+        yield name, False, wanted, found
+        yield name, True, *sides
