@@ -15,6 +15,7 @@ from espalier.metrics.metric import Score, family_scores
 from espalier.metrics.perplexity import CorpusLikelihood
 from espalier.metrics.structure import (
     HEADLINE,
+    compared,
     library_scores,
     likelihood_statistics,
     metrics_of,
@@ -118,16 +119,16 @@ WANTED, FOUND = st.lists(SYMBOLS, min_size=4, max_size=9), st.lists(SYMBOLS, max
 @given(st.lists(st.tuples(WANTED, FOUND, WANTED, FOUND, st.integers(0, 3)), min_size=1, max_size=6))
 def test_corpus_bleu_is_that_of_sacrebleu(rows: list[tuple[list[str], list[str], list[str], list[str], int]]) -> None:
     references, hypotheses, wanted, found, prompts = (list(column) for column in zip(*rows, strict=True))
-    compared = (references, hypotheses, prompts, {"pos": (wanted, found)})
+    sides = (references, hypotheses, prompts, {"pos": (wanted, found)})
     families = structure_statistics(
-        *compared,
+        *sides,
         likelihood=CorpusLikelihood(*([0] * len(rows) for _ in range(4))),
         own_weights=[0.0] * len(rows),
         places=0,
         draws=[0] * len(rows),
     )
     ours = {name: score.value for name, score in family_scores(families, metrics_of, seed=1, resamples=0).items()}
-    library = library_scores(*compared)
+    library = library_scores(compared(*sides))
     assert len(library) == 8
     assert {name: ours[name] for name in library} == pytest.approx(library, abs=1e-9)
 

@@ -13,11 +13,11 @@ divides the nats by N places a text, as if padding counted: it is comparable wit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -109,6 +109,15 @@ def _likelihood_metrics(places: int) -> tuple[Metric, ...]:
 
 
 # --- BLEU ------------------------------------------------------------------------------------------------------------
+
+
+class Compared(NamedTuple):
+    """Sequences that BLEU compares: their name, and whether the prompts are counted."""
+
+    name: str
+    whole: bool
+    wanted: Sequence[Sequence[str]]
+    found: Sequence[Sequence[str]]
 
 
 def sequence_statistics(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> Array:
@@ -273,7 +282,7 @@ def structure_statistics(
     """
     require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, own_weights=own_weights)
     families = {f"likelihood:{places}": likelihood_statistics(likelihood, places)}
-    for name, whole, wanted, found in _sequences(references, hypotheses, prompts, symbols):
+    for name, whole, wanted, found in compared(references, hypotheses, prompts, symbols):
         families[f"bleu:{name}:whole" if whole else f"bleu:{name}"] = sequence_statistics(wanted, found)
     own = np.asarray(own_weights, dtype=np.float64)
     families["own_weight"] = np.column_stack([own, own > 0])
@@ -281,31 +290,26 @@ def structure_statistics(
     return families
 
 
-def library_scores(
+def compared(
     references: Sequence[Sequence[str]],
     hypotheses: Sequence[Sequence[str]],
     prompts: Sequence[int],
     symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
-) -> dict[str, float]:
-    """sacreBLEU's own corpus BLEU of texts and structures, from 0 to 1; arguments as for `structure_statistics`."""
+) -> Iterator[Compared]:
+    """The sequences that BLEU compares; arguments as for `structure_statistics`."""
+    for name, sides in {"text": (references, hypotheses), **symbols}.items():
+        wanted, found = ([row[given:] for row, given in zip(side, prompts, strict=True)] for side in sides)
+        yield Compared(name, False, wanted, found)
+        yield Compared(name, True, *sides)
+
+
+def library_scores(sequences: Iterable[Compared]) -> dict[str, float]:
+    """sacreBLEU's own corpus BLEU of texts and structures, from 0 to 1; of what `compared` gives."""
     scores = {}
-    for name, whole, wanted, found in _sequences(references, hypotheses, prompts, symbols):
+    for name, whole, wanted, found in sequences:
         once, texts = [(" ".join(row),) for row in wanted], [" ".join(row) for row in found]
         if any(wanted) or any(found):  # else BLEU is undefined
             for order in _ORDERS:
                 key = f"{name}_bleu_{order}_whole" if whole else f"{name}_bleu_{order}"
                 scores[key] = library_bleu(once, texts, order)["bleu"] / 100.0
     return scores
-
-
-def _sequences(
-    references: Sequence[Sequence[str]],
-    hypotheses: Sequence[Sequence[str]],
-    prompts: Sequence[int],
-    symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
-) -> Iterator[tuple[str, bool, Sequence[Sequence[str]], Sequence[Sequence[str]]]]:
-    """What BLEU compares: a name, whether the prompts are counted, the wanted sequences and those found."""
-    for name, sides in {"text": (references, hypotheses), **symbols}.items():
-        wanted, found = ([row[given:] for row, given in zip(side, prompts, strict=True)] for side in sides)
-        yield name, False, wanted, found
-        yield name, True, *sides

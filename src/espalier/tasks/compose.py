@@ -241,21 +241,21 @@ class ComposeTask:
 
     def statistics(self, outputs: Outputs, scoring: ComposeScoring) -> list[Segments]:
         """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
-        from espalier.metrics.structure import library_scores, likelihood_statistics, structure_statistics
+        from espalier.metrics.structure import compared, library_scores, likelihood_statistics, structure_statistics
 
         table, dev, language = outputs.table, outputs.dev, outputs.language
         parses = outputs.parses()
         names = outputs.facts["structures"].split()
         wanted = _symbols(names, table["reference_words"].tolist(), table["reference_tags"].tolist(), language)
         found = _symbols(names, parses["target_words"].tolist(), parses["target_tags"].tolist(), language)
-        compared = (
+        sides = (
             [tokens_of(text, language) for text in table["reference"]],
             [tokens_of(text, language) for text in table["text"]],
             table["prompt"].tolist(),
             {name: (wanted[name], found[name]) for name in names},
         )
         families = structure_statistics(
-            *compared,
+            *sides,
             likelihood=_likelihood(table),
             own_weights=table["own_weight"].tolist(),
             places=scoring.padded,
@@ -264,7 +264,7 @@ class ComposeTask:
         )
         keys = ["id", "cluster", "seed", "sample"]
         tagged = {"text_words": parses["target_words"].tolist(), "text_tags": parses["target_tags"].tolist()}
-        test = Segments(table[keys].assign(**tagged), families, library_scores(*compared))
+        test = Segments(table[keys].assign(**tagged), families, library_scores(compared(*sides)))
         if dev is None:
             return [test]
         statistics = likelihood_statistics(_likelihood(dev), scoring.padded)
