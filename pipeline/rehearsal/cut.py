@@ -43,10 +43,14 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
     for corpus in cut["corpora"].values():
         _cut_corpus(corpus)
     _share_parsers(cut)
-    for dataset in (each for group in cut["datasets"].values() for each in group.values()):
-        # Few words of so few rows occur twice: n-gram models would find no target without unknown words.
+    datasets = {key: dataset for group in cut["datasets"].values() for key, dataset in group.items()}
+    # N-gram models need targets without unknown words. Few words of so few rows occur twice, or in other rows.
+    for dataset in datasets.values():
         if "min_count" in dataset:
             dataset["min_count"] = 1
+    for baseline in cut["baselines"].values():
+        if baseline["train"] == NONE:
+            baseline["train"] = datasets[baseline["dataset"]]["vocab_from"]
     for key, model in cut["models"].items():
         asked = params.models[key].training
         tokens = asked.get("batch_tokens", 4096)

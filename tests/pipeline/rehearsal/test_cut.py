@@ -41,6 +41,11 @@ def test_words_of_few_rows_are_known_so_that_n_grams_have_targets() -> None:
             assert ("min_count" in dataset) == ("min_count" in whole["datasets"][kind][key])
             assert dataset.get("min_count", 1) == 1
     assert whole["datasets"]["linearize"]["lyrics"]["min_count"] == 3
+    # The words of tweets are few of those of questions, whose vocabulary they have.
+    assert (whole["baselines"]["twitter_pairs"]["train"], cut["baselines"]["twitter_pairs"]["train"]) == (
+        "none", "quora_pairs"
+    )  # fmt: skip
+    assert (cut["baselines"]["guig_released"]["train"], cut["baselines"]["guig"]["train"]) == ("guig", "none")
 
 
 def test_on_a_gpu_batches_are_whole() -> None:
