@@ -1,4 +1,4 @@
-"""Integrity (SongNet, equation 11): how surprised a language model, the judge, is by the mark that ends each unit.
+"""Integrity (SongNet, equation 11): the perplexity, under a language model, of the mark that ends each unit.
 
     2^(-1/|Y| sum over units of log P(mark | everything before it))
 
@@ -66,7 +66,7 @@ def integrity_statistics(likelihoods: MarkLikelihoods) -> Array:
     nats = np.asarray(likelihoods.nats, dtype=float)
     if len(broken := np.flatnonzero(np.isnan(nats) | np.isnan(np.asarray(likelihoods.reference_nats, dtype=float)))):
         raise EspalierError(
-            "the judge's surprise is not a number",
+            "the judge's log-probability is not a number",
             where=f"scoring, row {broken[0] + 1}",
             remedy="train the judge again",
         )

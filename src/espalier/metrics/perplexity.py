@@ -1,4 +1,4 @@
-"""Perplexity: how surprised a model is by the reference, given its format."""
+"""Perplexity: 2 to the power of the mean bits that a model needs for a token of the reference, given its format."""
 
 from __future__ import annotations
 
