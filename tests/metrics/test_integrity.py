@@ -90,7 +90,7 @@ def test_base_two_of_nats_is_never_above_base_two_of_bits(texts: list[tuple[floa
 
 
 def test_what_is_no_number_or_of_another_length_is_refused() -> None:
-    with pytest.raises(EspalierError, match=r"scoring, row 2: the judge's log-probability is not a number; train the judge"):
+    with pytest.raises(EspalierError, match=r"scoring, row 2: the judge's log-probability is not a number; train"):
         integrity_statistics(replace(LIKELIHOODS, nats=[1.0, math.nan, 0.0]))
     with pytest.raises(EspalierError, match="2 marks for 3 texts"):
         integrity_statistics(replace(LIKELIHOODS, marks=[1, 1]))
