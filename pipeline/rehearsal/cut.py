@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -42,8 +43,8 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
             parser["training"]["epochs"] = 1
     for corpus in cut["corpora"].values():
         _cut_corpus(corpus)
-    _share_parsers(cut)
     datasets = {key: dataset for group in cut["datasets"].values() for key, dataset in group.items()}
+    _share_parsers(cut, datasets)
     # N-gram models need targets without unknown words. Few words of so few rows occur twice, or in other rows.
     for dataset in datasets.values():
         if "min_count" in dataset:
@@ -131,12 +132,11 @@ def _cut_corpus(corpus: Raw) -> None:
             split |= {"dev": HELD_OUT, "test": HELD_OUT}
 
 
-def _share_parsers(cut: Raw) -> None:
+def _share_parsers(cut: Raw, datasets: Mapping[str, Raw]) -> None:
     """Parse a corpus with gold trees as well if its dataset uses the vocabulary of a parsed one.
 
     A parser of one epoch writes few labels, and all rows with other labels would be quarantined.
     """
-    datasets = {key: dataset for group in cut["datasets"].values() for key, dataset in group.items()}
     for dataset in datasets.values():
         if dataset["vocab_from"] != NONE:
             parser = cut["corpora"][datasets[dataset["vocab_from"]]["corpus"]]["parser"]

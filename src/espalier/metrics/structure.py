@@ -131,9 +131,11 @@ def sequence_statistics(references: Sequence[Sequence[str]], hypotheses: Sequenc
     return np.column_stack([counts, *own, np.ones(len(counts))])
 
 
-def _bleu_metrics(of: str, *, whole: bool) -> tuple[Metric, ...]:
-    suffix = "_whole" if whole else ""
+def _bleu_key(of: str, order: int, *, sentence: bool = False, whole: bool) -> str:
+    return f"{of}_bleu_{order}{'_sentence' if sentence else ''}{'_whole' if whole else ''}"
 
+
+def _bleu_metrics(of: str, *, whole: bool) -> tuple[Metric, ...]:
     def signature(order: int, mean: str, effective: str) -> str:
         return signature_of(
             "bleu", order=order, of=of, prompt="counted" if whole else "left-out", mean=mean, case="mixed",
@@ -141,11 +143,11 @@ def _bleu_metrics(of: str, *, whole: bool) -> tuple[Metric, ...]:
         )  # fmt: skip
 
     corpus = [
-        Metric(f"{of}_bleu_{order}{suffix}", _corpus(order), signature(order, "corpus", "no")) for order in _ORDERS
+        Metric(_bleu_key(of, order, whole=whole), _corpus(order), signature(order, "corpus", "no")) for order in _ORDERS
     ]
     sentences = [
         Metric(
-            f"{of}_bleu_{order}_sentence{suffix}",
+            _bleu_key(of, order, sentence=True, whole=whole),
             ratio(_BLEU + place, _BLEU + len(_ORDERS)),
             signature(order, "texts", "yes"),
         )
@@ -310,6 +312,5 @@ def library_scores(sequences: Iterable[Compared]) -> dict[str, float]:
         once, texts = [(" ".join(row),) for row in wanted], [" ".join(row) for row in found]
         if any(wanted) or any(found):  # else BLEU is undefined
             for order in _ORDERS:
-                key = f"{name}_bleu_{order}_whole" if whole else f"{name}_bleu_{order}"
-                scores[key] = library_bleu(once, texts, order)["bleu"] / 100.0
+                scores[_bleu_key(name, order, whole=whole)] = library_bleu(once, texts, order)["bleu"] / 100.0
     return scores

@@ -83,8 +83,8 @@ def render_page(
         ArtifactError: the template asks for a place, score or number that is not there, or is no template.
     """
 
-    columns_of = [column for paper in printed.values() for column in paper.columns.values()]
-    better = {ours.metric: column.better for column in columns_of for ours in column.ours}
+    shown = [column for paper in printed.values() for column in paper.columns.values()]
+    better = {ours.metric: column.better for column in shown for ours in column.ours}
 
     def at(place: str) -> Mapping[str, Any]:
         profile, group, key = place.split("/", 2)
@@ -113,11 +113,10 @@ def render_page(
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
         results = {run: _result(run, at(f"{place}/{run}")) for run in rows}
         for run, label in rows.items():
-            cells = []
+            cells, beside = [], [row for row in results.values() if row.dataset == results[run].dataset]
             for column in columns.values():
                 metric, _, digits = column.partition(":")
                 text = score(f"{place}/{run}", metric, int(digits or 2))
-                beside = [row for row in results.values() if row.dataset == results[run].dataset]
                 below = is_below(metric, better.get(metric), results[run], beside)
                 cells.append(f"{MARK} {text}" if below else text)
             grid.append([f"`{run}`", label, *cells])

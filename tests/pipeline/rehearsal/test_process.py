@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import runpy
 import sys
 from collections.abc import Callable
@@ -60,3 +61,7 @@ def test_a_stage_has_its_command_line_folder_and_environment_and_the_libraries(
 def test_the_peak_memory_of_a_stage_is_its_own(run: Run) -> None:
     small, large = run("pass").memory, run("block = bytearray(b'1') * 400_000_000").memory
     assert 390_000_000 < large - small < 450_000_000
+    assert large > 400_000_000
+    # A process begins as a copy of the one that starts it.
+    own = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert small < max(400_000_000, 1.1 * own)
