@@ -342,6 +342,13 @@ def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
             where=f"{path}.lm",
             remedy=f"a model of {' or '.join(kind.encodings)} in the language {language}",
         )
+    if judge.dataset not in (entry_.dataset, datasets[entry_.dataset].vocab_from):
+        texts = f"the {entry_.split} texts of {entry_.dataset}"
+        raise ConfigError(
+            f"model {entry_.lm} is trained on {judge.dataset}, which may contain {texts}",
+            where=f"{path}.lm",
+            remedy=f"a model trained on {entry_.dataset}, or on the dataset that gives it its vocabulary",
+        )
     decoder, network = kind.decoder.model_validate(entry_.decoder), network_of(judge)
     try:
         kind.judge.check(decoder, network, datasets[entry_.dataset].settings)

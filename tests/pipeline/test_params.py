@@ -556,6 +556,16 @@ def test_a_judge_of_another_language_is_one_line(tmp_path: Path) -> None:
         load_params(place(tmp_path, tree))
 
 
+def test_a_judge_of_another_split_is_one_line(tmp_path: Path) -> None:
+    tree = with_judge(dataset="drawn_anew")
+    tree["datasets"]["linearize"]["drawn_anew"] = dict(tree["datasets"]["linearize"]["tiny"])
+    message = r"lm: model judge is trained on drawn_anew, which may contain the test texts of tiny; a model trained on "
+    with pytest.raises(ConfigError, match=message):
+        load_params(place(tmp_path, tree))
+    tree["datasets"]["linearize"]["tiny"]["vocab_from"] = "drawn_anew"
+    load_params(place(tmp_path, tree))
+
+
 def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
     tree = complete()
     for number in range(300):
