@@ -52,6 +52,7 @@ def test_both_logarithms_pooled_and_text_by_text_are_worked_out_by_hand() -> Non
     assert found["integrity_texts"].value == pytest.approx((4 + 16) / 2)
     assert found["integrity_texts_nats"].value == pytest.approx((2 ** (2 * math.log(2)) + 2 ** (4 * math.log(2))) / 2)
     assert found["integrity_reference"].value == pytest.approx(2 ** (4 / 3))
+    assert found["integrity_times_reference"].value == pytest.approx(2 ** (8 / 3 - 4 / 3))
     assert found["integrity_marked"].value == pytest.approx(100 * 3 / 7)
     assert found["integrity_deviation"].undefined == "one sample"
 

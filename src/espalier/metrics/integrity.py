@@ -129,6 +129,12 @@ METRICS: Final = (
         f"{_signature('integrity')}|of:references",
         NO_JUDGE,
     ),
+    Metric(
+        "integrity_times_reference",
+        lambda sums: exp_ratio(_NATS, _MARKS)(sums) / exp_ratio(_REFERENCE_NATS, _REFERENCE_MARKS)(sums),
+        f"{_signature('integrity')}|over:references",
+        NO_JUDGE,
+    ),
     Metric("integrity_marked", ratio(_MARKS, _UNITS, scale=100.0), signature_of("integrity", share="units"), NO_JUDGE),
 )
 
