@@ -129,7 +129,7 @@ class Leaves:
             if len(rows) * beams != len(prefixes.child_hidden):
                 prefixes = nodes.select(rows.repeat_interleave(beams))
             logs = self._model.child(k, prefixes, groups.flatten(0, 1))
-            allowed = logs.index_fill(1, never, -torch.inf)
-            scores, beam, token = best_sums(scores, allowed, min(self.local, beams * self._tokens))
+            logs.index_fill_(1, never, -torch.inf)  # a copy would take a sixth of the search
+            scores, beam, token = best_sums(scores, logs, min(self.local, beams * self._tokens))
             groups = torch.cat([groups.gather(1, beam[..., None].expand(-1, -1, k)), token[..., None]], dim=2)
         return groups, scores

@@ -137,7 +137,10 @@ class TreeModel(Model, Protocol):
         ...
 
     def child(self, k: int, nodes: Any, earlier: Tensor) -> Tensor:
-        """(nodes, vocabulary) log-probabilities of child k, from 0, given the children before it, (nodes, k)."""
+        """(nodes, vocabulary) log-probabilities of child k, from 0, given the children before it, (nodes, k).
+
+        A new tensor, in which the search marks tokens that it never takes.
+        """
         ...
 
 
