@@ -200,7 +200,7 @@ def test_tones_and_an_acrostic_are_kept_by_a_given_book(verse: System, beam: int
         (VerseRequest(None, None, "卜算子", variant=2), {}, "tune: the variants of tunes are of the source"),
         (VerseRequest("2。", acrostic="灯人山"), {}, "acrostic: '灯人山' has 3 words"),
         (VerseRequest("2人。", tones="中中仄"), {"tone": True, "book": "cilin", "books": Readings()},
-         "tones, unit 1: the tone of '人' is 平, its place has 仄"),
+         "tones, unit 1: the tone of '人' is 平, its position has 仄"),
         (VerseRequest("2。"), {"book": "cilin"}, "book: the rhyme book cilin is of the source couyun, which"),
         (VerseRequest("2。"), {"book": "guangyun"}, "book: unknown book 'guangyun'; allowed: cilin"),
         (VerseRequest("2。"), {"free": True, "tone": True}, "free: free texts keep no rhymes or tones"),

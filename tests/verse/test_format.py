@@ -137,7 +137,7 @@ def test_letters_are_upper_cased() -> None:
         ("5。", "zh", "", "'' has 0 letters"),
         ("5。", "zh", "1", "'1' has more than letters and dots"),
         ("5。", "zh", "é", "more than letters"),
-        ("__。_#。", "zh", "AA", r"^rhyme: unit 1 has the rhyme letter A but no place for it; write # where"),
+        ("__。_#。", "zh", "AA", r"^rhyme: unit 1 has the rhyme letter A but no position for it; write # where"),
     ],
 )
 def test_what_no_one_can_mean_is_refused_in_one_line(

@@ -45,7 +45,7 @@ def with_acrostic(format_: Format, text: str) -> Format:
     for number, (before, now) in enumerate(zip(format_.rhyme_places, filled.rhyme_places, strict=True), start=1):
         if before and set(now) - set(before):
             raise ConfigError(
-                f"unit {number} rhymes at its first word alone", where="acrostic", remedy="write # at another place"
+                f"unit {number} rhymes at its first word alone", where="acrostic", remedy="write # at another position"
             )
     if filled.blanks == 0:
         raise ConfigError(f"'{text}' leaves nothing to write", where="acrostic")

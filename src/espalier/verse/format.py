@@ -262,7 +262,7 @@ def _with_rhyme(units: tuple[tuple[str, ...], ...], language: Language, rhyme: s
             (last,) = _rhyme_places(unit)
             if unit[last] == BLANK and written:
                 raise ConfigError(
-                    f"unit {number} has the rhyme letter {letter} but no place for it",
+                    f"unit {number} has the rhyme letter {letter} but no position for it",
                     where="rhyme",
                     remedy=f"write {RHYME} where it shall rhyme, or . for the letter",
                 )

@@ -93,7 +93,7 @@ def _require_tones(format_: Format, sounds: Sounds) -> None:
             if tone not in known:
                 has = f"the tone of '{word}' is {''.join(known)}" if known else f"the tone of '{word}' is not known"
                 raise ConfigError(
-                    f"{has}, its place has {tone}", where=f"tones, unit {number}", remedy="write 中, or another word"
+                    f"{has}, its position has {tone}", where=f"tones, unit {number}", remedy="write 中, or another word"
                 )
 
 

@@ -293,8 +293,13 @@ def test_a_place_that_no_word_fits_is_named(text: str, rhyme: str, tones: str, w
 @pytest.mark.parametrize(
     ("text", "rhyme", "tones", "error"),
     [
-        ("2东。", "A", "中中仄", "tones, unit 1: the tone of '东' is 平, its place has 仄; write 中, or another word"),
-        ("2鹤。", "A", "中中仄", "tones, unit 1: the tone of '鹤' is not known, its place has 仄"),
+        (
+            "2东。",
+            "A",
+            "中中仄",
+            "tones, unit 1: the tone of '东' is 平, its position has 仄; write 中, or another word",
+        ),
+        ("2鹤。", "A", "中中仄", "tones, unit 1: the tone of '鹤' is not known, its position has 仄"),
         ("1东。1照。", "AA", "", "rhyme: unit 2 has the rhyme letter A, but '照' (8仄) does not rhyme with '东' (1平)"),
         ("1东。1动。", "AA", "中平中平", "tones, unit 2: the tone of '动' is 仄"),
         (
