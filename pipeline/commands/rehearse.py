@@ -230,8 +230,11 @@ def _print_table(profile: str, rows: list[Estimate], outcomes: Mapping[Stage, Ou
         )
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(table)
-    total = sum(row.hours or 0.0 for row in rows)
-    console.print(f"{total:,.0f} hours in all, one stage after another; a stage that may stop early counts in full.")
+    known = [row.hours for row in rows if row.hours is not None]
+    unknown = f", without {left} whose rows are not known (?)" if (left := len(rows) - len(known)) else ""
+    console.print(
+        f"{sum(known):,.0f} hours in all{unknown}, one stage after another; a stage that may stop early counts in full."
+    )
     if rehearsal.synthetic:
         console.print(f"Out of reach, so synthetic rows in their formats: {', '.join(sorted(rehearsal.synthetic))}.")
     for parser, other in rehearsal.replaced.items():
