@@ -13,7 +13,7 @@ import csv
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
@@ -32,7 +32,7 @@ from pipeline.artifacts import (
     read_texts,
 )
 from pipeline.baseline_rows import read_rows, rows_of_fewer
-from pipeline.params import Params, Run, load_params, network_of, reads_of
+from pipeline.params import Baseline, Params, Run, load_params, network_of, reads_of
 from pipeline.progress import say
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ SAMPLE_COLUMNS = ("id", "text", "format", "rhyme", "tune", "reference")
 PLACE_COLUMNS = ("variant", "tones", "letters", "kept")
 #: What the segments say of a text that was tagged again.
 PARSE_COLUMNS = ("text_words", "text_tags")
+
+_Entry = TypeVar("_Entry", Run, Baseline)
 
 
 def run(key: str) -> None:
@@ -86,8 +88,8 @@ def run(key: str) -> None:
     if key not in params.reports:
         raise ConfigError.unknown("report", key, params.reports)
     printed = load_printed(layout.printed(key))
-    runs = {name: run_ for name, run_ in params.runs.items() if run_.paper == key}
-    baselines = {name: baseline for name, baseline in params.baselines.items() if baseline.paper == key}
+    runs = _made(key, params.runs, "{}")
+    baselines = _made(key, params.baselines, "baselines/{}/dataset")
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
     written = {name: _written(name, run_, params, datasets[run_.dataset]["language"]) for name, run_ in runs.items()}
     shown = _runs_with_rows(printed)
@@ -120,6 +122,23 @@ def run(key: str) -> None:
         render_console(report, console)
     else:
         say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
+
+
+def _made(paper: str, entries: Mapping[str, _Entry], place: str) -> dict[str, _Entry]:
+    """The paper's entries that have been scored: all of them, unless single stages were run by hand.
+
+    Raises:
+        ArtifactError: none has been.
+    """
+    own = {name: entry_ for name, entry_ in entries.items() if entry_.paper == paper}
+    made = {name: entry_ for name, entry_ in own.items() if layout.details(paper, place.format(name)).exists()}
+    if left := [name for name in own if name not in made]:
+        if not made:
+            raise ArtifactError(
+                "not scored", where=layout.details(paper, place.format(left[0])), remedy="run its stage"
+            )
+        say(f"{paper}: not run, so left out: {', '.join(left)}")
+    return made
 
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:
