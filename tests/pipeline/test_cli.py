@@ -211,7 +211,7 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", FORMAT, "--rhyme", "ABC"], "has 3 letters, the format 2 units"),
     (["generate", "--format", FORMAT, "--rhyme", ""], "has 0 letters, the format 2 units"),
     (["generate", "--format", FORMAT, "--rhyme", "A1"], "more than letters and dots"),
-    (["generate", "--format", "__#。___。", "--rhyme", "AA"], "has the rhyme letter A but no place"),
+    (["generate", "--format", "__#。___。", "--rhyme", "AA"], "has the rhyme letter A but no position"),
     (["generate", "--tune", "無此調"], "unknown tune '無此調'; allowed: "),
     (["generate", "--format", FORMAT, "--model", "nosuch"], "unknown model 'nosuch'; allowed: expander, grower, songn"),
     (["generate", "--format", FORMAT, "--n", "0"], "--n: 0 is too small; at least 1"),
