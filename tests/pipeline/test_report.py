@@ -1,11 +1,19 @@
-"""Which verses a report draws, what is known of their places, the words and tags of texts, and the ids of a run."""
+"""What a report shows of its runs: verses with their places, words and tags of texts, ids; runs that are left out."""
 
 from __future__ import annotations
 
-import pandas as pd
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pandas as pd
+import pytest
+
+from espalier.io.errors import ArtifactError
+from espalier.io.files import write_json
+from pipeline import layout
 from pipeline.artifacts import ids_of
-from pipeline.stages.report import SAMPLES, _samples, _with_parses
+from pipeline.stages.report import SAMPLES, _made, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
 TABLE = pd.DataFrame(
@@ -47,3 +55,16 @@ def test_ids_of_which_dev_s_likelihood_alone_is_known_are_no_ids_of_a_run() -> N
     run = pd.DataFrame({**keys, "perplexity.0": [1.0, nan, 0.0], "perplexity:dev.0": [nan, 1.0, 2.0]})
     assert ids_of(run) == {"a", "c"}
     assert ids_of(pd.DataFrame({**keys, "format.0": [1.0, 2.0, 3.0]})) == {"a", "b", "c"}
+
+
+def test_runs_that_are_not_scored_are_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entries: dict[str, Any] = {name: SimpleNamespace(paper="guig") for name in ("scored", "late")}
+    entries["other"] = SimpleNamespace(paper="sat")
+    with pytest.raises(ArtifactError, match=r"details/guig/scored\.json: not scored; run its stage"):
+        _made("guig", entries, "{}")
+    write_json(layout.details("guig", "scored"), {})
+    assert list(_made("guig", entries, "{}")) == ["scored"]
+    assert "guig: not run, so left out: late" in capsys.readouterr().err
