@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from espalier.corpora.catalogue import Source
@@ -18,8 +18,9 @@ from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from espalier.tasks.task import Task
 from espalier.training.config import TrainingConfig
+from pipeline.judge_check import check_another, check_judge
 from pipeline.layout import NONE
-from pipeline.params import Baseline, Corpus, Dataset, Model, Params, ParserEntry, Run, network_of, vocabulary_of
+from pipeline.params import Baseline, Corpus, Dataset, Params, ParserEntry, Run, network_of, vocabulary_of
 from pipeline.validation import validated
 
 
@@ -246,7 +247,7 @@ def _check_run(key: str, params: Params) -> None:
             remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
         )
     if run.lm != NONE:
-        _check_other(f"{path}.lm", run.lm, run.model, params.models)
+        check_another(f"{path}.lm", run.lm, run.model, params.models)
     _check_guidance(f"{path}.guidance", run, params.runs)
     rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
     if run.paper in params.reports and run.dataset not in rows:
@@ -317,66 +318,15 @@ def _check_decoded(path: str, entry_: Run | Baseline, params: Params) -> tuple[T
     decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")
     validated(kind.scoring, entry_.scoring, f"{path}.scoring")
     _refers(f"{path}.dataset", entry_.dataset, params.datasets.every, optional=False)
-    _check_judge(path, entry_, params)
+    _refers(f"{path}.lm", entry_.lm, params.models)
+    if entry_.lm != NONE:
+        check_judge(path, entry_, params)
     _refers(f"{path}.lexicon", entry_.lexicon, _source_folders(params))
     if entry_.lexicon == NONE and decoder.needs_lexicon:
         raise ConfigError(
             "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
         )
     return kind, decoder
-
-
-def _check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
-    """A model that can judge the task's texts, and reads their language."""
-    _refers(f"{path}.lm", entry_.lm, params.models)
-    if entry_.lm == NONE:
-        return
-    kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
-    if kind.judge is None:
-        raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=f"set it to {NONE}")
-    trained_on = datasets[judge.dataset]
-    language = params.corpora[datasets[entry_.dataset].corpus].language
-    if trained_on.encoding not in kind.encodings or params.corpora[trained_on.corpus].language != language:
-        raise ConfigError(
-            f"model {entry_.lm} does not read such texts",
-            where=f"{path}.lm",
-            remedy=f"a model of {' or '.join(kind.encodings)} in the language {language}",
-        )
-    if judge.dataset not in (entry_.dataset, datasets[entry_.dataset].vocab_from):
-        texts = f"the {entry_.split} texts of {entry_.dataset}"
-        raise ConfigError(
-            f"model {entry_.lm} is trained on {judge.dataset}, which may contain {texts}",
-            where=f"{path}.lm",
-            remedy=f"a model trained on {entry_.dataset}, or on the dataset that gives it its vocabulary",
-        )
-    decoder, network = kind.decoder.model_validate(entry_.decoder), network_of(judge)
-    try:
-        kind.judge.check(decoder, network, datasets[entry_.dataset].settings)
-    except ConfigError as error:
-        raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
-
-
-def _check_other(path: str, judge: str, model: str, models: Mapping[str, Model]) -> None:
-    """Refuse a judge that is the judged model, shares its initial weights, its settings or one of its seeds."""
-    one, other = models[judge], models[model]
-    same = None
-    if judge == model:
-        same = f"the judge is the judged model {model}"
-    elif model in _ancestors(judge, models) or judge in _ancestors(model, models):
-        same = f"the judge {judge} and the judged model {model} share initial weights"
-    elif (one.arch, network_of(one)) == (other.arch, network_of(other)):
-        same = f"the judge {judge} has the network of the judged model {model}"
-    elif seeds := {*one.seeds} & {*other.seeds}:
-        same = f"the judge {judge} has seed {min(seeds)} of the judged model {model}"
-    if same is not None:
-        raise ConfigError(same, where=path, remedy="a plain decoder of another shape and seed")
-
-
-def _ancestors(model: str, models: Mapping[str, Model]) -> Iterator[str]:
-    """A model, and those that it starts from. No `init` forms a cycle."""
-    while model != NONE:
-        yield model
-        model = models[model].init
 
 
 def _source_folders(params: Params) -> list[str]:

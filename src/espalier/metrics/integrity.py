@@ -120,18 +120,14 @@ def _signature(key: str) -> str:
 
 
 _OF_TEXTS = _readings(_NATS, _MARKS, _TEXT, _TEXT_NATS, _TEXTS)
+_OF_REFERENCES = exp_ratio(_REFERENCE_NATS, _REFERENCE_MARKS)
 
 METRICS: Final = (
     *(Metric(key, aggregate, _signature(key), NO_JUDGE) for key, aggregate in _OF_TEXTS.items()),
-    Metric(
-        "integrity_reference",
-        exp_ratio(_REFERENCE_NATS, _REFERENCE_MARKS),
-        f"{_signature('integrity')}|of:references",
-        NO_JUDGE,
-    ),
+    Metric("integrity_reference", _OF_REFERENCES, f"{_signature('integrity')}|of:references", NO_JUDGE),
     Metric(
         "integrity_times_reference",
-        lambda sums: exp_ratio(_NATS, _MARKS)(sums) / exp_ratio(_REFERENCE_NATS, _REFERENCE_MARKS)(sums),
+        lambda sums: _OF_TEXTS["integrity"](sums) / _OF_REFERENCES(sums),
         f"{_signature('integrity')}|over:references",
         NO_JUDGE,
     ),
