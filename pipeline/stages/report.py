@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -88,8 +88,8 @@ def run(key: str) -> None:
     if key not in params.reports:
         raise ConfigError.unknown("report", key, params.reports)
     printed = load_printed(layout.printed(key))
-    runs = _made(key, params.runs, "{}")
-    baselines = _made(key, params.baselines, "baselines/{}/dataset")
+    runs = _made(key, params.runs, _files_of_run)
+    baselines = _made(key, params.baselines, _files_of_baseline)
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
     written = {name: _written(name, run_, params, datasets[run_.dataset]["language"]) for name, run_ in runs.items()}
     shown = _runs_with_rows(printed)
@@ -124,20 +124,33 @@ def run(key: str) -> None:
         say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
 
 
-def _made(paper: str, entries: Mapping[str, _Entry], place: str) -> dict[str, _Entry]:
-    """The paper's entries that have been scored: all of them, unless single stages were run by hand.
+def _files_of_run(paper: str, name: str) -> tuple[Path, Path]:
+    return layout.details(paper, name), layout.segments(paper, name)
+
+
+def _files_of_baseline(paper: str, name: str) -> tuple[Path, Path]:
+    folder = f"baselines/{name}"
+    return layout.details(paper, f"{folder}/dataset"), layout.segments(paper, folder).with_suffix("")
+
+
+def _made(
+    paper: str, entries: Mapping[str, _Entry], files_of: Callable[[str, str], tuple[Path, Path]]
+) -> dict[str, _Entry]:
+    """The paper's entries whose details and segments are here: all of them, unless single stages were run by hand.
+
+    Git has the details of all scored runs, but no segments: after a clone, a run that is scored may have none.
 
     Raises:
-        ArtifactError: none has been.
+        ArtifactError: none of the entries is here.
     """
     own = {name: entry_ for name, entry_ in entries.items() if entry_.paper == paper}
-    made = {name: entry_ for name, entry_ in own.items() if layout.details(paper, place.format(name)).exists()}
+    files = {name: files_of(paper, name) for name in own}
+    made = {name: entry_ for name, entry_ in own.items() if all(path.exists() for path in files[name])}
     if left := [name for name in own if name not in made]:
         if not made:
-            raise ArtifactError(
-                "not scored", where=layout.details(paper, place.format(left[0])), remedy="run its stage"
-            )
-        say(f"{paper}: not run, so left out: {', '.join(left)}")
+            missing = next(path for path in files[left[0]] if not path.exists())
+            raise ArtifactError("not scored", where=missing, remedy="run its stage")
+        say(f"{paper}: not run here, so left out: {', '.join(left)}")
     return made
 
 

@@ -13,7 +13,7 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
 from pipeline import layout
 from pipeline.artifacts import ids_of
-from pipeline.stages.report import SAMPLES, _made, _samples, _with_parses
+from pipeline.stages.report import SAMPLES, _files_of_run, _made, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
 TABLE = pd.DataFrame(
@@ -57,14 +57,19 @@ def test_ids_of_which_dev_s_likelihood_alone_is_known_are_no_ids_of_a_run() -> N
     assert ids_of(pd.DataFrame({**keys, "format.0": [1.0, 2.0, 3.0]})) == {"a", "b", "c"}
 
 
-def test_runs_that_are_not_scored_are_left_out_and_named(
+def test_runs_without_details_or_segments_are_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     entries: dict[str, Any] = {name: SimpleNamespace(paper="guig") for name in ("scored", "late")}
     entries["other"] = SimpleNamespace(paper="sat")
     with pytest.raises(ArtifactError, match=r"details/guig/scored\.json: not scored; run its stage"):
-        _made("guig", entries, "{}")
-    write_json(layout.details("guig", "scored"), {})
-    assert list(_made("guig", entries, "{}")) == ["scored"]
-    assert "guig: not run, so left out: late" in capsys.readouterr().err
+        _made("guig", entries, _files_of_run)
+    for name in ("scored", "late"):
+        write_json(layout.details("guig", name), {})
+    with pytest.raises(ArtifactError, match=r"segments/guig/scored\.parquet: not scored; run its stage"):
+        _made("guig", entries, _files_of_run)
+    layout.segments("guig", "scored").parent.mkdir(parents=True)
+    layout.segments("guig", "scored").touch()
+    assert list(_made("guig", entries, _files_of_run)) == ["scored"]
+    assert "guig: not run here, so left out: late" in capsys.readouterr().err
