@@ -26,6 +26,8 @@ PAGES = {
     "songnet.md": "docs/songnet.md",
     "metrics.md": "docs/metrics.md",
     "sat.md": "docs/sat.md",
+    "syntax.md": "docs/syntax.md",
+    "x2tree.md": "docs/x2tree.md",
     "benchmarks.md": "benchmarks/README.md",
 }
 #: Beside the profiles, what benchmarks measured of published texts has details.

@@ -50,7 +50,7 @@ def render_page(
 
     A template calls:
         score(place, metric, digits=2): a score; `interval(...)` the same with its interval.
-        count(place, path): a number of the details by its path, such as "rows.train".
+        count(place, path, digits=0): a number of the details by its path, such as "rows.train".
         difference(place, run, other, metric, digits=2): the score of `run` less that of `other`; `place` is
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
@@ -136,8 +136,8 @@ def render_page(
     def claims(profile: str, paper: str) -> str:
         return claims_table(at(f"{profile}/orderings/{paper}")["orderings"], profile)
 
-    def count(place: str, path: str) -> str:
-        return _number(_path(at(place), path, place), 0)
+    def count(place: str, path: str, digits: int = 0) -> str:
+        return _number(_path(at(place), path, place), digits)
 
     def param(profile: str, path: str) -> str:
         found = _path(params(profile), path, f"{profile}/params.yaml")
