@@ -15,9 +15,11 @@ from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.registry import architecture
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import Page, key_of
+from markdown_page import Page, details, key_of
 
 PAGE = Page("docs/cdnpg.md")
+#: The ids of the models of the table of parameters.
+IDS: int = details("datasets", "quora_pairs")["rows"]["pieces"]
 
 
 @pytest.mark.parametrize(("arch", "config"), [("pair_seq2seq", PairSeq2SeqConfig), ("dnpg", DNPGConfig)])
@@ -28,11 +30,11 @@ def test_the_settings_and_their_defaults_are_the_code_s(arch: str, config: type[
 
 
 class Pieces(PairVocabulary):
-    """14,725 ids, none of which is ever a text."""
+    """As many ids as `quora_pairs` has, none of which is ever a text."""
 
     @property
     def text_size(self) -> int:
-        return 14_725
+        return IDS
 
 
 def test_the_models_have_the_parameters_that_the_page_says() -> None:
@@ -47,6 +49,7 @@ def test_the_models_have_the_parameters_that_the_page_says() -> None:
         ("pair_seq2seq", {**pointer, "encoder_layers": 1, "layers": 1}, {**small, **pointer, "word": 128}),
         ("dnpg", {}, sized),
     ]
+    assert f"with the {IDS:,} ids of `quora_pairs`" in PAGE.prose
     for row, (arch, *both) in zip(PAGE.table("", "450", "128"), networks, strict=True):
         for number, network in zip((row["450"], row["128"]), both, strict=True):
             entry = architecture(arch)

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from espalier.metrics.prosody import KEYS
 from tests.verse.couyun import Tunes, link_couyun, write_couyun
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from markdown_page import Page
+from markdown_page import ROOT, Page
 from songci_prosody import ROWS, table
 
 PAGE = Page("docs/prosody.md")
@@ -72,6 +73,12 @@ def test_every_worked_example_gives_the_same_with_the_whole_books(
     link_couyun(tmp_path / "data/raw/forms/couyun")
     monkeypatch.chdir(tmp_path)
     assert not PAGE.run_examples()[1]
+
+
+def test_the_sizes_of_the_books_are_those_of_the_catalogue() -> None:
+    title = yaml.safe_load((ROOT / "sources.yaml").read_text(encoding="utf-8"))["sources"]["couyun"]["title"]
+    sizes = re.findall(r"[\d,]+ tunes with [\d,]+ variants|[\d,]+ characters", title)
+    assert len(sizes) == 2 and all(size in PAGE.prose for size in sizes)
 
 
 def test_every_metric_is_in_the_table() -> None:

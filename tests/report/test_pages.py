@@ -95,6 +95,7 @@ def render(template: str) -> str:
         ("{{ interval('small/guig/other', 'bleu') }}", "30.63"),
         ("{{ difference('small/guig', 'one', 'other', 'bleu') }}", "0.26"),
         ("{{ count('small/guig/one', 'rows.train') }}", "30,157"),
+        ("{{ count('small/guig/one', 'scores.bleu', 1) }}", "30.9"),
         (
             "{{ param('small', 'steps') }}, {{ param('paper', 'rate') }}, {{ param('paper', 'of') }}",
             "1,800, 0.5, paper",
