@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 #: committed value, or by this much if that is more: the second if the score is from 0 to 1 (docs/faults.md).
 RELATIVE, ABSOLUTE, SMALL = 0.10, 1.0, 0.10
 #: Scores from 0 to 1; the others are percentages, distances or counts.
-FRACTIONS: Final = ("bleu2", "pc2", "pos2", "own", "nodes")
+FRACTIONS: Final = ("bleu2", "pc2", "pos2", "own")
 #: Perplexities, which the fraction alone bounds.
 PERPLEXITY: Final = "ppl"
 #: Counts, which do not depend on the processor.
