@@ -10,7 +10,6 @@ about; ends are given. Weights are random.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -40,8 +39,7 @@ class CopiedState(SongNetState):
 
 class CopyingSongNet(SongNet):
     def start(self, batch: VerseBatch) -> SongNetState:
-        state = super().start(batch)
-        return CopiedState(**{field.name: getattr(state, field.name) for field in fields(state)})
+        return CopiedState(**vars(super().start(batch)))
 
 
 def main() -> None:
