@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.dev_scores import without_dev_score
-from pipeline.params import load_params
+from pipeline.params import Params, load_params, network_of, reads_of
 from pipeline.progress import say
 
 #: The templates, each with its page. A template with a title is the whole page, any other the parts of its page between
@@ -69,6 +69,7 @@ def rendered() -> dict[str, str]:
             printed=printed,
             tried=tried,
             on_test=_on_test,
+            reads=_reads,
             benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
@@ -87,9 +88,18 @@ def _params(profile: str) -> Mapping[str, Any]:
 
 
 @cache
+def _checked(profile: str) -> Params:
+    return load_params(layout.PROFILES[profile] / layout.PARAMS)
+
+
+def _reads(profile: str, model: str) -> Sequence[str]:
+    return reads_of(network_of(_checked(profile).models[model]).view)
+
+
+@cache
 def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
     folder = layout.PROFILES[profile]
-    runs = load_params(folder / layout.PARAMS).runs
+    runs = _checked(profile).runs
     scored = {key for key, run in runs.items() if (folder / layout.details(run.paper, key)).exists()}
     tested = Counter(runs[key].paper for key in runs if runs[key].split == "test" and key in scored)
     untried = Counter(runs[key].paper for key in without_dev_score(runs, scored))

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.terminal import json_line, printable
-from espalier.report.ratings import LEVELS, Ratings, ratings_of
+from espalier.report.ratings import LEVELS, Ratings, RunLevels, ratings_of
 
 #: The key that a report writes beside its sheet.
 KEY = "nbest_key.csv"
 
 
 def print_ratings(sheets: Sequence[Path], key: Path | None, *, json: bool) -> None:
-    """Print the share of each level by run, and Fleiss' kappa.
+    """Print the share of each level by run, and Fleiss' kappa with its interval.
 
     Args:
         sheets: one filled-in sheet for each rater.
@@ -40,13 +40,14 @@ def _read(path: Path) -> str:
 def _table(ratings: Ratings) -> str:
     width = max(len("run"), *(len(run.run) for run in ratings.runs), len("all"))
     head = "".join(f"  level {level}" for level in LEVELS)
-    lines = [f"{'run':{width}}  texts  empty{head}    kappa"]
+    lines = [f"{'run':{width}}  texts  empty{head}  kappa (95 % interval)"]
     for run in ratings.runs:
         shares = "".join(f"  {share:6.2f}%" for share in run.shares) if run.shares else "        –" * len(LEVELS)
-        lines.append(f"{run.run:{width}}  {run.texts:5}  {run.empty:5}{shares}  {_kappa(run.kappa):>7}")
+        lines.append(f"{run.run:{width}}  {run.texts:5}  {run.empty:5}{shares}  {_kappa(run)}")
     raters = f"{ratings.raters} {'rater' if ratings.raters == 1 else 'raters'}, {ratings.items} items"
-    return "\n".join([*lines, f"{raters}, kappa over all items {_kappa(ratings.kappa)}"])
+    return "\n".join([*lines, f"{raters}, kappa over all items {_kappa(ratings)}"])
 
 
-def _kappa(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+def _kappa(rated: RunLevels | Ratings) -> str:
+    value = "–" if rated.kappa is None else f"{rated.kappa:.4f}"
+    return f"{value} ({rated.interval[0]:.4f} to {rated.interval[1]:.4f})" if rated.interval else value

@@ -223,7 +223,7 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
 
 
 def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
-    details: dict[str, Any] = read_json(layout.details(paper, f"baselines/{baseline}/dataset"), DatasetDetails)
+    details: dict[str, Any] = read_json(_files_of_baseline(paper, baseline)[0], DatasetDetails)
     return details
 
 

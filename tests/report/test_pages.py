@@ -60,6 +60,10 @@ DETAILS = {
             ("on_dev", 20.0, 9.0, 1.0, "dev", {}),
             ("copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
             ("human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
+            ("reads_pos", 25.0, 8.0, 0.0, "test", {"model": "pos_model"}),
+            ("reads_nothing", 25.0, 8.0, 0.0, "test", {"model": "plain"}),
+            ("given_pos", 30.0, 9.5, 0.0, "test", {"row": "ngram", "trivial": True, "structures": ["pos"]}),
+            ("given_both", 40.0, 9.5, 0.0, "test", {"row": "ngram", "trivial": True, "structures": ["pos", "pc"]}),
         )
     },
     ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
@@ -81,6 +85,7 @@ def render(template: str) -> str:
         params=lambda profile: {"steps": 1800, "rate": 0.5, "of": profile},
         printed={"guig": load_printed(PRINTED)},
         tried=[{"system": "X"}],
+        reads=lambda profile, model: {"pos_model": ["pos"]}.get(model, ()),
     )
 
 
@@ -130,6 +135,14 @@ def test_a_score_below_a_trivial_row_on_the_same_split_is_marked_but_not_one_tha
         "| `on_dev` |  | 20.0 | 9.0 | 1.0 |",
         "| `copy` |  | 22.0 | 9.2 | 0.0 |",
         "| `human` |  | 100.0 | 0.0 | 0.0 |",
+    ]
+
+
+def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_run() -> None:
+    rows = dict.fromkeys(["reads_pos", "reads_nothing", "given_pos", "given_both"], "")
+    assert render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}").splitlines()[2:4] == [
+        "| `reads_pos` |  | ▾ 25.0 |",
+        "| `reads_nothing` |  | 25.0 |",
     ]
 
 

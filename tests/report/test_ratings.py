@@ -31,14 +31,34 @@ def judged(*sheets: str, key: str = KEY) -> Ratings:
 def test_kappa_is_that_of_a_worked_example() -> None:
     # P = (1 + 1/3 + 1 + 0) / 4 = 7/12; of 12 levels 4, 3 and 5: P_e = (16 + 9 + 25) / 144 = 50/144.
     counts = np.array([[3, 0, 0], [0, 2, 1], [0, 0, 3], [1, 1, 1]])
-    assert fleiss_kappa(counts) == pytest.approx((84 - 50) / (144 - 50))
-    assert fleiss_kappa(np.array([[2, 0, 0], [0, 2, 0]])) == pytest.approx(1.0)
-    assert fleiss_kappa(np.array([[1, 1, 0], [1, 1, 0]])) == pytest.approx(-1.0)
+    assert fleiss_kappa(counts, "abcd")[0] == pytest.approx((84 - 50) / (144 - 50))
+    assert fleiss_kappa(np.array([[2, 0, 0], [0, 2, 0]]), "ab")[0] == pytest.approx(1.0)
+    assert fleiss_kappa(np.array([[1, 1, 0], [1, 1, 0]]), "ab")[0] == pytest.approx(-1.0)
+
+
+def test_the_interval_of_kappa_covers_the_true_one_and_draws_the_texts_of_an_input_together() -> None:
+    generator = np.random.default_rng(3)
+
+    def texts(inputs: int) -> np.ndarray:
+        """Two raters, two texts for an input: alike in whether they agree, 70 % of the inputs do. Kappa is 0.4."""
+        first = generator.integers(0, 2, inputs)
+        second = np.where(generator.random(inputs) < 0.7, first, 1 - first)
+        one = np.stack([(first == level).astype(int) + (second == level) for level in range(3)], axis=1)
+        return np.repeat(one, 2, axis=0)
+
+    covered, alone = 0, 0
+    for _ in range(200):
+        counts = texts(60)
+        low, high = fleiss_kappa(counts, np.repeat(np.arange(60), 2).astype(str).tolist())[1] or (0.0, 0.0)
+        covered += low <= 0.4 <= high
+        low, high = fleiss_kappa(counts, np.arange(120).astype(str).tolist())[1] or (0.0, 0.0)
+        alone += low <= 0.4 <= high
+    assert covered > 180 > alone
 
 
 @pytest.mark.parametrize("counts", [[[1, 0, 0], [0, 1, 0]], [[3, 0, 0], [3, 0, 0]], []])
 def test_kappa_of_one_rater_of_one_level_or_of_nothing_is_not_defined(counts: list[list[int]]) -> None:
-    assert fleiss_kappa(np.array(counts).reshape(-1, 3)) is None
+    assert fleiss_kappa(np.array(counts).reshape(-1, 3), "ab"[: len(counts)]) == (None, None)
 
 
 def test_each_run_has_the_shares_of_its_own_texts() -> None:
@@ -51,7 +71,7 @@ def test_each_run_has_the_shares_of_its_own_texts() -> None:
     assert chain.kappa == pytest.approx(1.0)
     # All three items: P = (1 + 0 + 1) / 3; of six levels 1, 3 and 2: P_e = 14/36.
     assert found.kappa == pytest.approx((2 / 3 - 14 / 36) / (1 - 14 / 36))
-    assert judged(sheet(3, 1, 2)).kappa is None
+    assert (judged(sheet(3, 1, 2)).kappa, judged(sheet(3, 1, 2)).interval) == (None, None)
 
 
 def test_a_sheet_of_a_report_is_read_back(talk: Printed, talk_runs: list[RunResult]) -> None:
@@ -103,7 +123,7 @@ def test_the_command_prints_the_levels_and_a_mistake_in_one_line(tmp_path: Path)
     (tmp_path / "bob.csv").write_text(sheet(3, 2, 2))
     shown = run("ann.csv", "bob.csv", folder=tmp_path)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert "tree       2      1   25.00%   25.00%   50.00%   0.2000" in shown.stdout
+    assert "tree       2      1   25.00%   25.00%   50.00%  0.2000" in shown.stdout
     assert "2 raters, 3 items, kappa over all items 0.4545" in shown.stdout
     told = json.loads(run("ann.csv", "bob.csv", "--json", folder=tmp_path).stdout)
     assert told["runs"][0]["shares"] == [25.0, 25.0, 50.0]

@@ -18,13 +18,15 @@ from espalier.report.markdown import grid_of
 from espalier.report.printed import Printed
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
-from espalier.report.trivial import MARK, is_below
+from espalier.report.trivial import MARK, given_as_much, is_below, rows_of
 from espalier.report.verdicts import probability
 
 #: The details of a place, by profile, group and key.
 Details = Callable[[str, str, str], Mapping[str, Any]]
 #: The params.yaml of a profile.
 Params = Callable[[str], Mapping[str, Any]]
+#: The structures of the text to come that a model reads, by profile and model.
+Reads = Callable[[str, str], Sequence[str]]
 #: By paper, the number of a profile's scored runs on test, and of those whose model has no scored run on dev.
 OnTest = Callable[[str], Mapping[str, tuple[int, int]]]
 
@@ -44,6 +46,7 @@ def render_page(
     printed: Mapping[str, Printed],
     tried: Sequence[Mapping[str, Any]] = (),
     on_test: OnTest | None = None,
+    reads: Reads | None = None,
     benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
@@ -55,7 +58,8 @@ def render_page(
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
             "metric" or "metric:digits"}. A metric that begins with "counts." is a count. The mark ▾ stands before a
-            score that is worse than that of a trivial row of the table on the same split.
+            score that is worse than that of a trivial row of the table, on the same split and given no structure that
+            the run is not given.
         claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
             each of its measures, and a line with the number of the others.
         without_dev(profile): one row for each paper: the number of its scored runs on test, and of those whose model
@@ -77,6 +81,7 @@ def render_page(
         printed: the papers' printed numbers, by paper.
         tried: which settings were tried.
         on_test: counts a profile's scored runs on test.
+        reads: what a model reads of the text to come; nothing by default.
         benchmarks: what benchmarks measured, by name.
 
     Raises:
@@ -111,9 +116,9 @@ def render_page(
 
     def table(place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run") -> str:
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
-        results = {run: _result(run, at(f"{place}/{run}")) for run in rows}
+        results = {run: _result(run, place.partition("/")[0], at(f"{place}/{run}"), reads) for run in rows}
         for run, label in rows.items():
-            cells, beside = [], [row for row in results.values() if row.dataset == results[run].dataset]
+            cells, beside = [], given_as_much(rows_of(results[run], results.values()), results[run])
             for column in columns.values():
                 metric, _, digits = column.partition(":")
                 text = score(f"{place}/{run}", metric, int(digits or 2))
@@ -178,17 +183,20 @@ def render_page(
         raise ArtifactError(str(error), where=where, remedy="correct the template") from error
 
 
-def _result(key: str, details: Mapping[str, Any]) -> RunResult:
+def _result(key: str, profile: str, details: Mapping[str, Any], reads: Reads | None) -> RunResult:
     """What the details of a run, or of a row without a model, say of its values and of the texts that have them."""
     settings = details.get("settings", {})
+    model = settings.get("model", "")
+    structures = reads(profile, model) if reads and model else settings.get("structures", ())
     return RunResult(
         key=key,
-        model="",
-        profile="",
+        model=model,
+        profile=profile,
         dataset=f"{settings.get('dataset')}/{settings.get('split')}",
         row=settings.get("row", ""),
         trivial=settings.get("trivial", False),
         given=frozenset(settings.get("given", ())),
+        structures=frozenset(structures),
         metrics=details,
     )
 

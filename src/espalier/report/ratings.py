@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.io.errors import DataError
+from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums_by_group
 from espalier.report.sheet import Item, KeyRow, column_names
 
 #: X2Tree's: 1 ungrammatical, 2 basically grammatical but irrelevant to the post, 3 grammatical and relevant.
 LEVELS: Final = (1, 2, 3)
+_RESAMPLES: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class RunLevels:
         empty: its texts without words, which are not rated.
         shares: the percentage of each of `LEVELS` among the levels of all raters; None without texts.
         kappa: Fleiss' kappa over its texts; None where it is not defined.
+        interval: of kappa, 95 %, over the inputs; None where it is not defined.
     """
 
     run: str
@@ -35,16 +38,18 @@ class RunLevels:
     empty: int
     shares: tuple[float, ...] | None
     kappa: float | None
+    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """The ratings of all runs, in the order of the key; `kappa` is over all items, each once."""
+    """The ratings of all runs, in the order of the key; `kappa` and its `interval` are over all items, each once."""
 
     raters: int
     items: int
     runs: tuple[RunLevels, ...]
     kappa: float | None
+    interval: tuple[float, float] | None
 
 
 def ratings_of(sheets: Mapping[str, str], key: str, key_name: str) -> Ratings:
@@ -63,31 +68,57 @@ def ratings_of(sheets: Mapping[str, str], key: str, key_name: str) -> Ratings:
     asked = {row.item for row in key_rows if row.item}
     levels = [_levels(text, name, asked, key_name) for name, text in sheets.items()]
     counts = {item: [sum(own[item] == level for own in levels) for level in LEVELS] for item in sorted(asked)}
+    inputs = {row.item: row.one for row in key_rows}
     runs = []
     for run, total in Counter(row.run for row in key_rows).items():
-        own = np.array([counts[row.item] for row in key_rows if row.run == run and row.item])
-        own = own.reshape(-1, len(LEVELS))
+        rated = [row.item for row in key_rows if row.run == run and row.item]
+        own = np.array([counts[item] for item in rated], dtype=np.int64).reshape(-1, len(LEVELS))
         shares = tuple((100 * own.sum(0) / own.sum()).tolist()) if len(own) else None
-        runs.append(RunLevels(run, len(own), total - len(own), shares, fleiss_kappa(own)))
-    every = np.array(list(counts.values())).reshape(-1, len(LEVELS))
-    return Ratings(len(sheets), len(counts), tuple(runs), fleiss_kappa(every))
+        agreement = fleiss_kappa(own, [inputs[item] for item in rated])
+        runs.append(RunLevels(run, len(own), total - len(own), shares, *agreement))
+    every = np.array(list(counts.values()), dtype=np.int64).reshape(-1, len(LEVELS))
+    agreement = fleiss_kappa(every, [inputs[item] for item in counts])
+    return Ratings(len(sheets), len(counts), tuple(runs), *agreement)
 
 
-def fleiss_kappa(counts: npt.NDArray[np.int64]) -> float | None:
-    """Fleiss' kappa (Fleiss 1971): agreement beyond chance, 1 where all agree.
+def fleiss_kappa(
+    counts: npt.NDArray[np.int64], inputs: Sequence[str], seed: int = 1
+) -> tuple[float | None, tuple[float, float] | None]:
+    """Fleiss' kappa (Fleiss 1971), agreement beyond chance, 1 where all agree; and its 95 % interval.
+
+    The interval is of a bootstrap over the inputs: texts for one input are drawn together.
 
     Args:
         counts: (items, levels) how many raters gave each level; as many raters for each item.
+        inputs: (items) the input of each.
+        seed: of the resamples.
 
     Returns:
-        None with fewer than two raters, without items, and where all levels are the same one.
+        kappa: None with fewer than two raters, without items, and where all levels are the same one.
+        interval: None where kappa is, and with one input.
     """
     raters = int(counts[0].sum()) if len(counts) else 0
     if raters < 2:
-        return None
-    observed = ((counts**2).sum(1) - raters).mean() / (raters * (raters - 1))
-    chance = ((counts.sum(0) / counts.sum()) ** 2).sum()
-    return float((observed - chance) / (1 - chance)) if chance < 1 else None
+        return None, None
+    # Of each item: the ordered pairs of raters who agree, and the levels.
+    statistics = np.column_stack([(counts**2).sum(1) - raters, counts]).astype(np.float64)
+    kappa = float(_kappa(statistics.sum(0), raters))
+    by_input = sums_by_group(statistics, inputs)
+    if not np.isfinite(kappa):
+        return None, None
+    if len(by_input) < 2:
+        return kappa, None
+    return kappa, percentile_interval(_kappa(resampled_sums(by_input, seed=seed, resamples=_RESAMPLES), raters), 0.95)
+
+
+def _kappa(sums: npt.NDArray[np.float64], raters: int) -> npt.NDArray[np.float64]:
+    """Kappa of summed statistics, (..., 1 + levels) -> (...); NaN where all levels are the same one."""
+    agree, levels = sums[..., 0], sums[..., 1:]
+    total = levels.sum(-1)
+    observed = agree / (total * (raters - 1))
+    chance = ((levels / total[..., None]) ** 2).sum(-1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((observed - chance) / (1 - chance))
 
 
 def _levels(text: str, name: str, asked: set[int], key_name: str) -> dict[int, int]:
