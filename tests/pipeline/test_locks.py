@@ -9,7 +9,7 @@ import pytest
 from pipeline.commands.verify import _compared, _outputs
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Details of small whose `filter` has a lock entry of an earlier version (docs/results.md, "What a clone has").
+#: Details of small whose `filter` has a lock entry of an earlier version (docs/dvc.md, "The lock of `small`").
 EARLIER = {Path(f"details/corpora/{key}.json") for key in ("ewt", "quora", "parabank2", "mscoco", "songci")}
 
 
