@@ -133,6 +133,15 @@ def test_bounds_that_no_rows_can_meet_are_refused(values: dict[str, Any], messag
         split(**values)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_title_has_more_than_the_largest_share_of_dev_or_of_test(seed: int) -> None:
+    series = split_of(TABLE, split(kind="title", seed=seed, largest=0.3, **SIZES))
+    for part, size in (("dev", 100), ("test", 200)):
+        assert max(Counter(TABLE.loc[series == part, "tune"]).values()) <= 0.3 * size
+    loose = [split_of(TABLE, split(kind="title", seed=seed, **SIZES)) for seed in range(8)]
+    assert max(max(Counter(TABLE.loc[each == "dev", "tune"]).values()) for each in loose) > 30
+
+
 def test_as_many_titles_as_rows_may_be_held_out() -> None:
     split(kind="title", seed=1, **SIZES | {"dev_titles": 110})
 

@@ -71,6 +71,9 @@ class TitleSplit(_Strict):
     tolerance: float = Field(default=0.1, ge=0, description="as a fraction of each size")
     keep_in_train: tuple[str, ...] = Field(default=(), description="names that stand for no one format, such as 失调名")
     attempts: int = Field(default=100_000, ge=1)
+    largest: float = Field(
+        default=1.0, gt=0, le=1, description="the largest title of dev, and of test, as a fraction of its size"
+    )
     by: Literal["tune", "family"] = Field(default="tune", description="the column that is a title")
     test_names: tuple[str, ...] = Field(default=(), description="these are held out for test, and none is sampled")
     new_formats: bool = Field(default=False, description="no format of dev or test, lengths and marks, trains")
@@ -324,7 +327,7 @@ def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, st
         f"none of {split.attempts:,} samples has {sought}",
         where=where,
         remedy=f"{len(names)} titles share {sum(counts[name] for name in names):,} rows; change the sizes, or raise "
-        "tolerance",
+        "tolerance or largest",
     )
 
 
@@ -336,4 +339,5 @@ def _with_held_formats(table: pd.DataFrame, chosen: Mapping[str, str]) -> list[s
 
 
 def _fits(titles: list[str], counts: Counter[str], size: int, split: TitleSplit) -> bool:
-    return abs(sum(counts[title] for title in titles) - size) <= split.tolerance * size
+    rows = [counts[title] for title in titles]
+    return abs(sum(rows) - size) <= split.tolerance * size and max(rows) <= split.largest * size

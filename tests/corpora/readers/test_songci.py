@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.readers.songci import LOST_TUNE, families_of, read, tune_of, units_in
+from espalier.corpora.readers.songci import LOST_TUNE, SPELLINGS, families_of, read, tune_of, units_in
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from tests.verse.couyun import write_couyun
@@ -150,6 +150,13 @@ def test_a_family_is_all_names_of_a_tune_by_its_commonest() -> None:
     titles = ["石桥令", "石桥令", "灯下曲・石桥令", "水边词・灯下曲", "石桥令慢", "舟行", "“某至”□□・舟行", LOST_TUNE]
     of = families_of(titles, [["夜舟行", "舟行"], ["石桥令引", "石桥令慢"], ["舟行近"]])
     assert of == dict.fromkeys(["石桥令", "灯下曲", "水边词"], "石桥令") | {"石桥令慢": "石桥令慢", "舟行": "舟行"}
+
+
+def test_spellings_that_no_source_connects_are_one_tune(tmp_path: Path) -> None:
+    titles = [name for names in SPELLINGS for name in names]
+    write(tmp_path, n0=[poem(f"{'山' * n}水。", title=title) for n, title in enumerate(titles, start=1)])
+    families = {row.tune: row.family for row in read({"songci": tmp_path}) if isinstance(row, Verse)}
+    assert len(families) == 8 and all(families[one] == families[other] for one, other in SPELLINGS)
 
 
 def test_lists_of_names_and_the_released_names_stand_beside_the_poems(tmp_path: Path) -> None:

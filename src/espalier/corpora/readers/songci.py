@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.linked import linked
@@ -43,6 +43,10 @@ BOOKS = "couyun/ci_pu"
 LOST_TUNE = "失调名"
 
 
+#: Spellings of one tune that no title and no book connects.
+SPELLINGS: Final = (("探芳讯", "探芳信"), ("剔银灯", "剔银镫"), ("梦仙乡", "梦仙郎"), ("水调歌", "水调歌头"))
+
+
 class _Raw(NamedTuple):
     id: str
     title: str
@@ -56,7 +60,7 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
     nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
     editors' and go; the title they mark stays. The tune is `tune_of` the title, and its family is among the
-    `families_of` all titles. A duplicate is a poem whose characters, marks aside, an earlier one has; its quarantined
+    `families_of` all titles, with `SPELLINGS`. A duplicate is a poem whose characters, marks aside, an earlier one has; its quarantined
     text begins with that one's id.
 
     With the books, `tones` and `rhyme` are those of the variant of its tune that a poem follows. Without them, and
@@ -81,7 +85,7 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
     if released:
         known = {name for file in released for name in text_of(file).split()}
-    families = families_of([poem.title for poem in poems], books.tunes.names if books else ())
+    families = families_of([poem.title for poem in poems], (*SPELLINGS, *(books.tunes.names if books else ())))
     earlier: dict[str, str] = {}
     for poem in poems:
         text = re.sub("[《》]", "", poem.text)
