@@ -60,8 +60,8 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
     nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
     editors' and go; the title they mark stays. The tune is `tune_of` the title, and its family is among the
-    `families_of` all titles, with `SPELLINGS`. A duplicate is a poem whose characters, marks aside, an earlier one has; its quarantined
-    text begins with that one's id.
+    `families_of` all titles, with `SPELLINGS`. A duplicate is a poem whose characters, marks aside, an earlier one has;
+    its quarantined text begins with that one's id.
 
     With the books, `tones` and `rhyme` are those of the variant of its tune that a poem follows. Without them, and
     where a poem fits none, every unit ends on one rhyme, as in the released code: `rhyme` is all "A", and `tones` is
