@@ -43,8 +43,8 @@ def check_another(path: str, judge: str, model: str, models: Mapping[str, Model]
     same = None
     if judge == model:
         same = f"the judge is the judged model {model}"
-    elif model in _ancestors(judge, models) or judge in _ancestors(model, models):
-        same = f"the judge {judge} and the judged model {model} share initial weights"
+    elif shared := {*_ancestors(judge, models)} & {*_ancestors(model, models)}:
+        same = f"the judge {judge} and the judged model {model} share initial weights, of {min(shared)}"
     elif (one.arch, network_of(one)) == (other.arch, network_of(other)):
         same = f"the judge {judge} has the network of the judged model {model}"
     elif seeds := {*one.seeds} & {*other.seeds}:

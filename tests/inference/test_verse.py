@@ -198,6 +198,8 @@ def test_tones_and_an_acrostic_are_kept_by_a_given_book(verse: System, beam: int
         (VerseRequest("2。"), {"tone": True}, "tone: the format has no tones; give them"),
         (VerseRequest("2。", variant=2), {}, "variant: a variant is given, but no tune; give its tune"),
         (VerseRequest(None, None, "卜算子", variant=2), {}, "tune: the variants of tunes are of the source"),
+        (VerseRequest("2。", acrostic=""), {}, "acrostic: is empty; leave it out"),
+        (VerseRequest(None, tones=""), {"tone": True}, "tones: is empty; leave it out"),
         (VerseRequest("2。", acrostic="灯人山"), {}, "acrostic: '灯人山' has 3 words"),
         (VerseRequest("2人。", tones="中中仄"), {"tone": True, "book": "cilin", "books": Readings()},
          "tones, unit 1: the tone of '人' is 平, its position has 仄"),

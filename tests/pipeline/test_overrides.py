@@ -31,7 +31,7 @@ OVERRIDES = [
     ("nursery", "corpora.verse_zh.options.count", "300", 300),
     ("small", "presets.x2tree.training.rate", "0.00001", 0.00001),
     ("small", "presets.songnet.network.dropout", "0.3", 0.3),
-    ("small", "models.songnet_half.training.steps", "900", 900),
+    ("small", "models.sonnet_pretrained.training.steps", "900", 900),
     ("small", "runs.guig_se.decoder.constraint", "tree", "tree"),
     ("small", "runs.x2tree.samples", "3", 3),
     ("paper", "presets.guig.training.epsilon", "1e-07", 1e-07),

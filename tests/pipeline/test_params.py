@@ -524,11 +524,11 @@ def test_a_plain_decoder_of_another_seed_may_judge(tmp_path: Path) -> None:
         ),
         (
             {"models/songnet/init": "judge"},
-            r"lm: the judge judge and the judged model songnet share initial weights; a plain",
+            r"lm: the judge judge and the judged model songnet share initial weights, of (judge|songnet); a plain",
         ),
         (
             {"models/judge/init": "songnet"},
-            r"lm: the judge judge and the judged model songnet share initial weights; a plain",
+            r"lm: the judge judge and the judged model songnet share initial weights, of (judge|songnet); a plain",
         ),
         ({"runs/songnet_free/lm": "writer"}, r"lm: model writer does not read such texts; a model of verse in the lan"),
         ({"runs/grown/lm": "judge"}, r"runs\.grown\.lm: texts of task dialogue have no judge; set it to none"),
@@ -546,6 +546,14 @@ def test_a_judge_that_cannot_judge_is_one_line(tmp_path: Path, changes: dict[str
     with pytest.raises(ConfigError) as caught:
         load_params(place(tmp_path, tree))
     assert re.search(message, line := str(caught.value)) and "\n" not in line, line
+
+
+def test_a_judge_that_starts_from_the_model_that_the_judged_one_starts_from_is_one_line(tmp_path: Path) -> None:
+    tree = with_judge(init="older")
+    tree["models"]["older"] = {**tree["models"]["judge"], "init": "none", "seeds": [8]}
+    tree["models"]["songnet"]["init"] = "older"
+    with pytest.raises(ConfigError, match="judge and the judged model songnet share initial weights, of older; a pl"):
+        load_params(place(tmp_path, tree))
 
 
 def test_a_judge_of_another_language_is_one_line(tmp_path: Path) -> None:

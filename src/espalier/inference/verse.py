@@ -124,6 +124,8 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         Raises:
             ConfigError: it is not one.
         """
+        if empty := next((name for name in ("acrostic", "tones") if getattr(request, name) == ""), None):
+            raise ConfigError("is empty", where=empty, remedy="leave it out")
         text, rhyme, tones = request.format, request.rhyme, request.tones or ""
         if request.variant is not None and request.tune is None:
             raise ConfigError("a variant is given, but no tune", where="variant", remedy="give its tune")

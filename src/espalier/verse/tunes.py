@@ -17,6 +17,7 @@ from itertools import groupby
 import yaml
 
 from espalier.io.errors import ConfigError
+from espalier.verse.books import REMEDY
 
 #: One clause: its number of characters, and the mark after it.
 Clause = tuple[int, str]
@@ -69,9 +70,11 @@ def tune(name: str) -> Tune:
     """The tune of that name.
 
     Raises:
-        ConfigError: no tune has this name; the message lists all names.
+        ConfigError: no tune has this name; the message lists all names, and says where the books have more.
     """
     named = _catalogue().get(name)
     if named is None:
-        raise ConfigError.unknown("tune", name, _catalogue(), where="--tune")
+        names = ", ".join(sorted(_catalogue()))
+        remedy = f"allowed: {names}; for the other tunes of the form book {REMEDY}"
+        raise ConfigError(f"unknown tune '{name}'", where="tune", remedy=remedy)
     return named

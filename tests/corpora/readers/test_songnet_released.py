@@ -40,6 +40,12 @@ def test_what_the_model_wrote_stands_behind_the_tab(folder: Path) -> None:
     assert published_texts(folder / "out2.txt", ids, written) == ["归。", "山远，\n水长。"]
 
 
+def test_outputs_that_are_cut_for_integrity_stand_in_the_place_of_the_poem() -> None:
+    assert written("某甲<s1>石桥令<s2>山远，</s>水长</s>") == "山远，\n水长"
+    with pytest.raises(DataError, match="without <bos> behind a tab, and without <s2>"):
+        written("某甲<s1>石桥令<s2>山远，</s>\t")
+
+
 def test_a_line_without_a_text_is_refused(folder: Path) -> None:
     with pytest.raises(DataError, match="without <bos>"):
         published_texts(folder / "out2.txt", ["mine-test-000001"], written)
