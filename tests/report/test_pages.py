@@ -18,6 +18,7 @@ DETAILS = {
         "intervals": {"bleu": [29.123, 32.777], "ppl": None},
         "counts": {"posts": 2000},
         "rows": {"train": 30157},
+        "curve": [2.49, 2.4407],
     },
     ("small", "orderings", "guig"): {
         "orderings": [
@@ -101,6 +102,7 @@ def render(template: str) -> str:
         ("{{ difference('small/guig', 'one', 'other', 'bleu') }}", "0.26"),
         ("{{ count('small/guig/one', 'rows.train') }}", "30,157"),
         ("{{ count('small/guig/one', 'scores.bleu', 1) }}", "30.9"),
+        ("{{ count('small/guig/one', 'curve.1', 3) }}", "2.441"),
         (
             "{{ param('small', 'steps') }}, {{ param('paper', 'rate') }}, {{ param('paper', 'of') }}",
             "1,800, 0.5, paper",
@@ -152,6 +154,9 @@ def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_
         ("{{ score('small/guig/none', 'bleu') }}", "none: no such file"),
         ("{{ score('small/guig/one', 'meteor') }}", "small/guig/one: has no meteor"),
         ("{{ count('small/guig/one', 'rows.dev') }}", "small/guig/one: has no rows.dev"),
+        ("{{ count('small/guig/one', 'rows.train.x') }}", "small/guig/one: has no rows.train.x"),
+        ("{{ count('small/guig/one', 'curve.2') }}", "small/guig/one: has no curve.2"),
+        ("{{ count('small/guig/one', 'curve.last') }}", "small/guig/one: has no curve.last"),
         ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
         ("{{ best('guig', 'table-9', 'bleu') }}", "report/printed/guig.yaml: no printed bleu in table-9"),
         ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),

@@ -53,7 +53,7 @@ def render_page(
 
     A template calls:
         score(place, metric, digits=2): a score; `interval(...)` the same with its interval.
-        count(place, path, digits=0): a number of the details by its path, such as "rows.train".
+        count(place, path, digits=0): a number of the details by its path, such as "rows.train" or "curve.dev_loss.3".
         difference(place, run, other, metric, digits=2): the score of `run` less that of `other`; `place` is
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
@@ -247,7 +247,8 @@ def _number(value: Any, digits: int) -> str:
 def _path(tree: Mapping[str, Any], path: str, place: str) -> Any:
     found: Any = tree
     for name in path.split("."):
-        if not isinstance(found, Mapping) or name not in found:
-            raise ArtifactError(f"has no {path}", where=place, remedy="correct the page's template")
-        found = found[name]
+        try:
+            found = found[int(name) if isinstance(found, list) else name]
+        except (LookupError, TypeError, ValueError) as error:
+            raise ArtifactError(f"has no {path}", where=place, remedy="correct the page's template") from error
     return found
