@@ -117,6 +117,19 @@ def test_the_ablations_of_the_table_are_those_of_the_profiles() -> None:
     assert {"songnet", "songnet_no_p", "sonnet"} <= profile("small").models.keys()
 
 
+@pytest.mark.parametrize("name", ["small", "paper"])
+def test_the_models_of_ci_that_are_compared_have_one_budget(name: str) -> None:
+    models = {
+        key: model
+        for key, model in profile(name).models.items()
+        if model.paper == "songnet" and model.dataset in ("songci", "songci_authors") and not key.startswith("judge")
+    }
+    assert {"songnet", "songnet_plain", "songnet_gru", "songnet_s2s", "songnet_no_p", "songnet_tone"} <= models.keys()
+    budgets = {(model.training["steps"], model.training["batch_tokens"]) for model in models.values()}
+    assert len(budgets) == 1
+    assert models["songnet"].seeds == models["songnet_plain"].seeds == (1, 2, 3)
+
+
 def test_the_baselines_of_the_table_are_those_of_the_profiles() -> None:
     for row in PAGE.table("baseline", "entry"):
         for name in ("small", "paper"):
