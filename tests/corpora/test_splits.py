@@ -124,6 +124,10 @@ def test_an_unknown_kind_or_key_is_refused(values: dict[str, Any]) -> None:
             {"kind": "title", "seed": 1, **SIZES, "test_titles": 221},
             "test_titles 221 have more rows than test_size",
         ),
+        (
+            {"kind": "title", "seed": 1, **SIZES, "largest": 0.1},
+            "dev_titles 5, none above largest 0.1, have fewer rows",
+        ),
         ({"kind": "published", "dev": ["a", "b"], "test": ["c", "b"]}, "b both in dev and in test"),
         ({"kind": "published", "dev": ["test"]}, "test both in dev and in test"),
     ],

@@ -80,10 +80,14 @@ class TitleSplit(_Strict):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        """A title has at least one row."""
+        """A title has at least one row, and at most its largest share."""
         for name, titles, size in (("dev", self.dev_titles, self.dev_size), ("test", self.test_titles, self.test_size)):
             if titles - size > self.tolerance * size:
                 raise ValueError(f"{name}_titles {titles} have more rows than {name}_size {size} allows")
+            if titles * self.largest < 1 - self.tolerance:
+                raise ValueError(
+                    f"{name}_titles {titles}, none above largest {self.largest}, have fewer rows than needed"
+                )
         return self
 
 
