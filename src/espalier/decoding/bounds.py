@@ -8,7 +8,7 @@ from typing import Final
 MAX_BEAM: Final = 1000
 #: Groups of children of a leaf, in a run.
 MAX_LOCAL: Final = 10_000
-#: The power of the length that divides a hypothesis's log-probability.
+#: The length penalty: a hypothesis's log-probability is divided by its length to this power.
 MAX_LENGTH_POWER: Final = 10.0
 #: No vocabulary is larger.
 MAX_TOP_K: Final = 1_000_000

@@ -40,7 +40,7 @@ def tree_beam(
     A round (lines 4 to 12 of algorithm 2) expands each tree of the beam: one of its open leaves receives one of that
     leaf's `local` best groups of K children. The best of all expansions are the next beam; a tree that several
     expansions lead to is kept once. Trees that end, and are among the best `beam` of their round, are finished. With
-    K = 1 and `local` at least twice `beam`, the search equals `beam_search`, also under a length rule. Rows that do not
+    K = 1 and `local` at least twice `beam`, the search equals `beam_search`, length penalty included. Rows that do not
     fit into memory together are searched one part after the other.
 
     Args:
@@ -59,7 +59,7 @@ def tree_beam(
             as `beam_search` ranks n tokens and their end mark. Open trees are compared by log-probability alone.
         stop: when a row is done. "sure": when it has `beam` finished trees and no open one can overtake the last of
             them (an open tree scores at most its own log-probability at the largest length, so that the rule stays
-            exact under a length rule, and the search goes on for longer); trees that end leave their places on the beam
+            exact with a length penalty, and the search is longer); trees that end leave their places on the beam
             to others, as in `beam_search`. "paper": when it has `beam` finished trees; in the round in which they end,
             they keep their places.
 

@@ -24,7 +24,7 @@ class TreeHypothesis:
         tokens: a token for each node, the nodes by level and from left to right within each.
         children: (n, K), as in `syntax.ternary`.
         log_probability: of all choices made, in nats; leaves that a cap left open are not counted.
-        score: what it was ranked by: the log-probability under the length rule.
+        score: what it was ranked by: the log-probability under the length penalty.
         cut: the cap that stopped it; "" for a tree that ended of itself.
     """
 
@@ -42,7 +42,7 @@ class FinishedTrees:
     before it, so that following them back to the root gives the tree.
 
     Args:
-        max_words, power: of the length rule: a tree of n words is ranked by its log-probability divided by
+        max_words, power: of the length penalty: a tree of n words is ranked by its log-probability divided by
             min(n + 1, max_words)**power. `max_words` is also the cap of `tree_beam`.
     """
 

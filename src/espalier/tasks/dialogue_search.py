@@ -44,7 +44,7 @@ class DialogueDecoder(Settings):
     stop: Literal["sure", "paper"] = "sure"
     #: A reply of n words, a tree or a chain, is ranked by log-probability / min(n + 1, max_words)**length_power.
     length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
-    #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), under the same length rule; 0: they are not.
+    #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), with the same length penalty; 0: are not.
     mmi: float = Field(0.0, ge=0, le=10)
     #: Decode only this many posts of the split, after the first `skip`; 0 means all.
     posts: int = Field(0, ge=0, le=100_000_000)
@@ -63,7 +63,7 @@ class ReplyHypothesis:
 
     Attributes:
         words: in the order of the sentence.
-        score: the log-probability under the length rule, by which it was ranked.
+        score: the log-probability under the length penalty, by which it was ranked.
         nodes: (n, 3) the tree; None for a chain.
         cut: the bound that stopped the search ("words", "depth" or "rounds"), or "".
     """
@@ -185,7 +185,7 @@ def _shape_of(model: Any) -> str:
 
 
 def length_of(words: Sequence[str], decoder: DialogueDecoder) -> float:
-    """What the length rule divides by: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
+    """What the length penalty divides by: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
     return float(min(len(words) + 1, decoder.max_words) ** decoder.length_power)
 
 
