@@ -72,7 +72,7 @@ class TitleSplit(_Strict):
     keep_in_train: tuple[str, ...] = Field(default=(), description="names that stand for no one format, such as 失调名")
     attempts: int = Field(default=100_000, ge=1)
     largest: float = Field(
-        default=1.0, gt=0, le=1, description="the largest title of dev, and of test, as a fraction of its size"
+        default=1.0, gt=0, le=1, description="the largest title of dev, and of test, as a fraction of its rows"
     )
     by: Literal["tune", "family"] = Field(default="tune", description="the column that is a title")
     test_names: tuple[str, ...] = Field(default=(), description="these are held out for test, and none is sampled")
@@ -84,10 +84,8 @@ class TitleSplit(_Strict):
         for name, titles, size in (("dev", self.dev_titles, self.dev_size), ("test", self.test_titles, self.test_size)):
             if titles - size > self.tolerance * size:
                 raise ValueError(f"{name}_titles {titles} have more rows than {name}_size {size} allows")
-            if titles * self.largest < 1 - self.tolerance:
-                raise ValueError(
-                    f"{name}_titles {titles}, none above largest {self.largest}, have fewer rows than needed"
-                )
+            if titles * self.largest < 1:
+                raise ValueError(f"{name}_titles {titles}, each at most {self.largest:.0%} of the rows: too few")
         return self
 
 
@@ -344,4 +342,4 @@ def _with_held_formats(table: pd.DataFrame, chosen: Mapping[str, str]) -> list[s
 
 def _fits(titles: list[str], counts: Counter[str], size: int, split: TitleSplit) -> bool:
     rows = [counts[title] for title in titles]
-    return abs(sum(rows) - size) <= split.tolerance * size and max(rows) <= split.largest * size
+    return abs(sum(rows) - size) <= split.tolerance * size and max(rows) <= split.largest * sum(rows)
