@@ -124,8 +124,8 @@ def _cut_corpus(corpus: Raw) -> None:
     match split["kind"]:
         case "title":
             sizes = {"dev_titles": 2, "test_titles": 2, "dev_size": HELD_OUT, "test_size": HELD_OUT, "tolerance": 1.0}
-            # A sample need not have the names.
-            split |= sizes | {"test_names": []}
+            # A sample need not have the names, and its tunes have other shares.
+            split |= sizes | {"test_names": [], "largest": 1.0}
         case "author":
             corpus["split"] = {"kind": "random", "seed": split["seed"], "dev": HELD_OUT, "test": HELD_OUT}
         case "random" | "group":

@@ -21,7 +21,9 @@ def verse(unbuilt: Path, pytestconfig: pytest.Config) -> Path:
     """A project whose profile small trains one model on Song ci."""
     tree = empty("small")
     tree["sources"]["published"] = {"songci": {"shelf": "ci"}}
-    title = {"kind": "title", "seed": 1, "dev_titles": 25, "test_titles": 25, "dev_size": 847, "test_size": 962}
+    title = {
+        "kind": "title", "seed": 1, "dev_titles": 50, "test_titles": 50, "dev_size": 847, "test_size": 962, "largest": 0.2
+    }  # fmt: skip
     tree["corpora"]["songci"] = corpus(
         "verse", "zh", "songci", shelf="ci", filters={"min_units": 2, "max_bad_fraction": 0.1}, split=title
     )
