@@ -22,7 +22,8 @@ def verse(unbuilt: Path, pytestconfig: pytest.Config) -> Path:
     tree = empty("small")
     tree["sources"]["published"] = {"songci": {"shelf": "ci"}}
     title = {
-        "kind": "title", "seed": 1, "dev_titles": 50, "test_titles": 50, "dev_size": 847, "test_size": 962, "largest": 0.2
+        "kind": "title", "seed": 1, "dev_titles": 50, "test_titles": 50, "dev_size": 847, "test_size": 962,
+        "largest": 0.2,
     }  # fmt: skip
     tree["corpora"]["songci"] = corpus(
         "verse", "zh", "songci", shelf="ci", filters={"min_units": 2, "max_bad_fraction": 0.1}, split=title
