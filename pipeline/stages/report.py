@@ -243,7 +243,9 @@ def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
     table = table[table["sample"] == 0].drop_duplicates("id")
     chosen = table.iloc[:: max(1, len(table) // SAMPLES)].head(SAMPLES)
     places = [name for name in PLACE_COLUMNS if name in segments]
-    marked = chosen.merge(segments[[*SEGMENT_COLUMNS, *places]], on=[*SEGMENT_COLUMNS], how="left", validate="1:1")
+    # The segments of a run on dev have its poems twice: as its own, and for the perplexity of dev, without places.
+    own = segments[[*SEGMENT_COLUMNS, *places]].dropna(subset=places).drop_duplicates()
+    marked = chosen.merge(own, on=[*SEGMENT_COLUMNS], how="left", validate="1:1")
     return [Sample(**row) for row in _rows(marked[[*SAMPLE_COLUMNS, *places]])]
 
 

@@ -29,6 +29,15 @@ def test_each_verse_has_the_marks_of_its_own_row_whatever_the_order_of_the_segme
     assert all(sample.variant == f"v {sample.text}" and sample.tones == "平" for sample in samples)
 
 
+@pytest.mark.parametrize("books", [True, False])
+def test_a_verse_of_dev_whose_perplexity_on_dev_stands_below_is_one_sample(books: bool) -> None:
+    marks = {"variant": "v", "tones": "平", "letters": "A", "kept": "."} if books else {}
+    segments = pd.concat([pd.DataFrame({**key, **marks} for key in KEYS), pd.DataFrame(KEYS)], ignore_index=True)
+    samples = _samples(TABLE, segments)
+    assert [sample.id for sample in samples] == ["p0", "p2", "p4", "p6"]
+    assert {sample.variant for sample in samples} == ({"v"} if books else {""})
+
+
 def test_verses_that_were_held_against_no_variant_have_no_marks() -> None:
     samples = _samples(TABLE, pd.DataFrame(KEYS))
     assert len(samples) == SAMPLES and not any(sample.variant or sample.kept for sample in samples)
