@@ -72,6 +72,8 @@ def test_each_run_has_the_shares_of_its_own_texts() -> None:
     # All three items: P = (1 + 0 + 1) / 3; of six levels 1, 3 and 2: P_e = 14/36.
     assert found.kappa == pytest.approx((2 / 3 - 14 / 36) / (1 - 14 / 36))
     assert (judged(sheet(3, 1, 2)).kappa, judged(sheet(3, 1, 2)).interval) == (None, None)
+    one_post = judged(sheet(3, 1), sheet(3, 2), key="item,one,run,rank\n1,p1,tree,1\n2,p1,tree,2\n")
+    assert one_post.kappa is not None and one_post.interval is None
 
 
 def test_a_sheet_of_a_report_is_read_back(talk: Printed, talk_runs: list[RunResult]) -> None:
