@@ -191,10 +191,15 @@ def read_segments(paper: str, run: str) -> pd.DataFrame:
     return read_table(layout.segments(paper, run), required=SEGMENT_COLUMNS)
 
 
-def ids_of(segments: pd.DataFrame) -> frozenset[str]:
-    """The ids of the records that a run is scored on, without those of which it has the likelihood on dev alone."""
+def own_segments(segments: pd.DataFrame) -> pd.DataFrame:
+    """The segments of a run's own texts, without those that have the likelihood of a reference of dev alone."""
     own = [name for name in map(str, segments) if "." in name and not name.rpartition(".")[0].endswith(":dev")]
-    return frozenset(segments["id"][segments[own].notna().any(axis=1)])
+    return segments[segments[own].notna().any(axis=1)]
+
+
+def ids_of(segments: pd.DataFrame) -> frozenset[str]:
+    """The ids of the records that a run is scored on."""
+    return frozenset(own_segments(segments)["id"])
 
 
 def read_details(paper: str, run: str) -> dict[str, Any]:

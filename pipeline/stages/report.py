@@ -26,6 +26,7 @@ from pipeline.artifacts import (
     Measurement,
     decoding_settings,
     ids_of,
+    own_segments,
     read_details,
     read_measurement,
     read_segments,
@@ -243,8 +244,7 @@ def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
     table = table[table["sample"] == 0].drop_duplicates("id")
     chosen = table.iloc[:: max(1, len(table) // SAMPLES)].head(SAMPLES)
     places = [name for name in PLACE_COLUMNS if name in segments]
-    # The segments of a run on dev have its poems twice: as its own, and for the perplexity of dev, without places.
-    own = segments[[*SEGMENT_COLUMNS, *places]].dropna(subset=places).drop_duplicates()
+    own = own_segments(segments)[[*SEGMENT_COLUMNS, *places]]
     marked = chosen.merge(own, on=[*SEGMENT_COLUMNS], how="left", validate="1:1")
     return [Sample(**row) for row in _rows(marked[[*SAMPLE_COLUMNS, *places]])]
 

@@ -22,7 +22,9 @@ TABLE = pd.DataFrame(
 
 
 def test_each_verse_has_the_marks_of_its_own_row_whatever_the_order_of_the_segments() -> None:
-    marks = pd.DataFrame({**key, "variant": f"v {key}", "tones": "平", "letters": "A", "kept": "."} for key in KEYS)
+    marks = pd.DataFrame(
+        {**key, "variant": f"v {key}", "tones": "平", "letters": "A", "kept": ".", "format.0": 1.0} for key in KEYS
+    )
     dev = pd.DataFrame([{"id": "d", "cluster": "c", "seed": 1, "sample": 0}])
     samples = _samples(TABLE, pd.concat([marks.iloc[::-1], dev], ignore_index=True))
     assert [sample.id for sample in samples] == ["p0", "p2", "p4", "p6"] and len(samples) == SAMPLES
@@ -32,7 +34,9 @@ def test_each_verse_has_the_marks_of_its_own_row_whatever_the_order_of_the_segme
 @pytest.mark.parametrize("books", [True, False])
 def test_a_verse_of_dev_whose_perplexity_on_dev_stands_below_is_one_sample(books: bool) -> None:
     marks = {"variant": "v", "tones": "平", "letters": "A", "kept": "."} if books else {}
-    segments = pd.concat([pd.DataFrame({**key, **marks} for key in KEYS), pd.DataFrame(KEYS)], ignore_index=True)
+    own = pd.DataFrame({**key, **marks, "format.0": 1.0} for key in KEYS)
+    dev = pd.DataFrame({**key, "perplexity:dev.0": 1.0} for key in KEYS)
+    segments = pd.concat([own, dev], ignore_index=True)
     samples = _samples(TABLE, segments)
     assert [sample.id for sample in samples] == ["p0", "p2", "p4", "p6"]
     assert {sample.variant for sample in samples} == ({"v"} if books else {""})

@@ -42,7 +42,6 @@ BOOKS = "couyun/ci_pu"
 #: The tune of a poem whose own is lost; the editors' own word, also used where only blanks stand for it.
 LOST_TUNE = "失调名"
 
-
 #: Spellings of one tune that no title and no book connects.
 SPELLINGS: Final = (("探芳讯", "探芳信"), ("剔银灯", "剔银镫"), ("梦仙乡", "梦仙郎"), ("水调歌", "水调歌头"))
 
