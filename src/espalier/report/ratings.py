@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from espalier.io.errors import DataError
 from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums_by_group
+from espalier.report.comparisons import RESAMPLES, SEED
 from espalier.report.sheet import Item, KeyRow, column_names
 
 #: X2Tree's: 1 ungrammatical, 2 basically grammatical but irrelevant to the post, 3 grammatical and relevant.
 LEVELS: Final = (1, 2, 3)
-_RESAMPLES: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def ratings_of(sheets: Mapping[str, str], key: str, key_name: str) -> Ratings:
 
 
 def fleiss_kappa(
-    counts: npt.NDArray[np.int64], inputs: Sequence[str], seed: int = 1
+    counts: npt.NDArray[np.int64], inputs: Sequence[str]
 ) -> tuple[float | None, tuple[float, float] | None]:
     """Fleiss' kappa (Fleiss 1971), agreement beyond chance, 1 where all agree; and its 95 % interval.
 
@@ -91,7 +91,6 @@ def fleiss_kappa(
     Args:
         counts: (items, levels) how many raters gave each level; as many raters for each item.
         inputs: (items) the input of each.
-        seed: of the resamples.
 
     Returns:
         kappa: None with fewer than two raters, without items, and where all levels are the same one.
@@ -108,7 +107,7 @@ def fleiss_kappa(
         return None, None
     if len(by_input) < 2:
         return kappa, None
-    return kappa, percentile_interval(_kappa(resampled_sums(by_input, seed=seed, resamples=_RESAMPLES), raters), 0.95)
+    return kappa, percentile_interval(_kappa(resampled_sums(by_input, seed=SEED, resamples=RESAMPLES), raters), 0.95)
 
 
 def _kappa(sums: npt.NDArray[np.float64], raters: int) -> npt.NDArray[np.float64]:
