@@ -75,6 +75,6 @@ def tune(name: str) -> Tune:
     named = _catalogue().get(name)
     if named is None:
         names = ", ".join(sorted(_catalogue()))
-        remedy = f"allowed: {names}; for the other tunes of the form book {REMEDY}"
+        remedy = f"allowed: {names}; for the other tunes of the form book, {REMEDY}"
         raise ConfigError(f"unknown tune '{name}'", where="tune", remedy=remedy)
     return named
