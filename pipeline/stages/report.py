@@ -1,8 +1,8 @@
 """report: a paper's runs beside its printed numbers, as pages, as Markdown, as CSV and in the terminal.
 
-Of params.yaml it uses `profile`, `reports`, and the paper's entries of `runs`, `baselines` and `models` with their
-`presets`. All else comes from the printed numbers of the papers and from the files of those entries, so that files of
-other runs change no byte. Training times come from `measured/`, which DVC does not track: after `espalier adopt`,
+Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their
+`presets`. All else comes from the paper's printed numbers and from the files of those entries, so that files of other
+papers change no byte. Training times come from `measured/`, which DVC does not track: after `espalier adopt`,
 `dvc repro -f -s report@<paper>` shows them. A report of the nursery shows none, so that a clean clone that runs again
 gets the committed bytes.
 """
@@ -192,11 +192,9 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
 
 def site_links(params: Params, reports: str = "../", profile: str = "../../") -> Links:
     """The addresses of a page's links; the folders as seen from its own."""
-    from espalier.report import Links, load_printed
+    from espalier.report import Links
 
-    papers = {key: load_printed(layout.printed(key)).paper for key in params.reports}
     return Links(
-        papers={key: paper.name or key for key, paper in papers.items()},
         reports=reports,
         profile=profile,
         root=profile if params.root == "." else f"{profile}{params.root}/",

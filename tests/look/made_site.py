@@ -90,12 +90,12 @@ def write_site(folder: Path) -> None:
     corpus = CorpusResult(key="made", profile="nursery", counts={"train": 90}, quarantined={"too long": 2})
     report = build(printed, [_run("made_one", 32), _run("made_two", 64), _row()], [curve], [corpus])
     items = items_of(printed, [_texts("made_one", "One"), _texts("made_two", "Two", heads="2 0 2")])
-    links = Links({"made": "Made", "other": "Other"})
+    links = Links()
     pages = {"index.html": render_html(report, items, links), **render_items(report, items, links)}
     (folder / "made").mkdir()
     for name, text in pages.items():
         (folder / "made" / name).write_text(text, encoding="utf-8")
-    above = Links(links.papers, reports="", profile="../", root="../")
+    above = Links(reports="", profile="../", root="../")
     index = render_index([summary_of(report, items)], ["other"], above)
     (folder / "index.html").write_text(index, encoding="utf-8")
 

@@ -23,7 +23,10 @@ DETAILS = {
     ("small", "orderings", "guig"): {
         "orderings": [
             {
-                "claim": "One is better.",
+                "claim": "Words of an earlier report.",
+                "better": "guig_tg",
+                "worse": "guig_scpn",
+                "margin": None,
                 "profile": "small",
                 "p": 0.01,
                 "p_holm": 0.02,
@@ -37,13 +40,16 @@ DETAILS = {
                         "interval": [-0.1, 0.62],
                         "printed_effect_excluded": True,
                     },
-                    {
-                        "metric": "ted",
-                        "printed_effect": None,
-                        "effect": -1.0,
-                        "interval": None,
-                        "printed_effect_excluded": False,
-                    },
+                    *(
+                        {
+                            "metric": metric,
+                            "printed_effect": None,
+                            "effect": -1.0,
+                            "interval": None,
+                            "printed_effect_excluded": False,
+                        }
+                        for metric in ("rouge_l", "meteor")
+                    ),
                 ],
             },
             {"claim": "Another.", "profile": "", "p": None, "p_holm": None, "seeds": [0, 0], "measures": []},
@@ -180,15 +186,26 @@ def test_the_generated_parts_of_a_page_are_replaced_and_the_rest_kept() -> None:
             with_numbers(broken, "new", "README.md")
 
 
-def test_claims_have_their_effects_intervals_and_verdicts_and_those_not_computed_are_counted() -> None:
+def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_and_the_others_are_counted() -> None:
     assert render("{{ claims('small', 'guig') }}").splitlines() == [
         "| claim | effect: printed; ours, 95 % interval | p, corrected | seeds | verdict |",
         "| --- | --- | --- | --- | --- |",
-        "| One is better. | bleu: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>ted: —; -1 "
+        "| Under the same parse GuiG keeps the meaning better than SCPN. "
+        "| bleu: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>rouge_l: —; -1<br>meteor: —; -1 "
         "| 0.020 | 3 | holds |",
         "",
         "Not computed: 1 of 2 claims.",
     ]
+
+
+def test_a_claim_that_is_no_longer_printed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = {**DETAILS["small", "orderings", "guig"]["orderings"][0], "margin": 0.5}
+    monkeypatch.setitem(DETAILS, ("small", "orderings", "guig"), {"orderings": [claim]})
+    message = (
+        r"^report/printed/guig.yaml: no claim that guig_tg is better than guig_scpn by bleu, rouge_l, meteor; dvc "
+    )
+    with pytest.raises(ArtifactError, match=message):
+        render("{{ claims('small', 'guig') }}")
 
 
 def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:

@@ -25,7 +25,7 @@ from espalier.report import (
 from espalier.report.printed import Row, RunRef
 
 MakeRun = Callable[..., RunResult]
-LINKS = Links({"toy": "Toy", "other": "Other"}, reports="", profile="../", root="../../../")
+LINKS = Links(reports="", profile="../", root="../../../")
 
 
 def test_a_summary_survives_its_file(toy: Printed, a_run: MakeRun) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import quote
 
 
@@ -12,13 +11,11 @@ class Links:
     """Relative addresses, as seen from the folder of a page.
 
     Attributes:
-        papers: the names of the papers that have a page, by key.
         reports: the folder of the papers' folders.
         profile: the folder of the profile, in which `details` and `metrics` are.
         root: the folder of the repository.
     """
 
-    papers: Mapping[str, str] = field(default_factory=dict)
     reports: str = "../"
     profile: str = "../../"
     root: str = "../../"

@@ -139,7 +139,7 @@ def render_page(
         return f"{max(values):.2f}"
 
     def claims(profile: str, paper: str) -> str:
-        return claims_table(at(f"{profile}/orderings/{paper}")["orderings"], profile)
+        return claims_table(at(f"{profile}/orderings/{paper}")["orderings"], profile, printed[paper])
 
     def count(place: str, path: str, digits: int = 0) -> str:
         return _number(_path(at(place), path, place), digits)
@@ -218,15 +218,27 @@ def with_numbers(page: str, text: str, where: str) -> str:
     return before + "".join(f"{BEGIN}\n{part.strip()}\n{END}\n{kept}" for part, kept in pairs)
 
 
-def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str) -> str:
-    """The claims of a profile in `details/orderings/<paper>.json`, as a table."""
+def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str, printed: Printed) -> str:
+    """The claims of a profile in `details/orderings/<paper>.json`, as a table, in the words of `printed`.
+
+    Raises:
+        ArtifactError: `printed` does not have a claim.
+    """
     own = [claim for claim in orderings if claim["profile"] in (profile, "")]
     known = [claim for claim in own if claim["p"] is not None]
     grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
     for claim in known:
         effects = "<br>".join(_effect(measure) for measure in claim["measures"])
         seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
-        grid.append([claim["claim"], effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
+        metrics = tuple(measure["metric"] for measure in claim["measures"])
+        words = printed.claim_of(claim["better"], claim["worse"], metrics, claim["margin"])
+        if words is None:
+            raise ArtifactError(
+                f"no claim that {claim['better']} is better than {claim['worse']} by {', '.join(metrics)}",
+                where=f"report/printed/{printed.paper.key}.yaml",
+                remedy=f"dvc repro report@{printed.paper.key}, which reads it",
+            )
+        grid.append([words, effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
     rest = len(own) - len(known)
     return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(own)} claims." if rest else "")
 

@@ -324,6 +324,15 @@ class Printed(_Strict):
         rows = (row for table in self.tables for row in table.rows if any(ref.run == run for ref in row.runs))
         return next((row.printed[column] for row in rows if column in row.printed), None)
 
+    def claim_of(self, better: str, worse: str, metrics: tuple[str, ...], margin: float | None) -> str | None:
+        """The words of the claim on two runs by these metrics; None without such a claim."""
+        wanted = (better, worse, metrics, margin)
+        for claim in self.orderings:
+            names = tuple(self.columns[column].ours[0].metric for column in claim.columns)
+            if (claim.better, claim.worse, names, claim.margin) == wanted:
+                return claim.claim
+        return None
+
 
 def load_printed(path: Path) -> Printed:
     """Read and check a paper's printed numbers.
