@@ -1,0 +1,16 @@
+"""The committed scores of the controls, by the judges of profile small."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.docs.markdown_page import details
+
+
+@pytest.mark.parametrize("entry", ["songci_dev", "songci", "songci_authors"])
+@pytest.mark.parametrize("row", ["cut", "replaced", "broken_off"])
+def test_the_judge_finds_the_marks_of_references_at_least_twice_as_probable_as_after_changed_ends(
+    entry: str, row: str
+) -> None:
+    scores = details("songnet", f"baselines/{entry}/{row}")["scores"]
+    assert scores["integrity_times_reference"] >= 2
