@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.markdown_page import details
+from markdown_page import details
 
 
 @pytest.mark.parametrize("entry", ["songci_dev", "songci", "songci_authors"])
