@@ -236,7 +236,7 @@ def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str, printed: 
             raise ArtifactError(
                 f"no claim that {claim['better']} is better than {claim['worse']} by {', '.join(metrics)}",
                 where=f"report/printed/{printed.paper.key}.yaml",
-                remedy=f"dvc repro report@{printed.paper.key}, which reads it",
+                remedy=f"dvc repro report@{printed.paper.key} in profile {profile}",
             )
         grid.append([words, effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
     rest = len(own) - len(known)
