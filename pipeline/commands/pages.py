@@ -70,6 +70,7 @@ def rendered() -> dict[str, str]:
             tried=tried,
             on_test=_on_test,
             reads=_reads,
+            baselines=_baselines,
             benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
@@ -94,6 +95,16 @@ def _checked(profile: str) -> Params:
 
 def _reads(profile: str, model: str) -> Sequence[str]:
     return reads_of(network_of(_checked(profile).models[model]).view)
+
+
+@cache
+def _baselines(profile: str, group: str) -> Sequence[str]:
+    folder = (layout.PROFILES[profile] / layout.details(group, "baselines")).with_suffix("")
+    return [
+        f"baselines/{path.parent.name}/{path.stem}"
+        for path in sorted(folder.glob("*/*.json"))
+        if path.stem != "dataset"
+    ]
 
 
 @cache

@@ -60,17 +60,26 @@ DETAILS = {
         ("small", "trivial", key): {
             "scores": {"bleu": bleu, "ted_full": ted, "empty": empty},
             "settings": {"dataset": "guig", "split": split, **row},
+            "counts": {"records": 5 if key == "of_fewer" else 800},
         }
         for key, bleu, ted, empty, split, row in (
             ("below", 20.0, 9.0, 1.0, "test", {}),
             ("mixed", 22.5, 9.5, 1.0, "test", {}),
             ("on_dev", 20.0, 9.0, 1.0, "dev", {}),
-            ("copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
-            ("human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
+            ("of_fewer", 20.0, 9.5, 1.0, "test", {}),
+            ("baselines/copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
+            ("baselines/human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
             ("reads_pos", 25.0, 8.0, 0.0, "test", {"model": "pos_model"}),
             ("reads_nothing", 25.0, 8.0, 0.0, "test", {"model": "plain"}),
-            ("given_pos", 30.0, 9.5, 0.0, "test", {"row": "ngram", "trivial": True, "structures": ["pos"]}),
-            ("given_both", 40.0, 9.5, 0.0, "test", {"row": "ngram", "trivial": True, "structures": ["pos", "pc"]}),
+            ("baselines/given_pos", 30.0, 9.5, 0.0, "test", {"row": "ngram", "trivial": True, "structures": ["pos"]}),
+            (
+                "baselines/given_both",
+                40.0,
+                9.5,
+                0.0,
+                "test",
+                {"row": "ngram", "trivial": True, "structures": ["pos", "pc"]},
+            ),
         )
     },
     ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
@@ -93,6 +102,7 @@ def render(template: str) -> str:
         printed={"guig": load_printed(PRINTED)},
         tried=[{"system": "X"}],
         reads=lambda profile, model: {"pos_model": ["pos"]}.get(model, ()),
+        baselines=lambda *place: [key for *others, key in DETAILS if others == [*place] and "baselines/" in key],
     )
 
 
@@ -134,21 +144,27 @@ def test_a_table_has_a_row_for_each_run_and_the_digits_that_a_column_asks_for() 
     assert render(template).splitlines()[::2] == ["| model |  | posts |", "| `one` |  | 2,000 |"]
 
 
-def test_a_score_below_a_trivial_row_on_the_same_split_is_marked_but_not_one_that_the_row_is_given() -> None:
-    rows = dict.fromkeys(["below", "mixed", "on_dev", "copy", "human"], "")
+def test_a_score_below_a_trivial_row_on_the_same_texts_is_marked_but_not_one_that_the_row_is_given() -> None:
+    rows = dict.fromkeys(["below", "mixed", "on_dev", "of_fewer", "baselines/copy", "baselines/human"], "")
     columns = {"BLEU": "bleu:1", "TED": "ted_full:1", "empty": "empty:1"}
     assert render(f"{{{{ table('small/trivial', {rows}, {columns}) }}}}").splitlines()[2:] == [
         "| `below` |  | ▾ 20.0 | 9.0 | 1.0 |",
         "| `mixed` |  | 22.5 | ▾ 9.5 | 1.0 |",
         "| `on_dev` |  | 20.0 | 9.0 | 1.0 |",
-        "| `copy` |  | 22.0 | 9.2 | 0.0 |",
-        "| `human` |  | 100.0 | 0.0 | 0.0 |",
+        "| `of_fewer` |  | 20.0 | 9.5 | 1.0 |",
+        "| `baselines/copy` |  | 22.0 | 9.2 | 0.0 |",
+        "| `baselines/human` |  | 100.0 | 0.0 | 0.0 |",
     ]
 
 
+def test_a_score_below_a_trivial_row_that_the_table_does_not_show_is_marked_too() -> None:
+    table = render("{{ table('small/trivial', {'below': ''}, {'BLEU': 'bleu:1'}) }}")
+    assert table.splitlines()[2] == "| `below` |  | ▾ 20.0 |"
+
+
 def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_run() -> None:
-    rows = dict.fromkeys(["reads_pos", "reads_nothing", "given_pos", "given_both"], "")
-    assert render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}").splitlines()[2:4] == [
+    rows = dict.fromkeys(["reads_pos", "reads_nothing"], "")
+    assert render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}").splitlines()[2:] == [
         "| `reads_pos` |  | ▾ 25.0 |",
         "| `reads_nothing` |  | 25.0 |",
     ]

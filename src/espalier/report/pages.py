@@ -27,6 +27,8 @@ Details = Callable[[str, str, str], Mapping[str, Any]]
 Params = Callable[[str], Mapping[str, Any]]
 #: The structures of the text to come that a model reads, by profile and model.
 Reads = Callable[[str, str], Sequence[str]]
+#: The keys of the rows without a trained model of a profile and group, such as "baselines/guig/copy".
+Baselines = Callable[[str, str], Sequence[str]]
 #: By paper, the number of a profile's scored runs on test, and of those whose model has no scored run on dev.
 OnTest = Callable[[str], Mapping[str, tuple[int, int]]]
 
@@ -47,6 +49,7 @@ def render_page(
     tried: Sequence[Mapping[str, Any]] = (),
     on_test: OnTest | None = None,
     reads: Reads | None = None,
+    baselines: Baselines = lambda profile, group: (),
     benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
@@ -58,8 +61,8 @@ def render_page(
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
             "metric" or "metric:digits"}. A metric that begins with "counts." is a count. The mark ▾ stands before a
-            score that is worse than that of a trivial row of the table, on the same split and given no structure that
-            the run is not given.
+            score that is worse than that of one of `baselines`, on the same texts and given no structure that the run
+            is not given, whether the table shows this row or not.
         claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
             each of its measures, and a line with the number of the others.
         without_dev(profile): one row for each paper: the number of its scored runs on test, and of those whose model
@@ -82,6 +85,7 @@ def render_page(
         tried: which settings were tried.
         on_test: counts a profile's scored runs on test.
         reads: what a model reads of the text to come; nothing by default.
+        baselines: the rows without a model that scores are compared with; none by default.
         benchmarks: what benchmarks measured, by name.
 
     Raises:
@@ -116,13 +120,15 @@ def render_page(
 
     def table(place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run") -> str:
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
-        results = {run: _result(run, place.partition("/")[0], at(f"{place}/{run}"), reads) for run in rows}
+        profile, group = place.split("/")
+        trivial = [_result(key, profile, details(profile, group, key), reads) for key in baselines(profile, group)]
         for run, label in rows.items():
-            cells, beside = [], given_as_much(rows_of(results[run], results.values()), results[run])
+            result = _result(run, profile, at(f"{place}/{run}"), reads)
+            cells, beside = [], given_as_much(rows_of(result, trivial), result)
             for column in columns.values():
                 metric, _, digits = column.partition(":")
                 text = score(f"{place}/{run}", metric, int(digits or 2))
-                below = is_below(metric, better.get(metric), results[run], beside)
+                below = is_below(metric, better.get(metric), result, beside)
                 cells.append(f"{MARK} {text}" if below else text)
             grid.append([f"`{run}`", label, *cells])
         return grid_of(grid)
@@ -184,7 +190,10 @@ def render_page(
 
 
 def _result(key: str, profile: str, details: Mapping[str, Any], reads: Reads | None) -> RunResult:
-    """What the details of a run, or of a row without a model, say of its values and of the texts that have them."""
+    """What the details of a run, or of a row without a model, say of its values and of the texts that have them.
+
+    Details do not name the texts. Those of one dataset and split are the same if they are as many.
+    """
     settings = details.get("settings", {})
     model = settings.get("model", "")
     structures = reads(profile, model) if reads and model else settings.get("structures", ())
@@ -192,7 +201,7 @@ def _result(key: str, profile: str, details: Mapping[str, Any], reads: Reads | N
         key=key,
         model=model,
         profile=profile,
-        dataset=f"{settings.get('dataset')}/{settings.get('split')}",
+        dataset=f"{settings.get('dataset')}/{settings.get('split')}/{details.get('counts', {}).get('records')}",
         row=settings.get("row", ""),
         trivial=settings.get("trivial", False),
         given=frozenset(settings.get("given", ())),
