@@ -103,7 +103,7 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
     for column in printed.columns.values():
         if column.better and column.ours:
             columns.setdefault(column.heading, column)
-            named.setdefault(column.heading, []).append(column.ours[0].metric)
+            named.setdefault(column.heading, []).append(column.metric)
     segments = [_first_segments(run) for run in runs]
     scores = [_scores(rows, known, named) for rows, known in zip(segments, metrics, strict=True)]
     shown = [heading for heading in columns if any(known.get(heading) for known in scores)][:MAX_SCORES]

@@ -104,7 +104,7 @@ def _ordering(
     measures, compared = list[Measure](), list[Comparison]()
     for name in claim.columns:
         column = printed.columns[name]
-        metric = column.ours[0].metric
+        metric = column.metric
         wanted = (*pair, metric, profile, null_of(column, claim.margin))
         comparison = next(
             (c for c in comparisons if (c.one, c.other, c.metric, c.profile, c.null) == wanted),
@@ -170,7 +170,7 @@ def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult])
         {
             row.key: None
             for row in given_as_much(rows_of(run, runs), *both)
-            if is_below(column.ours[0].metric, column.better, run, [row])
+            if is_below(column.metric, column.better, run, [row])
         }
         for run in both
     ]

@@ -48,7 +48,7 @@ def _ordering(ordering: Ordering) -> dict[str, Any]:
 
 def _measure(ordering: Ordering, measure: Measure) -> dict[str, Any]:
     return {
-        "metric": measure.column.ours[0].metric,
+        "metric": measure.column.metric,
         "direction": measure.column.better,
         "printed": _values(measure.printed),
         "printed_effect": rounded(measure.printed_gain),

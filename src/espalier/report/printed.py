@@ -58,6 +58,11 @@ class Column(_Strict):
         """Group and name in one line, for places where no group stands above it."""
         return " ".join(part for part in (self.group, self.name) if part)
 
+    @property
+    def metric(self) -> str:
+        """Our metric that is nearest to the printed one. The column must have one."""
+        return self.ours[0].metric
+
 
 class RunRef(_Strict):
     """A run (or corpus) of ours that belongs beside a row, and what is different about it."""
@@ -328,7 +333,7 @@ class Printed(_Strict):
         """The words of the claim on two runs by these metrics; None without such a claim."""
         wanted = (better, worse, metrics, margin)
         for claim in self.orderings:
-            names = tuple(self.columns[column].ours[0].metric for column in claim.columns)
+            names = tuple(self.columns[column].metric for column in claim.columns)
             if (claim.better, claim.worse, names, claim.margin) == wanted:
                 return claim.claim
         return None

@@ -84,7 +84,7 @@ def _by_setting(
     name: str, figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult], profiles: Sequence[str]
 ) -> Panel:
     column = printed.columns[name]
-    metric = column.ours[0].metric
+    metric = column.metric
     members = [run for run in runs if run.key in figure.runs and _is_number(run.settings.get(figure.setting))]
     lines, levels = [], []
     for profile in profiles:

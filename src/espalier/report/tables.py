@@ -242,7 +242,7 @@ def _printed(value: given.PrintedValue | None, column: given.Column, copied: Run
     """A printed value, below if copying the source is better by the metric nearest to its column."""
     if value is None:
         return _NOTHING
-    other = copied.scores.get(column.ours[0].metric) if copied and column.ours else None
+    other = copied.scores.get(column.metric) if copied and column.ours else None
     return Reading(value.value, spread=value.spread, below=worse(value.value, other, column.better))
 
 
@@ -257,7 +257,7 @@ def _lines(entry: Entry, columns: Sequence[given.Column], note: str, runs: Seque
         below = isinstance(entry, RunResult) and is_below(metric, column.better, entry, rows)
         return replace(reading, below=below)
 
-    nearest = tuple(cell(column, column.ours[0].metric if column.ours else None) for column in columns)
+    nearest = tuple(cell(column, column.metric if column.ours else None) for column in columns)
     kind: Kind = "row" if isinstance(entry, RunResult) and entry.row else "run"
     if isinstance(entry, TrainingResult):
         note = "; ".join(part for part in (note, entry.machine) if part)
