@@ -33,7 +33,7 @@ def test_the_test_names_are_those_of_both_profiles(corpora: dict[str, Any]) -> N
 @pytest.mark.skipif(not MIRROR, reason="the published files are not at hand")
 @pytest.mark.parametrize(
     ("key", "sizes", "left_out", "seen"),
-    [("songci", (17559, 777, 882), 357, 0), ("songci_authors", (17736, 910, 929), 0, 832)],
+    [("songci", (16096, 904, 1039), 1536, 0), ("songci_authors", (17736, 910, 929), 0, 832)],
 )
 def test_splits_have_their_sizes_and_formats(
     corpora: dict[str, Any], key: str, sizes: tuple[int, ...], left_out: int, seen: int
@@ -48,8 +48,9 @@ def test_splits_have_their_sizes_and_formats(
     found = leakage(parts, Verse)
     assert found["test_train_shared_format"] == seen
     if key == "songci":
-        # Neither a format nor a tune, under whatever name, and no whole poem.
-        assert not any(count for way, count in found.items() if "shared_unit" not in way)
+        # Neither a format nor a tune, under whatever name, and no whole poem. Dev and test may share a format.
+        shared = {way for way, count in found.items() if count and "shared_unit" not in way}
+        assert shared == {"test_dev_shared_format"}
     else:
         lines = (mirror / "songnet_released/out1.txt").read_text(encoding="utf-8").splitlines()
         theirs = {line.partition("<s1>")[2].partition("<s2>")[0] for line in lines}
