@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from espalier.inference.requests import VerseRequest
 from espalier.inference.results import Poem
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.text.language import Language, tokens_of
+from espalier.text.language import Language
 from espalier.verse.books import REMEDY, Book
 from espalier.verse.ci_books import open_books
-from espalier.verse.format import Format, parse_format
-from espalier.verse.slots import BLANKS
-from espalier.verse.sounds import Sounds
 from espalier.verse.text import units_of
 from espalier.verse.tunes import tunes
 from pipeline import layout
@@ -68,8 +65,7 @@ def write(
     system = open_system(load_params(), method, language, model=model)
     with as_options():
         writer = system.writer(method, **options)
-        sounds = Sounds(language, options["book"], options["tone"], options.get("books"))
-        answer_all(writer, requests, lambda _, poem: page_of(poem, language, sounds), as_json=json)
+        answer_all(writer, requests, lambda _, poem: page_of(poem), as_json=json)
 
 
 def _couyun() -> Path | None:
@@ -78,72 +74,15 @@ def _couyun() -> Path | None:
     return next(filter(Path.is_dir, folders), None)
 
 
-def page_of(poem: Poem, language: Language, sounds: Sounds | None = None) -> str:
-    """A heading, then a unit a line; rhyme letters and their sounds stand in a column of their own.
-
-    Args:
-        sounds: by which the poem rhymes. Other readings of a word stand after those that rhyme and fit its place.
-    """
+def page_of(poem: Poem) -> str:
+    """A heading, then a unit a line; rhyme letters and rhyme groups stand in a column of their own."""
     from rich.cells import cell_len
 
-    sounds = sounds or Sounds(language)
-    units, format_ = (
-        units_of(poem.text),
-        parse_format(poem.format, language, poem.rhyme, tones=poem.tones, sounds=sounds),
-    )
+    units = units_of(poem.text)
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
     lines = ["  ".join([*parts, f"no. {poem.sample + 1}"])]
-    words = [_rhyme_words(unit, format_, index, sounds) for index, unit in enumerate(units)]
-    letters = poem.rhyme.ljust(len(units), ".")
-    shared = {letter: _shared(words, letters, letter, sounds) for letter in set(letters)}
-    for unit, letter, at_places in zip(units, letters, words, strict=False):
-        named = "/".join(dict.fromkeys(_groups(word, sounds, shared[letter]) for word in at_places)) or "?"
-        rhyme = "" if letter == "." else f"   {letter} {named}"
+    for unit, letter, groups in zip(units, poem.rhyme.ljust(len(units), "."), poem.rhyme_groups, strict=False):
+        rhyme = f"   {letter} {groups}" if groups else ""
         lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
     return "\n".join([*lines, ""])
-
-
-class _RhymeWord(NamedTuple):
-    """A word at a rhyme place, the tone of the place, and whether the format gives the word."""
-
-    word: str
-    tone: str
-    given: bool
-
-
-def _rhyme_words(unit: str, format_: Format, index: int, sounds: Sounds) -> list[_RhymeWord]:
-    """The words at the rhyme places of a unit; its last word, if the text does not keep to the format."""
-    from espalier.verse.text import rhyme_place
-
-    tokens = tokens_of(unit, format_.language)
-    slots = format_.units[index] if index < len(format_.units) else ()  # a free text may have more units
-    if len(tokens) != len(slots):
-        last = rhyme_place(tokens)
-        return [] if last is None else [_RhymeWord(tokens[last], "", given=False)]
-    tones = format_.place_tones[index] if sounds.tone else [""] * len(slots)
-    return [
-        _RhymeWord(tokens[place], tones[place], slots[place] not in BLANKS) for place in format_.rhyme_places[index]
-    ]
-
-
-def _shared(words: Sequence[Sequence[_RhymeWord]], letters: str, letter: str, sounds: Sounds) -> frozenset[str]:
-    """The rhyme groups that all words under a letter have a reading in."""
-    groups = [
-        sounds.groups(word, tone, every=given)
-        for at_places, own in zip(words, letters, strict=False)
-        for word, tone, given in at_places
-        if own == letter
-    ]
-    return frozenset.intersection(*groups) if groups else frozenset()
-
-
-def _groups(at_place: _RhymeWord, sounds: Sounds, shared: frozenset[str]) -> str:
-    """The rhyme groups of a word; in brackets those of readings that do not rhyme, that its place does not take, or
-    that are rarer.
-    """
-    word, tone, given = at_place
-    usual, every = sounds.groups(word, tone), sounds.groups(word, every=given)
-    fitting = (usual & shared) or (every & shared) or usual
-    others = f" ({'/'.join(sorted(every - fitting))})" if every - fitting else ""
-    return ("/".join(sorted(fitting)) or "?") + others

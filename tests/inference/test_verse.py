@@ -221,6 +221,27 @@ def test_a_literal_that_the_model_does_not_know_is_said(verse: System) -> None:
         verse.generate(["2龘。"])
 
 
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (VerseRequest("2兙。2。"), True),
+        (VerseRequest("2兙。_#。"), False),  # the first unit has no rhyme place
+        (VerseRequest("2兙。2。", rhyme=".A"), False),
+        (VerseRequest("2山。2。"), False),
+    ],
+)
+def test_a_literal_without_a_rhyme_group_is_said_if_its_unit_should_rhyme(
+    verse: System, request_: VerseRequest, said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("espalier.verse.sounds.Sounds.groups", lambda self, word, *_, **__: frozenset(word) - {"兙"})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        [poem] = verse.generate([request_])
+    texts = [str(each.message) for each in caught]
+    assert ("mandarin has no rhyme group of 兙; its unit rhymes with none" in texts) is said
+    assert (poem.rhyme[0] == ".") is ("兙" in poem.format)
+
+
 def test_an_unknown_literal_at_a_rhyme_place_is_read_as_a_word_that_rhymes_with_it(verse: System) -> None:
     # 闪 rhymes with 山, the first word of the vocabulary in its group; 龘 stands where nothing rhymes.
     with pytest.warns(InferenceWarning) as said:

@@ -23,6 +23,8 @@ class Poem:
         seed: of the call.
         sample: which of the texts of this format, from 0.
         tones: one sign for each word, marks left out; "" where nothing is known of them.
+        rhyme_groups: for each unit, by which groups of the book it rhymes, and the groups of other readings in
+            brackets (`espalier.verse.rhyme_groups`); "" if the unit has no rhyme letter.
     """
 
     text: str
@@ -32,6 +34,7 @@ class Poem:
     seed: int
     sample: int
     tones: str = ""
+    rhyme_groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,10 @@ from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
 from espalier.verse.books import Book, Books, not_passed
 from espalier.verse.format import Format, parse_format
-from espalier.verse.slots import BLANKS
+from espalier.verse.rhyme_groups import rhyme_groups
+from espalier.verse.slots import BLANKS, RHYME
 from espalier.verse.sounds import Sounds
+from espalier.verse.text import rhyme_place
 from espalier.verse.tones import template_of
 from espalier.verse.tunes import Tune, tune, tunes
 from espalier.verse.variants import TuneBook, Variant
@@ -173,6 +175,9 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
             readings.append(f"{' '.join(others)} as unknown" if heard else "as unknown")
         kept = "" if self.free else "kept as written, "
         note_unknown(sorted(unknown), system.name, read=f"; {kept}read {' and '.join(readings)}")
+        if without := sorted({word for job in jobs for word in _without_group(job, self.sounds)}):
+            what = f"{self.book} has no rhyme group of {' '.join(without)}; its unit rhymes with none"
+            warnings.warn(what, InferenceWarning, stacklevel=2)
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
@@ -183,9 +188,9 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
 
     def _poem(self, job: VerseJob, ids: Sequence[int], sample: int) -> Poem:
         text = text_of(ids, self.system.vocabulary, None if self.free else job.format)
-        return Poem(
-            text, str(job.format), job.format.rhyme, job.request.tune or "", self.seed, sample, job.format.tones
-        )
+        format_, groups = job.format, rhyme_groups(text, job.format, self.sounds)
+        tune_name = job.request.tune or ""
+        return Poem(text, str(format_), format_.rhyme, tune_name, self.seed, sample, format_.tones, groups)
 
 
 def _literals(format_: Format) -> list[str]:
@@ -201,6 +206,16 @@ def _heard(job: VerseJob, vocabulary: VerseVocabulary) -> Iterator[tuple[str, st
             if word not in BLANKS and vocabulary.id_of(word) == UNK != identity:
                 yield word, vocabulary.token(identity)
         start += len(unit) + 1  # the separator
+
+
+def _without_group(job: VerseJob, sounds: Sounds) -> Iterator[str]:
+    """The literals that end a unit and have lost its default rhyme letter, because the book does not know them."""
+    if job.request.rhyme is not None or job.request.format is None or RHYME in job.request.format:
+        return
+    for unit, letter in zip(job.format.units, job.format.rhyme, strict=True):
+        place = rhyme_place(unit)
+        if letter == "." and place is not None and unit[place] not in BLANKS and not sounds.groups(unit[place]):
+            yield unit[place]
 
 
 class PolishWriter(VerseWriter):
