@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
@@ -15,6 +15,9 @@ from pipeline import layout
 from pipeline.dev_scores import without_dev_score
 from pipeline.params import Params, load_params, network_of, reads_of
 from pipeline.progress import say
+
+if TYPE_CHECKING:
+    from espalier.report import Training
 
 #: The templates, each with its page. A template with a title is the whole page, any other the parts of its page between
 #: the lines `BEGIN` and `END`.
@@ -71,6 +74,7 @@ def rendered() -> dict[str, str]:
             on_test=_on_test,
             reads=_reads,
             baselines=_baselines,
+            trainings=_trainings,
             benchmarks=benchmarks,
         )
         known = _read(layout.ROOT / page)
@@ -105,6 +109,20 @@ def _baselines(profile: str, group: str) -> Sequence[str]:
         for path in sorted(folder.glob("*/*.json"))
         if path.stem != "dataset"
     ]
+
+
+@cache
+def _trainings(profile: str) -> Mapping[str, Training]:
+    from espalier.report import Training
+
+    found = dict[str, Training]()
+    for key, model in _checked(profile).models.items():
+        path = layout.PROFILES[profile] / layout.measured("train", key)
+        if path.exists():
+            measured = read_json(path, dict[str, Any])
+            seconds = sum(seed["seconds"] for seed in measured["seeds"].values())
+            found[key] = Training(model.paper, len(measured["seeds"]), seconds * measured["threads"] / 3600)
+    return found
 
 
 @cache

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ArtifactError
-from espalier.report import load_printed, render_page, with_numbers
+from espalier.report import Training, load_printed, render_page, with_numbers
 from espalier.report.pages import BEGIN, END, NEXT
 
 DETAILS = {
     ("small", "guig", "one"): {
-        "scores": {"bleu": 30.894, "ppl": None, "nodes": 12345.6},
+        "scores": {"bleu": 30.894, "ppl": None, "nodes": 12345.6, "ted_guide": 0.5},
         "intervals": {"bleu": [29.123, 32.777], "ppl": None},
         "counts": {"posts": 2000},
         "rows": {"train": 30157},
@@ -84,6 +84,7 @@ DETAILS = {
     },
     ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
 }
+TRAININGS = {"one": Training("guig", 3, 1.26), "other": Training("guig", 1, 0.5), "verse": Training("songnet", 1, 9.0)}
 PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
 
 
@@ -102,6 +103,7 @@ def render(template: str) -> str:
         printed={"guig": load_printed(PRINTED)},
         tried=[{"system": "X"}],
         reads=lambda profile, model: {"pos_model": ["pos"]}.get(model, ()),
+        trainings=lambda profile: TRAININGS if profile == "small" else {},
         baselines=lambda *place: [key for *others, key in DETAILS if others == [*place] and "baselines/" in key],
     )
 
@@ -144,6 +146,19 @@ def test_a_table_has_a_row_for_each_run_and_the_digits_that_a_column_asks_for() 
     assert render(template).splitlines()[::2] == ["| model |  | posts |", "| `one` |  | 2,000 |"]
 
 
+def test_a_metric_that_only_other_rows_have_is_a_dash_and_one_that_no_row_has_an_error() -> None:
+    table = render("{{ table('small/guig', {'one': '', 'other': ''}, {'TED': 'ted_guide'}) }}")
+    assert table.splitlines()[2:] == ["| `one` |  | 0.50 |", "| `other` |  | — |"]
+    with pytest.raises(ArtifactError, match="other: has no ted_guide"):
+        render("{{ table('small/guig', {'other': ''}, {'TED': 'ted_guide'}) }}")
+
+
+def test_core_hours_are_summed_over_models_and_by_paper() -> None:
+    assert render("{{ core_hours('small', 'one', 'other') }}") == "1.8"
+    assert render("{{ training_costs('small') }}").splitlines()[2:] == ["| GuiG | 2 | 4 | 1.8 |"]
+    assert len(render("{{ training_costs('nursery') }}").splitlines()) == 2
+
+
 def test_a_score_below_a_trivial_row_on_the_same_texts_is_marked_but_not_one_that_the_row_is_given() -> None:
     rows = dict.fromkeys(["below", "mixed", "on_dev", "of_fewer", "baselines/copy", "baselines/human"], "")
     columns = {"BLEU": "bleu:1", "TED": "ted_full:1", "empty": "empty:1"}
@@ -182,6 +197,7 @@ def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_
         ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
         ("{{ best('guig', 'table-9', 'bleu') }}", "report/printed/guig.yaml: no printed bleu in table-9"),
         ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),
+        ("{{ core_hours('small', 'one', 'none') }}", "profile small: no measured training of none"),
         ("{{ undefined }}", "page.md: 'undefined' is undefined"),
         ("{% if %}", "page.md: "),
     ],

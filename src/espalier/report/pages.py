@@ -8,7 +8,7 @@ score that is undefined is shown as a dash.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, TemplateError
 
@@ -32,6 +32,18 @@ Baselines = Callable[[str, str], Sequence[str]]
 #: By paper, the number of a profile's scored runs on test, and of those whose model has no scored run on dev.
 OnTest = Callable[[str], Mapping[str, tuple[int, int]]]
 
+
+class Training(NamedTuple):
+    """What the training of a model took, over its seeds."""
+
+    paper: str
+    seeds: int
+    core_hours: float
+
+
+#: The measured trainings of a profile, by model.
+Trainings = Callable[[str], Mapping[str, Training]]
+
 #: A generated part of a page lies between these lines.
 BEGIN: Final = "<!-- numbers: written by `espalier pages` -->"
 END: Final = "<!-- end of numbers -->"
@@ -50,6 +62,7 @@ def render_page(
     on_test: OnTest | None = None,
     reads: Reads | None = None,
     baselines: Baselines = lambda profile, group: (),
+    trainings: Trainings = lambda profile: {},
     benchmarks: Mapping[str, BenchmarkResult] | None = None,
 ) -> str:
     """The text of a template.
@@ -60,13 +73,15 @@ def render_page(
         difference(place, run, other, metric, digits=2): the score of `run` less that of `other`; `place` is
             PROFILE/GROUP.
         table(place, rows, columns, heading): one row for each run of `rows` {run: label}; `columns` is {heading:
-            "metric" or "metric:digits"}. A metric that begins with "counts." is a count. The mark ▾ stands before a
-            score that is worse than that of one of `baselines`, on the same texts and given no structure that the run
-            is not given, whether the table shows this row or not.
+            "metric" or "metric:digits"}. A metric that begins with "counts." is a count. A metric that only other rows
+            of the table have is a dash. The mark ▾ stands before a score that is worse than that of one of `baselines`,
+            on the same texts and given no structure that the run is not given, whether the table shows this row or not.
         claims(profile, paper): one row for each claim of the paper that both its runs can decide, with the effect on
             each of its measures, and a line with the number of the others.
         without_dev(profile): one row for each paper: the number of its scored runs on test, and of those whose model
             has no scored run on dev.
+        core_hours(profile, *models): the hours that the training of these models took, times its threads.
+        training_costs(profile): one row for each paper: its models, the trainings of their seeds, and their core-hours.
         param(profile, path): a value of its params.yaml, such as "presets.guig.training.steps".
         printed(paper, run, column): the number that the paper prints in the row of this run.
         best(paper, table, column): the highest number that the paper prints in a column of a table.
@@ -86,6 +101,7 @@ def render_page(
         on_test: counts a profile's scored runs on test.
         reads: what a model reads of the text to come; nothing by default.
         baselines: the rows without a model that scores are compared with; none by default.
+        trainings: what the trainings of a profile took; none by default.
         benchmarks: what benchmarks measured, by name.
 
     Raises:
@@ -122,11 +138,15 @@ def render_page(
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
         profile, group = place.split("/")
         trivial = [_result(key, profile, details(profile, group, key), reads) for key in baselines(profile, group)]
+        known = {name for run in rows for name in at(f"{place}/{run}").get("scores", {})}
         for run, label in rows.items():
             result = _result(run, profile, at(f"{place}/{run}"), reads)
             cells, beside = [], given_as_much(rows_of(result, trivial), result)
             for column in columns.values():
                 metric, _, digits = column.partition(":")
+                if metric in known and metric not in result.scores:
+                    cells.append(BLANK)
+                    continue
                 text = score(f"{place}/{run}", metric, int(digits or 2))
                 below = is_below(metric, better.get(metric), result, beside)
                 cells.append(f"{MARK} {text}" if below else text)
@@ -149,6 +169,19 @@ def render_page(
 
     def count(place: str, path: str, digits: int = 0) -> str:
         return _number(_path(at(place), path, place), digits)
+
+    def core_hours(profile: str, *models: str) -> str:
+        if absent := set(models) - trainings(profile).keys():
+            raise ArtifactError(f"no measured training of {', '.join(sorted(absent))}", where=f"profile {profile}")
+        return f"{sum(trainings(profile)[model].core_hours for model in models):.1f}"
+
+    def training_costs(profile: str) -> str:
+        grid = [["paper", "models", "trainings", "core-hours"], ["---", "---:", "---:", "---:"]]
+        for paper, each in printed.items():
+            if own := [training for training in trainings(profile).values() if training.paper == paper]:
+                seeds, hours = sum(training.seeds for training in own), sum(training.core_hours for training in own)
+                grid.append([each.paper.name, str(len(own)), str(seeds), f"{hours:.1f}"])
+        return grid_of(grid)
 
     def param(profile: str, path: str) -> str:
         found = _path(params(profile), path, f"{profile}/params.yaml")
@@ -181,7 +214,8 @@ def render_page(
 
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     functions = {"score": score, "interval": interval, "count": count, "difference": difference, "table": table,
-                 "claims": claims, "without_dev": without_dev, "param": param, "printed": paper_prints, "best": best,
+                 "claims": claims, "without_dev": without_dev, "core_hours": core_hours,
+                 "training_costs": training_costs, "param": param, "printed": paper_prints, "best": best,
                  "tried": tried, "benchmark": benchmark, "tables": tables, "ratios": ratios}  # fmt: skip
     try:
         return environment.from_string(template).render(functions)
