@@ -59,6 +59,11 @@ def test_a_rare_share_is_covered_even_where_large_clusters_are_alike() -> None:
     assert coverage(0.002, MIXED, alike=True) >= 0.94
 
 
+def test_the_coverage_where_it_is_least_is_the_one_that_the_page_on_metrics_says() -> None:
+    sizes = np.array([3.0] * 219 + [1.0] * 300)
+    assert coverage(0.01, sizes, alike=True) == pytest.approx(0.9, abs=0.01)
+
+
 def test_percentiles_do_not_cover_a_rare_share() -> None:
     """Why there is another interval: two per mille of 957 segments."""
     counts = np.random.default_rng(4).binomial(957, 0.002, 400)
