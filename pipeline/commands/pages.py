@@ -54,29 +54,24 @@ def pages(check: bool) -> None:
 
 def rendered() -> dict[str, str]:
     """The text of each page by its path below the root."""
-    from espalier.report import load_benchmark, load_printed, render_page, with_numbers
+    from espalier.report import PageNumbers, load_benchmark, load_printed, render_page, with_numbers
 
-    printed = {path.stem: load_printed(path) for path in sorted(layout.PRINTED.glob("*.yaml"))}
-    tried = load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"]
     measured = sorted((layout.ROOT / "benchmarks" / "results").glob("*.json"))
-    benchmarks = {path.stem: load_benchmark(path) for path in measured}
+    numbers = PageNumbers(
+        details=_details,
+        params=_params,
+        printed={path.stem: load_printed(path) for path in sorted(layout.PRINTED.glob("*.yaml"))},
+        tried=load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"],
+        on_test=_on_test,
+        reads=_reads,
+        baselines=_baselines,
+        trainings=_trainings,
+        benchmarks={path.stem: load_benchmark(path) for path in measured},
+    )
     texts = {}
     for name, page in PAGES.items():
-        template = layout.ROOT / "report" / "pages" / name
-        source, where = template.read_text(encoding="utf-8"), f"report/pages/{name}"
-        text = render_page(
-            source,
-            where,
-            details=_details,
-            params=_params,
-            printed=printed,
-            tried=tried,
-            on_test=_on_test,
-            reads=_reads,
-            baselines=_baselines,
-            trainings=_trainings,
-            benchmarks=benchmarks,
-        )
+        source = (layout.ROOT / "report" / "pages" / name).read_text(encoding="utf-8")
+        text = render_page(source, f"report/pages/{name}", numbers)
         known = _read(layout.ROOT / page)
         texts[page] = text if source.startswith("# ") else with_numbers(known, text, page)
     return texts

@@ -8,6 +8,7 @@ import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult, BenchmarkTable, Column, Spread, load_benchmark
+from espalier.report.page_numbers import PageNumbers
 from espalier.report.pages import render_page
 
 COLUMNS = (Column(heading="tokens/s", digits=0), Column(heading="ours / this"))
@@ -59,7 +60,7 @@ def test_a_file_is_read_as_it_was_written_and_a_damaged_one_is_named(tmp_path: P
 
 def test_a_page_asks_for_a_benchmark_by_name() -> None:
     def page(template: str) -> str:
-        return render_page(template, "page.md", details=dict, params=dict, printed={}, benchmarks={"race": RESULT})  # type: ignore[arg-type]
+        return render_page(template, "page.md", PageNumbers(dict, dict, printed={}, benchmarks={"race": RESULT}))  # type: ignore[arg-type]
 
     assert page('{{ ratios("race", "peer") }}') == "1.2 to 34"
     tables = page('{{ tables("race") }}')

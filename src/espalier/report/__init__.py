@@ -17,7 +17,8 @@ from espalier.report.items import Items, RunTexts, items_of
 from espalier.report.links import Links
 from espalier.report.markdown import render_markdown
 from espalier.report.orderings_json import orderings_json
-from espalier.report.pages import BEGIN, Training, render_page, with_numbers
+from espalier.report.page_numbers import PageNumbers, Training
+from espalier.report.pages import BEGIN, render_page, with_numbers
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
 from espalier.report.summary import Summary, read_summary, summary_json, summary_of
@@ -30,6 +31,7 @@ __all__ = [
     "Curve",
     "Items",
     "Links",
+    "PageNumbers",
     "Printed",
     "Provenance",
     "Report",

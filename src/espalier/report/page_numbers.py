@@ -1,0 +1,275 @@
+"""The numbers and tables that the template of a page can ask for.
+
+A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg", whose details are `details/GROUP/KEY.json` of that profile. What
+is not there is an error, so that no page shows a number that is gone; a score that is undefined is shown as a dash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from espalier.io.errors import ArtifactError
+from espalier.report.benchmarks import BenchmarkResult
+from espalier.report.markdown import grid_of
+from espalier.report.printed import Printed
+from espalier.report.results import RunResult
+from espalier.report.tables import BLANK
+from espalier.report.trivial import MARK, given_as_much, is_below, rows_of
+from espalier.report.verdicts import probability
+
+
+class Training(NamedTuple):
+    """What the training of a model took, over its seeds."""
+
+    paper: str
+    seeds: int
+    core_hours: float
+
+
+@dataclass(frozen=True)
+class PageNumbers:
+    """Where the numbers come from, and the functions that templates call (`functions`).
+
+    Attributes:
+        details: the details of a place, by profile, group and key.
+        params: the params.yaml of a profile.
+        printed: the papers' printed numbers, by paper.
+        tried: which settings were tried, the rows of `report/tried.yaml`.
+        on_test: by paper, the number of a profile's scored runs on test, and of those whose model has no scored run on
+            dev.
+        reads: the structures of the text to come that a model reads, by profile and model.
+        baselines: the keys of the rows without a trained model of a profile and group, such as "baselines/guig/copy".
+        trainings: the measured trainings of a profile, by model.
+        benchmarks: what benchmarks measured, by name.
+    """
+
+    details: Callable[[str, str, str], Mapping[str, Any]]
+    params: Callable[[str], Mapping[str, Any]]
+    printed: Mapping[str, Printed]
+    tried: Sequence[Mapping[str, Any]] = ()
+    on_test: Callable[[str], Mapping[str, tuple[int, int]]] = lambda profile: {}
+    reads: Callable[[str, str], Sequence[str]] = lambda profile, model: ()
+    baselines: Callable[[str, str], Sequence[str]] = lambda profile, group: ()
+    trainings: Callable[[str], Mapping[str, Training]] = lambda profile: {}
+    benchmarks: Mapping[str, BenchmarkResult] = field(default_factory=dict)
+
+    # --- Numbers -----------------------------------------------------------------------------------------------------
+
+    def score(self, place: str, metric: str, digits: int = 2) -> str:
+        """A score; a metric that begins with "counts." is a count."""
+        return _number(self._value(place, metric), digits)
+
+    def interval(self, place: str, metric: str, digits: int = 2) -> str:
+        """A score with its interval."""
+        around = (self._at(place).get("intervals") or {}).get(metric)
+        text = self.score(place, metric, digits)
+        return f"{text} [{_number(around[0], digits)}, {_number(around[1], digits)}]" if around else text
+
+    def difference(self, place: str, run: str, other: str, metric: str, digits: int = 2) -> str:
+        """The score of `run` less that of `other`; `place` is PROFILE/GROUP."""
+        return _number(self._value(f"{place}/{run}", metric) - self._value(f"{place}/{other}", metric), digits)
+
+    def count(self, place: str, path: str, digits: int = 0) -> str:
+        """A number of the details by its path, such as "rows.train" or "curve.dev_loss.3"."""
+        return _number(_path(self._at(place), path, place), digits)
+
+    def param(self, profile: str, path: str) -> str:
+        """A value of params.yaml, such as "presets.guig.training.steps"."""
+        found = _path(self.params(profile), path, f"{profile}/params.yaml")
+        return f"{found:,}" if isinstance(found, int) else str(found)
+
+    def printed_value(self, paper: str, run: str, column: str) -> str:
+        """The number that the paper prints in the row of this run; `printed` in templates."""
+        if value := self.printed[paper].value_of(run, column):
+            return str(value.value)
+        raise ArtifactError(f"no printed {column} of {run}", where=f"report/printed/{paper}.yaml")
+
+    def best(self, paper: str, table: str, column: str) -> str:
+        """The highest number that the paper prints in a column of a table."""
+        rows = [row for part in self.printed[paper].tables if part.id == table for row in part.rows]
+        if not (values := [row.printed[column].value for row in rows if column in row.printed]):
+            raise ArtifactError(f"no printed {column} in {table}", where=f"report/printed/{paper}.yaml")
+        return f"{max(values):.2f}"
+
+    def core_hours(self, profile: str, *models: str) -> str:
+        """The hours that the training of these models took, times its threads."""
+        known = self.trainings(profile)
+        if absent := set(models) - known.keys():
+            raise ArtifactError(f"no measured training of {', '.join(sorted(absent))}", where=f"profile {profile}")
+        return f"{sum(known[model].core_hours for model in models):.1f}"
+
+    def ratios(self, name: str, row: str, ours: str | None = None) -> str:
+        """From the least to the largest ratio of a benchmark's row, over its tables, or over those with row `ours`."""
+        return self._measured(name).range(row, ours)
+
+    # --- Tables ------------------------------------------------------------------------------------------------------
+
+    def table(self, place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run") -> str:
+        """One row for each run of `rows` {run: label}.
+
+        The mark ▾ stands before a score that is worse than that of one of the baselines, on the same texts and given
+        no structure that the run is not given, whether the table shows this baseline or not.
+
+        Args:
+            place: PROFILE/GROUP.
+            columns: {heading: "metric" or "metric:digits"}. A metric that only other rows of the table have is a dash.
+        """
+        profile, group = place.split("/")
+        trivial = [self._result(profile, group, key) for key in self.baselines(profile, group)]
+        results = [self._result(profile, group, run) for run in rows]
+        known = {name for result in results for name in result.scores}
+        grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
+        for result, label in zip(results, rows.values(), strict=True):
+            beside = given_as_much(rows_of(result, trivial), result)
+            grid.append([f"`{result.key}`", label, *self._cells(place, result, columns, known, beside)])
+        return grid_of(grid)
+
+    def claims(self, profile: str, paper: str) -> str:
+        """One row for each claim of the paper that both its runs can decide, with the effect on each of its measures,
+        and a line with the number of the others.
+        """
+        orderings = self._at(f"{profile}/orderings/{paper}")["orderings"]
+        return claims_table(orderings, profile, self.printed[paper])
+
+    def without_dev(self, profile: str) -> str:
+        """One row for each paper: its scored runs on test, and those whose model has no scored run on dev."""
+        grid = [["paper", "runs on test", "of a model without a run on dev"], ["---", "---:", "---:"]]
+        for paper, counts in self.on_test(profile).items():
+            grid.append([self.printed[paper].paper.name, *map(str, counts)])
+        return grid_of(grid)
+
+    def training_costs(self, profile: str) -> str:
+        """One row for each paper: its models, the trainings of their seeds, and their core-hours."""
+        grid = [["paper", "models", "trainings", "core-hours"], ["---", "---:", "---:", "---:"]]
+        for paper, each in self.printed.items():
+            if own := [training for training in self.trainings(profile).values() if training.paper == paper]:
+                seeds, hours = sum(training.seeds for training in own), sum(training.core_hours for training in own)
+                grid.append([each.paper.name, str(len(own)), str(seeds), f"{hours:.1f}"])
+        return grid_of(grid)
+
+    def benchmark(self, name: str) -> str:
+        """The command of a benchmark and its tables."""
+        result = self._measured(name)
+        return f"`{result.command}`\n\n{result.markdown()}"
+
+    def tables(self, name: str) -> str:
+        """The tables of a benchmark alone."""
+        return self._measured(name).markdown()
+
+    # --- Their parts -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def functions(self) -> dict[str, Any]:
+        """What a template can use, by name."""
+        names = ("score", "interval", "difference", "count", "param", "best", "core_hours", "ratios", "table", "claims",
+                 "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {"printed": self.printed_value, "tried": self.tried}
+
+    @cached_property
+    def _better(self) -> dict[str, Literal["higher", "lower"] | None]:
+        columns = [column for paper in self.printed.values() for column in paper.columns.values()]
+        return {ours.metric: column.better for column in columns for ours in column.ours}
+
+    def _cells(
+        self, place: str, result: RunResult, columns: Mapping[str, str], known: set[str], beside: list[RunResult]
+    ) -> Iterator[str]:
+        for column in columns.values():
+            metric, _, digits = column.partition(":")
+            if metric in known and metric not in result.scores:
+                yield BLANK
+                continue
+            below = is_below(metric, self._better.get(metric), result, beside)
+            yield (f"{MARK} " if below else "") + self.score(f"{place}/{result.key}", metric, int(digits or 2))
+
+    def _at(self, place: str) -> Mapping[str, Any]:
+        profile, group, key = place.split("/", 2)
+        return self.details(profile, group, key)
+
+    def _value(self, place: str, metric: str) -> Any:
+        if metric.startswith("counts."):
+            return _path(self._at(place), metric, place)
+        scores = self._at(place).get("scores", {})
+        if metric not in scores:
+            raise ArtifactError(f"has no {metric}", where=place, remedy="correct the page's template")
+        return scores[metric]
+
+    def _result(self, profile: str, group: str, key: str) -> RunResult:
+        """What the details of a run, or of a row without a model, say of its values and of the texts that have them.
+
+        Details do not name the texts. Those of one dataset and split are the same if they are as many.
+        """
+        details = self.details(profile, group, key)
+        settings, records = details.get("settings", {}), details.get("counts", {}).get("records")
+        model = settings.get("model", "")
+        structures = self.reads(profile, model) if model else settings.get("structures", ())
+        return RunResult(
+            key=key,
+            model=model,
+            profile=profile,
+            dataset=f"{settings.get('dataset')}/{settings.get('split')}/{records}",
+            row=settings.get("row", ""),
+            trivial=settings.get("trivial", False),
+            given=frozenset(settings.get("given", ())),
+            structures=frozenset(structures),
+            metrics=details,
+        )
+
+    def _measured(self, name: str) -> BenchmarkResult:
+        if name not in self.benchmarks:
+            raise ArtifactError(
+                "the benchmark has no results",
+                where=f"benchmarks/results/{name}.json",
+                remedy=f"python benchmarks/{name}.py --record",
+            )
+        return self.benchmarks[name]
+
+
+def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str, printed: Printed) -> str:
+    """The claims of a profile in `details/orderings/<paper>.json`, as a table, in the words of `printed`.
+
+    Raises:
+        ArtifactError: `printed` does not have a claim.
+    """
+    own = [claim for claim in orderings if claim["profile"] in (profile, "")]
+    known = [claim for claim in own if claim["p"] is not None]
+    grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
+    for claim in known:
+        effects = "<br>".join(_effect(measure) for measure in claim["measures"])
+        seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
+        metrics = tuple(measure["metric"] for measure in claim["measures"])
+        words = printed.claim_of(claim["better"], claim["worse"], metrics, claim["margin"])
+        if words is None:
+            raise ArtifactError(
+                f"no claim that {claim['better']} is better than {claim['worse']} by {', '.join(metrics)}",
+                where=f"report/printed/{printed.paper.key}.yaml",
+                remedy=f"dvc repro report@{printed.paper.key} in profile {profile}",
+            )
+        grid.append([words, effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
+    rest = len(own) - len(known)
+    return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(own)} claims." if rest else "")
+
+
+def _effect(measure: Mapping[str, Any]) -> str:
+    """How much better the one is by a measure: the paper's number, ours, and its interval."""
+    printed, effect, interval = measure["printed_effect"], measure["effect"], measure["interval"]
+    around = f" [{interval[0]:.3g}, {interval[1]:.3g}]" if interval else ""
+    excluded = ", printed effect excluded" if measure["printed_effect_excluded"] else ""
+    ours = BLANK if effect is None else f"{effect:.3g}"
+    return f"{measure['metric']}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
+
+
+def _number(value: Any, digits: int) -> str:
+    return BLANK if value is None else f"{value:,.{digits}f}"
+
+
+def _path(tree: Mapping[str, Any], path: str, place: str) -> Any:
+    found: Any = tree
+    for name in path.split("."):
+        try:
+            found = found[int(name) if isinstance(found, list) else name]
+        except (LookupError, TypeError, ValueError) as error:
+            raise ArtifactError(f"has no {path}", where=place, remedy="correct the page's template") from error
+    return found

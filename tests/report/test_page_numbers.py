@@ -1,0 +1,239 @@
+"""Pages from templates: each number is that of its file, and what is not there is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from espalier.io.errors import ArtifactError
+from espalier.report import PageNumbers, Training, load_printed, render_page
+
+DETAILS = {
+    ("small", "guig", "one"): {
+        "scores": {"bleu": 30.894, "ppl": None, "nodes": 12345.6, "ted_guide": 0.5},
+        "intervals": {"bleu": [29.123, 32.777], "ppl": None},
+        "counts": {"posts": 2000},
+        "rows": {"train": 30157},
+        "curve": [2.49, 2.4407],
+    },
+    ("small", "orderings", "guig"): {
+        "orderings": [
+            {
+                "claim": "Words of an earlier report.",
+                "better": "guig_tg",
+                "worse": "guig_scpn",
+                "margin": None,
+                "profile": "small",
+                "p": 0.01,
+                "p_holm": 0.02,
+                "seeds": [3, 3],
+                "verdict": "holds",
+                "measures": [
+                    {
+                        "metric": "bleu",
+                        "printed_effect": 9.12,
+                        "effect": 0.2634,
+                        "interval": [-0.1, 0.62],
+                        "printed_effect_excluded": True,
+                    },
+                    *(
+                        {
+                            "metric": metric,
+                            "printed_effect": None,
+                            "effect": -1.0,
+                            "interval": None,
+                            "printed_effect_excluded": False,
+                        }
+                        for metric in ("rouge_l", "meteor")
+                    ),
+                ],
+            },
+            {"claim": "Another.", "profile": "", "p": None, "p_holm": None, "seeds": [0, 0], "measures": []},
+            {"claim": "Of another profile.", "profile": "nursery", "p": 0.5},
+        ]
+    },
+    **{
+        ("small", "trivial", key): {
+            "scores": {"bleu": bleu, "ted_full": ted, "empty": empty},
+            "settings": {"dataset": "guig", "split": split, **row},
+            "counts": {"records": 5 if key == "of_fewer" else 800},
+        }
+        for key, bleu, ted, empty, split, row in (
+            ("below", 20.0, 9.0, 1.0, "test", {}),
+            ("mixed", 22.5, 9.5, 1.0, "test", {}),
+            ("on_dev", 20.0, 9.0, 1.0, "dev", {}),
+            ("of_fewer", 20.0, 9.5, 1.0, "test", {}),
+            ("baselines/copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
+            ("baselines/human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
+            ("reads_pos", 25.0, 8.0, 0.0, "test", {"model": "pos_model"}),
+            ("reads_nothing", 25.0, 8.0, 0.0, "test", {"model": "plain"}),
+            ("baselines/given_pos", 30.0, 9.5, 0.0, "test", {"row": "ngram", "trivial": True, "structures": ["pos"]}),
+            (
+                "baselines/given_both",
+                40.0,
+                9.5,
+                0.0,
+                "test",
+                {"row": "ngram", "trivial": True, "structures": ["pos", "pc"]},
+            ),
+        )
+    },
+    ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
+}
+TRAININGS = {"one": Training("guig", 3, 1.26), "other": Training("guig", 1, 0.5), "verse": Training("songnet", 1, 9.0)}
+PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
+
+
+def details(profile: str, group: str, key: str) -> Mapping[str, Any]:
+    if (profile, group, key) not in DETAILS:
+        raise ArtifactError("no such file", where=key)
+    return DETAILS[profile, group, key]
+
+
+def render(template: str) -> str:
+    numbers = PageNumbers(
+        details,
+        params=lambda profile: {"steps": 1800, "rate": 0.5, "of": profile},
+        printed={"guig": load_printed(PRINTED)},
+        tried=[{"system": "X"}],
+        reads=lambda profile, model: {"pos_model": ["pos"]}.get(model, ()),
+        trainings=lambda profile: TRAININGS if profile == "small" else {},
+        baselines=lambda *place: [key for *others, key in DETAILS if others == [*place] and "baselines/" in key],
+    )
+    return render_page(template, "page.md", numbers)
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("{{ score('small/guig/one', 'bleu') }}", "30.89"),
+        ("{{ score('small/guig/one', 'bleu', 1) }}", "30.9"),
+        ("{{ score('small/guig/one', 'ppl') }}", "—"),
+        ("{{ score('small/guig/one', 'nodes', 1) }}", "12,345.6"),
+        ("{{ interval('small/guig/one', 'bleu') }}", "30.89 [29.12, 32.78]"),
+        ("{{ interval('small/guig/other', 'bleu') }}", "30.63"),
+        ("{{ difference('small/guig', 'one', 'other', 'bleu') }}", "0.26"),
+        ("{{ count('small/guig/one', 'rows.train') }}", "30,157"),
+        ("{{ count('small/guig/one', 'scores.bleu', 1) }}", "30.9"),
+        ("{{ count('small/guig/one', 'curve.1', 3) }}", "2.441"),
+        (
+            "{{ param('small', 'steps') }}, {{ param('paper', 'rate') }}, {{ param('paper', 'of') }}",
+            "1,800, 0.5, paper",
+        ),
+        ("{{ printed('guig', 'guig_tg', 'bleu') }}", "48.03"),
+        ("{{ best('guig', 'table-2', 'rouge_l') }}", "63.04"),
+        ("{{ tried[0].system }}", "X"),
+    ],
+)
+def test_a_number_is_that_of_its_place(template: str, shown: str) -> None:
+    assert render(template) == shown
+
+
+def test_a_table_has_a_row_for_each_run_and_the_digits_that_a_column_asks_for() -> None:
+    template = "{{ table('small/guig', {'one': 'first', 'other': 'second'}, {'BLEU': 'bleu', 'PPL': 'ppl:1'}) }}"
+    assert render(template).splitlines() == [
+        "| run |  | BLEU | PPL |",
+        "| --- | --- | ---: | ---: |",
+        "| `one` | first | 30.89 | — |",
+        "| `other` | second | 30.63 | 10.0 |",
+    ]
+    template = "{{ table('small/guig', {'one': ''}, {'posts': 'counts.posts:0'}, heading='model') }}"
+    assert render(template).splitlines()[::2] == ["| model |  | posts |", "| `one` |  | 2,000 |"]
+
+
+def test_a_metric_that_only_other_rows_have_is_a_dash_and_one_that_no_row_has_an_error() -> None:
+    table = render("{{ table('small/guig', {'one': '', 'other': ''}, {'TED': 'ted_guide'}) }}")
+    assert table.splitlines()[2:] == ["| `one` |  | 0.50 |", "| `other` |  | — |"]
+    with pytest.raises(ArtifactError, match="other: has no ted_guide"):
+        render("{{ table('small/guig', {'other': ''}, {'TED': 'ted_guide'}) }}")
+
+
+def test_core_hours_are_summed_over_models_and_by_paper() -> None:
+    assert render("{{ core_hours('small', 'one', 'other') }}") == "1.8"
+    assert render("{{ training_costs('small') }}").splitlines()[2:] == ["| GuiG | 2 | 4 | 1.8 |"]
+    assert len(render("{{ training_costs('nursery') }}").splitlines()) == 2
+
+
+def test_a_score_below_a_trivial_row_on_the_same_texts_is_marked_but_not_one_that_the_row_is_given() -> None:
+    rows = dict.fromkeys(["below", "mixed", "on_dev", "of_fewer", "baselines/copy", "baselines/human"], "")
+    columns = {"BLEU": "bleu:1", "TED": "ted_full:1", "empty": "empty:1"}
+    assert render(f"{{{{ table('small/trivial', {rows}, {columns}) }}}}").splitlines()[2:] == [
+        "| `below` |  | ▾ 20.0 | 9.0 | 1.0 |",
+        "| `mixed` |  | 22.5 | ▾ 9.5 | 1.0 |",
+        "| `on_dev` |  | 20.0 | 9.0 | 1.0 |",
+        "| `of_fewer` |  | 20.0 | 9.5 | 1.0 |",
+        "| `baselines/copy` |  | 22.0 | 9.2 | 0.0 |",
+        "| `baselines/human` |  | 100.0 | 0.0 | 0.0 |",
+    ]
+
+
+def test_a_score_below_a_trivial_row_that_the_table_does_not_show_is_marked_too() -> None:
+    table = render("{{ table('small/trivial', {'below': ''}, {'BLEU': 'bleu:1'}) }}")
+    assert table.splitlines()[2] == "| `below` |  | ▾ 20.0 |"
+
+
+def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_run() -> None:
+    rows = dict.fromkeys(["reads_pos", "reads_nothing"], "")
+    assert render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}").splitlines()[2:] == [
+        "| `reads_pos` |  | ▾ 25.0 |",
+        "| `reads_nothing` |  | 25.0 |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ score('small/guig/none', 'bleu') }}", "none: no such file"),
+        ("{{ score('small/guig/one', 'meteor') }}", "small/guig/one: has no meteor"),
+        ("{{ count('small/guig/one', 'rows.dev') }}", "small/guig/one: has no rows.dev"),
+        ("{{ count('small/guig/one', 'rows.train.x') }}", "small/guig/one: has no rows.train.x"),
+        ("{{ count('small/guig/one', 'curve.2') }}", "small/guig/one: has no curve.2"),
+        ("{{ count('small/guig/one', 'curve.last') }}", "small/guig/one: has no curve.last"),
+        ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
+        ("{{ best('guig', 'table-9', 'bleu') }}", "report/printed/guig.yaml: no printed bleu in table-9"),
+        ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),
+        ("{{ core_hours('small', 'one', 'none') }}", "profile small: no measured training of none"),
+        ("{{ undefined }}", "page.md: 'undefined' is undefined"),
+        ("{% if %}", "page.md: "),
+    ],
+)
+def test_what_is_not_there_is_one_line(template: str, message: str) -> None:
+    with pytest.raises(ArtifactError) as error:
+        render(template)
+    assert str(error.value).startswith(message) and "\n" not in str(error.value)
+
+
+def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_and_the_others_are_counted() -> None:
+    assert render("{{ claims('small', 'guig') }}").splitlines() == [
+        "| claim | effect: printed; ours, 95 % interval | p, corrected | seeds | verdict |",
+        "| --- | --- | --- | --- | --- |",
+        "| Under the same parse GuiG keeps the meaning better than SCPN. "
+        "| bleu: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>rouge_l: —; -1<br>meteor: —; -1 "
+        "| 0.020 | 3 | holds |",
+        "",
+        "Not computed: 1 of 2 claims.",
+    ]
+
+
+def test_a_claim_that_is_no_longer_printed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = {**DETAILS["small", "orderings", "guig"]["orderings"][0], "margin": 0.5}
+    monkeypatch.setitem(DETAILS, ("small", "orderings", "guig"), {"orderings": [claim]})
+    message = (
+        r"^report/printed/guig.yaml: no claim that guig_tg is better than guig_scpn by bleu, rouge_l, meteor; dvc "
+    )
+    with pytest.raises(ArtifactError, match=message):
+        render("{{ claims('small', 'guig') }}")
+
+
+def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:
+    tested = {"guig": (3, 2), "sat": (0, 0)}
+    printed = {paper: load_printed(PRINTED.with_name(f"{paper}.yaml")) for paper in tested}
+
+    numbers = PageNumbers(details, dict, printed, on_test=lambda profile: tested if profile == "small" else {})
+    text = render_page('{{ without_dev("small") }}', "a.md", numbers)
+
+    assert "| GuiG | 3 | 2 |" in text
+    assert "| SAT | 0 | 0 |" in text
