@@ -12,6 +12,7 @@ from rich.console import Console
 from espalier.report import Printed, RunResult, build, render_console, render_html, render_markdown
 from espalier.report.build import Report
 from espalier.report.tables import Line
+from espalier.report.trivial import is_below
 
 IDS = frozenset({"p1", "p2"})
 
@@ -94,6 +95,14 @@ def test_a_value_that_follows_from_how_a_row_is_made_draws_no_line(pairs: Printe
     made = a_row("exemplar", 2.0, 1.0, given=frozenset({"ted_full"}))
     assert below(pairs, a_run("plain", 21.0, 8.0), *ROWS, made)["plain"] == [False, False]
     assert below(pairs, a_run("plain", 1.5, 8.0), ROWS[0], made)["plain"] == [True, False]
+
+
+def test_neither_does_such_a_value_over_a_part_of_the_texts() -> None:
+    made = a_row("chance", 2.0, 1.0, given=frozenset({"ted"}))
+    run = a_run("plain", 1.0, 8.0)
+    assert not is_below("ted_full", "lower", run, [made])
+    assert is_below("ted_full", "lower", run, [replace(made, given=frozenset({"ted_f"}))])
+    assert is_below("bleu", "higher", run, [made])
 
 
 def test_a_value_computed_in_another_way_draws_no_line(pairs: Printed) -> None:

@@ -55,7 +55,7 @@ def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunRes
     return any(
         worse(value, row.scores.get(metric), better)
         for row in rows
-        if row.trivial and metric not in row.given and _protocol(row, metric) == _protocol(run, metric)
+        if row.trivial and not _is_given(metric, row) and _protocol(row, metric) == _protocol(run, metric)
     )
 
 
@@ -66,6 +66,11 @@ def worse(value: float, other: float | None, better: Literal["higher", "lower"] 
 
 def _texts(entry: RunResult) -> tuple[str, str, frozenset[str]]:
     return entry.profile, entry.dataset, entry.ids
+
+
+def _is_given(metric: str, row: RunResult) -> bool:
+    """Whether a value follows from how the row is made, over all texts or over a part of them, such as `_seen`."""
+    return any(metric == given or metric.startswith(f"{given}_") for given in row.given)
 
 
 def _protocol(entry: RunResult, metric: str) -> str:
