@@ -8,7 +8,7 @@ from espalier.io.files import read_json
 from pipeline import layout
 
 
-@pytest.mark.parametrize("entry", ["songci_dev", "songci", "songci_authors", "songnet_released"])
+@pytest.mark.parametrize("entry", ["songci_dev", "songci", "songci_authors", "songnet_released", "sonnet"])
 @pytest.mark.parametrize("row", ["cut", "replaced", "broken_off"])
 def test_the_judge_finds_the_marks_of_references_at_least_twice_as_probable_as_after_changed_ends(
     entry: str, row: str
