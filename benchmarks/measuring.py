@@ -24,8 +24,19 @@ RECORD = "--record"
 
 def arguments(*defaults: int) -> list[int]:
     """The numbers on the command line; the last defaults for those that are not there."""
-    given = [int(value) for value in sys.argv[1:] if value != RECORD]
-    return [*given, *defaults[len(given) :]]
+    given = [value for value in sys.argv[1:] if value != RECORD]
+    if wrong := [value for value in given if not value.isdecimal()]:
+        usage = f"python {sys.argv[0]}{' [NUMBER]' * len(defaults)} [{RECORD}]"
+        sys.exit(f"{wrong[0]!r} is not a number; usage: {usage}")
+    return [*map(int, given), *defaults[len(given) :]]
+
+
+def mirror_folder() -> Path:
+    """The folder of the published files that ESPALIER_MIRROR names."""
+    folder = os.environ.get("ESPALIER_MIRROR")
+    if not folder:
+        sys.exit("ESPALIER_MIRROR is not set; set it to the folder of the published files")
+    return Path(folder)
 
 
 def rounds(contestants: dict[str, Callable[[], float]], count: int, warm_up: int = 2) -> dict[str, list[float]]:

@@ -7,12 +7,12 @@ them. It takes about a minute.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from measuring import mirror_folder
 from rows_without_model import FOLDER as CDNPG
 from rows_without_model import Sums, scores_of
 
@@ -110,7 +110,7 @@ def _verse_statistics(poems: Sequence[Verse], texts: Sequence[str], **settings: 
 
 
 if __name__ == "__main__":
-    for file, found in measured(Path(os.environ["ESPALIER_MIRROR"]).resolve()):
+    for file, found in measured(mirror_folder().resolve()):
         kept = {"sums": found, "scores": scores_of(found, METRICS[file.partition("/")[0]])}
         write_json(FOLDER / f"{file}.json", kept)
         print(f"{file}: written")

@@ -6,7 +6,6 @@ the sums of the statistics of all test pairs by metric family, and the scores th
 
 from __future__ import annotations
 
-import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from measuring import mirror_folder
 
 from espalier.corpora.readers import quora, twitter_url
 from espalier.corpora.records import Pair
@@ -146,6 +146,6 @@ def _sources(mirror: Path, place: Path) -> dict[str, dict[str, Path]]:
 
 
 if __name__ == "__main__":
-    for name, sums in measured(Path(os.environ["ESPALIER_MIRROR"]).resolve()):
+    for name, sums in measured(mirror_folder().resolve()):
         write_json(FOLDER / f"{name}.json", {"sums": sums, "scores": scores_of(sums)})
         print(f"{name}: written")

@@ -1,1 +1,1 @@
-"""The stages, one short module each: the only place that knows paths, DVC and progress bars."""
+"""The command line, the stages of the pipeline and its commands: all that knows paths, DVC and progress bars."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Row, records_of, required_columns
 from espalier.datasets.encoding import Encoding
-from espalier.io.errors import DataError
+from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
@@ -274,6 +274,27 @@ def read_measurement(model: str) -> Measurement | None:
 def read_versions() -> dict[str, Any]:
     """The versions of all components, from versions.yaml."""
     return read_yaml(layout.ROOT / "versions.yaml")
+
+
+def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = "") -> Any:
+    """The version of a component, such as ("models", "songnet").
+
+    Args:
+        versions: those of versions.yaml; read here by default.
+        user: the entry that uses the component, for the error.
+
+    Raises:
+        ConfigError: the component, such as one of a plugin, has no version.
+    """
+    known = (read_versions() if versions is None else versions).get(group) or {}
+    if name not in known:
+        line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
+        raise ConfigError(
+            f"no version of {name}" + (f", which {user} uses" if user else ""),
+            where=f"versions.yaml: {group}",
+            remedy=f"add the line {line}, and raise the number when the component's code changes",
+        )
+    return known[name]
 
 
 def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ def _completion(names: Callable[[typer.Context], Iterable[str]]) -> Callable[[ty
             profile = context.params.get("profile")
             enter(Profile(profile) if profile else None)
             return [name for name in names(context) if name.startswith(incomplete)]
-        except (EspalierError, OSError, ValueError):
+        except (EspalierError, OSError, ValueError, KeyError, TypeError):
             return []
 
     return complete

@@ -38,7 +38,8 @@ def failure(error: BaseException, command: str, *, writes_files: bool) -> str | 
         case OSError(filename=None, strerror=str(what)) if not writes_files:
             return f"standard output: {what}"
         case OSError() if error.filename or error.strerror:
-            return f"{error.filename or 'file system'}: {error.strerror}; nothing half-written was kept"
+            kept = "; nothing half-written was kept" if writes_files else ""
+            return f"{error.filename or 'file system'}: {error.strerror}{kept}"
         case MemoryError() | RuntimeError() if _no_memory(error):
             return "not enough memory; a smaller beam, batch or model takes less"
     return None

@@ -1,4 +1,4 @@
-"""Where things lie, relative to a profile's folder. Nothing else in the project spells these paths."""
+"""The paths of all files and folders, relative to a profile's folder."""
 
 from __future__ import annotations
 

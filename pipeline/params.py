@@ -31,10 +31,16 @@ def _name(value: str) -> str:
     return value
 
 
+def _each_once(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("a seed stands twice; give each seed once")
+    return seeds
+
+
 #: A key of a map, or a paper. Stages, folders and files are named after it.
 Name = Annotated[str, AfterValidator(_name)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_each_once)]
 #: A folder below data/raw; shelves may be nested.
 Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
 #: Raw files or another corpus, below data.

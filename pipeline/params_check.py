@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
+from typing import get_args
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
@@ -11,17 +12,21 @@ from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS
 from espalier.datasets.encoding import Settings
 from espalier.datasets.registry import encoding
+from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.models.registry import architecture
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from espalier.tasks.task import Task
+from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline.judge_check import check_another, check_judge
-from pipeline.layout import NONE
+from pipeline.layout import NONE, PRINTED
 from pipeline.params import Baseline, Corpus, Dataset, Params, ParserEntry, Run, network_of, vocabulary_of
 from pipeline.validation import validated
+
+LANGUAGES = get_args(Language)
 
 
 def check(params: Params, catalogue: Mapping[str, Source]) -> None:
@@ -48,12 +53,17 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
     _check_cycles(params)
     for key in params.models:
         _check_model(key, params)
+    _check_defaults(params)
     for key in params.runs:
         _check_run(key, params)
     for key in params.baselines:
         _check_baseline(key, params)
     for key, annotation in params.annotations.items():
         _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
+    for paper in params.reports:
+        _refers("reports", paper, [path.stem for path in sorted(PRINTED.glob("*.yaml"))], optional=False)
+    if len(set(params.reports)) < len(params.reports):
+        raise ConfigError("a paper stands twice", where="reports", remedy="name each paper once")
 
 
 def _refers(path: str, name: str, allowed: Collection[str], *, optional: bool = True) -> None:
@@ -226,6 +236,26 @@ def _check_model(key: str, params: Params) -> None:
         raise ConfigError(
             f"model {model.init} is of arch {other}", where=f"{path}.init", remedy=f"one of arch {model.arch}"
         )
+
+
+def _check_defaults(params: Params) -> None:
+    """Each model serves the commands that it is the default for, and no command has two defaults."""
+    owners = dict[str, str]()
+    for key, model in params.models.items():
+        encoding_, network = architecture(model.arch).encoding, network_of(model)
+        for default in model.default_for:
+            path, (method, _, language) = f"models.{key}.default_for", default.partition(".")
+            if method not in SERVICES or language not in LANGUAGES:
+                allowed = [f"{name}.{each}" for name in SERVICES for each in LANGUAGES]
+                raise ConfigError.unknown("command", default, allowed, where=path)
+            if default in owners:
+                what = f"model {owners[default]} is the default for {default} too"
+                raise ConfigError(what, where=path, remedy="name one default")
+            owners[default] = key
+            try:
+                service(method, key, encoding_, network)
+            except ConfigError as error:
+                raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
 
 
 def _check_run(key: str, params: Params) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from espalier.io.errors import ConfigError
+from pipeline.artifacts import version_of
 from pipeline.params import Params
 
 
@@ -16,13 +16,7 @@ def check_versions(params: Params, versions: Mapping[str, Any]) -> None:
         ConfigError: a component, such as one of a plugin, has no version.
     """
     for group, name, user in _used(params):
-        if name not in (versions.get(group) or {}):
-            line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
-            raise ConfigError(
-                f"no version of {name}, which {user} uses",
-                where=f"{params.versions}: {group}",
-                remedy=f"add the line {line}, and raise the number when the component's code changes",
-            )
+        version_of(group, name, versions, user=user)
 
 
 def _used(params: Params) -> Iterator[tuple[str, str, str]]:

@@ -34,7 +34,7 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 def requests_of(file: Path | None, given: Sequence[TemplateRequest]) -> list[TemplateRequest]:
     """A request a line: template, prompt, topics."""
     return read_requests(
-        file, given, _request, "one template a line; after tabs its prompt, and its topics with spaces"
+        file, given, _request, "one template a line; after tabs its prompt, and its topics with spaces", fields=3
     )
 
 

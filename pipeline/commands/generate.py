@@ -24,7 +24,7 @@ from pipeline.systems import open_system
 def requests_of(file: Path | None, given: Sequence[VerseRequest]) -> list[VerseRequest]:
     """A request a line: format, rhyme letters, tune, variant, tones, acrostic."""
     example = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
-    return read_requests(file, given, _request, example)
+    return read_requests(file, given, _request, example, fields=6)
 
 
 def _request(fields: list[str], name: str) -> VerseRequest:
@@ -61,7 +61,7 @@ def write(
         books = open_books(folder)
         options["tunes"] = books.tunes
         if options["book"] != "mandarin":
-            options["books"] = books.sounds
+            options["books"] = books.rhyme_books
     system = open_system(load_params(), method, language, model=model)
     with as_options():
         writer = system.writer(method, **options)

@@ -23,7 +23,7 @@ WIDTH: Final = 100
 
 def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairRequest]:
     """A request a line: a text, and a template if it has one."""
-    return read_requests(file, given, _request, "one text a line; after a tab a template if wanted")
+    return read_requests(file, given, _request, "one text a line; after a tab a template if wanted", fields=2)
 
 
 def _request(fields: list[str], name: str) -> PairRequest:

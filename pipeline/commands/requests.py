@@ -46,7 +46,12 @@ class Place(str):
 
 
 def read_requests(
-    file: Path | None, given: Sequence[Request], of: Callable[[list[str], str], Request], example: str
+    file: Path | None,
+    given: Sequence[Request],
+    of: Callable[[list[str], str], Request],
+    example: str,
+    *,
+    fields: int | None = None,
 ) -> list[Request]:
     """The requests of the command line, then one for each line of a file that is not blank.
 
@@ -56,10 +61,11 @@ def read_requests(
         of: a request from the line's fields, which tabs separate, and from the name that errors call it:
             "posts.txt, row 3".
         example: what a line holds.
+        fields: how many fields a line can have; None means any number.
 
     Raises:
         ConfigError: nothing is asked for.
-        DataError: the file is missing, is not UTF-8, has no line, or has too many.
+        DataError: the file is missing, is not UTF-8, has no line, or has too many; or a line has too many fields.
     """
     if file is None and given:
         return [*given]
@@ -75,7 +81,11 @@ def read_requests(
         raise DataError("no requests", file=name, remedy=example)
     if len(lines) > MAX_TEXTS:
         raise DataError("too many requests", file=name, remedy=f"at most {MAX_TEXTS:,}")
-    return [*given, *(of([part.strip() for part in line.split("\t")], place) for place, line in lines)]
+    parted = [(place, [part.strip() for part in line.split("\t")]) for place, line in lines]
+    for place, parts in parted:
+        if fields is not None and any(parts[fields:]):
+            raise DataError(f"{len(parts)} fields", file=name, row=place.line, remedy=f"at most {fields}: {example}")
+    return [*given, *(of(parts, place) for place, parts in parted)]
 
 
 def _text(name: str, file: Path | None) -> str:

@@ -77,10 +77,10 @@ def graph_of(params: Params) -> dict[Stage, set[Stage]]:
     for key, annotation in params.annotations.items():
         graph["annotate", key] = {("decode", annotation.run), ("train_parser", annotation.parser)}
     for key, baseline in params.baselines.items():
-        needs = (
-            named("train_parser", baseline.parser) | named("train", baseline.lm) | _of_source(baseline.lexicon, folders)
-        )
-        graph["baselines", key] = {ready[baseline.dataset]} | needs
+        needs = named("train_parser", baseline.parser) | named("train", baseline.lm)
+        needs |= _of_source(baseline.lexicon, folders) | _of_source(baseline.published, folders)
+        data = {ready[name] for name in (baseline.dataset, baseline.train) if name != NONE}
+        graph["baselines", key] = data | needs
     for paper in params.reports:
         scored = {("score", key) for key, run in params.runs.items() if run.paper == paper}
         graph["report", paper] = scored | {

@@ -21,7 +21,7 @@ from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import lexicon_of, read_ready, read_texts, read_versions, require_rows
+from pipeline.artifacts import lexicon_of, read_ready, read_texts, require_rows, version_of
 from pipeline.device import device
 from pipeline.measured import Clock
 from pipeline.params import Params, Run, load_params
@@ -92,7 +92,7 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
         "data": files_sha256(layout.ready(run_.dataset)),
         "guidance": guide,
         "settings": run_.model_dump(mode="json", include={"task", "split", "decoder", "samples", "seed"}),
-        "versions": read_versions()["decoding"][run_.task],
+        "versions": version_of("decoding", run_.task),
     }
 
 

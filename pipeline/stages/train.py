@@ -25,7 +25,7 @@ from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.training.config import TrainingConfig
 from pipeline import layout
-from pipeline.artifacts import read_versions
+from pipeline.artifacts import read_versions, version_of
 from pipeline.device import device
 from pipeline.measured import Clock
 from pipeline.params import Model, load_params
@@ -196,7 +196,7 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
         raise ConfigError(
             f"the longest row of dataset {model.dataset} has {longest} ids",
             where=f"params.yaml: models.{key}.network.positions",
-            remedy=f"raise it to {longest}, or have the dataset put longer ones aside",
+            remedy=f"raise it to {longest}, or have the dataset quarantine longer rows",
         )
     return Examples(data, network.view, data.sizes(network.view))
 
@@ -249,7 +249,7 @@ def _identity(key: str, model: Model, seed: int) -> str:
         inputs += sorted(layout.model(model.init).iterdir())
     settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
     versions = read_versions()
-    used = {"models": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}}
+    used = {"models": version_of("models", model.arch, versions), **{name: versions[name] for name in _SHARED}}
     return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
 
 
@@ -263,7 +263,7 @@ def made_of(model: Model) -> dict[str, Any]:
         "data": files_sha256(layout.ready(model.dataset)),
         "init": None if model.init == layout.NONE else files_sha256(layout.model(model.init)),
         "settings": model.model_dump(mode="json", include={"arch", "dataset", "init", "seeds", "network", "training"}),
-        "versions": {"model": versions["models"][model.arch], **{name: versions[name] for name in _SHARED}},
+        "versions": {"model": version_of("models", model.arch, versions), **{name: versions[name] for name in _SHARED}},
     }
 
 

@@ -18,7 +18,7 @@ from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
-from pipeline.artifacts import read_versions, write_metrics
+from pipeline.artifacts import version_of, write_metrics
 from pipeline.measured import Clock
 from pipeline.params import ParserEntry, load_params
 from pipeline.progress import progress_bar, say
@@ -115,5 +115,5 @@ def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str],
 def _identity(parser: ParserEntry) -> str:
     """A hash of everything that a trained parser depends on, so that no other training's checkpoint is resumed."""
     inputs = sorted(layout.corpus(parser.treebank).iterdir()) if parser.treebank != layout.NONE else []
-    version = read_versions()["parsers"][parser.backend]
+    version = version_of("parsers", parser.backend)
     return digest(parser.model_dump(mode="json"), version, [(path.name, file_sha256(path)) for path in inputs])

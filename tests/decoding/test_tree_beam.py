@@ -450,14 +450,14 @@ def test_no_sources_give_no_trees(sources: Any) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"beam": 0}, "a beam of 0; at least 1"),
-        ({"local": 0}, "a local beam of 0; at least 1"),
-        ({"depth": 0}, "a depth of 0; at least 1"),
-        ({"max_words": -3}, "a cap of -3 words; at least 1"),
-        ({"max_rounds": 0}, "a cap of 0 rounds; at least 1"),
-        ({"min_words": 9, "max_words": 8}, "at least 9 words, where a cap is 8; at most 8"),
-        ({"local": 65}, "a local beam of 65, where 8 tokens make 64 groups of 2; at most 64"),
-        ({"local": 37, "never": [2, 4, 4]}, "a local beam of 37, where 6 tokens make 36 groups of 2; at most 36"),
+        ({"beam": 0}, "beam: is 0; give at least 1"),
+        ({"local": 0}, "local: is 0; give at least 1"),
+        ({"depth": 0}, "depth: is 0; give at least 1"),
+        ({"max_words": -3}, "max_words: is -3; give at least 1"),
+        ({"max_rounds": 0}, "max_rounds: is 0; give at least 1"),
+        ({"min_words": 9, "max_words": 8}, "min_words: is 9, above max_words; give at most 8"),
+        ({"local": 65}, "local: is 65, but 8 tokens make 64 groups of 2; give at most 64"),
+        ({"local": 37, "never": [2, 4, 4]}, "local: is 37, but 6 tokens make 36 groups of 2; give at most 36"),
     ],
 )
 def test_bad_sizes_are_named(sources: Any, changed: dict[str, Any], message: str) -> None:

@@ -156,7 +156,10 @@ def test_likelihood_is_that_of_the_model_s_loss(verse: System) -> None:
             {"target": "灯。", "author": "", "tune": "", "rhyme": "A", "moon": ""},
             "records[0]: unknown field moon; known",
         ),
-        ({"target": "灯。", "author": "", "tune": "", "rhyme": "AB"}, "records: a record that does not fit its own"),
+        (
+            {"target": "灯。", "author": "", "tune": "", "rhyme": "AB"},
+            "records: the fields of a record do not fit together",
+        ),
         ({"target": "灯。\n" * 8 + "灯。", "author": "", "tune": "", "rhyme": "." * 9}, "records[0]: over 8 units"),
     ],
 )

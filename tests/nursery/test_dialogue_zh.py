@@ -202,5 +202,5 @@ def test_none_can_be_asked_for_but_not_fewer() -> None:
 
 def test_a_grammar_that_runs_dry_says_after_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialogue_zh, "_fits", lambda phrase, said: len(said) < 5 and phrase.words not in said)
-    with pytest.raises(ConfigError, match=r"the grammar ran dry after \d+ of 1000 pairs; ask for fewer"):
+    with pytest.raises(ConfigError, match=r"the grammar generates only \d+ of 1000 pairs; ask for fewer"):
         grow(1000, seed=1)

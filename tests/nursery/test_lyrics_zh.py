@@ -182,5 +182,5 @@ def test_none_can_be_asked_for_but_not_fewer() -> None:
 
 def test_a_grammar_that_runs_dry_says_after_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lyrics_zh, "_fits", lambda line, text: text.startswith("我把") and len(text) < 8)
-    with pytest.raises(ConfigError, match=r"the grammar ran dry after \d+ of 100000 lines; ask for fewer"):
+    with pytest.raises(ConfigError, match=r"the grammar generates only \d+ of 100000 lines; ask for fewer"):
         grow(100_000, seed=1)

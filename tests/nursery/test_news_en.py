@@ -136,5 +136,5 @@ def test_none_can_be_asked_for_but_not_fewer() -> None:
 
 def test_a_grammar_that_runs_dry_says_after_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news_en, "LONGEST", 6)
-    with pytest.raises(ConfigError, match=r"the grammar ran dry after \d+ of 1000 sentences; ask for fewer"):
+    with pytest.raises(ConfigError, match=r"the grammar generates only \d+ of 1000 sentences; ask for fewer"):
         grow(1000, seed=1)

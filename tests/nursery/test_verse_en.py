@@ -211,5 +211,5 @@ def test_none_can_be_asked_for_but_not_fewer() -> None:
 
 def test_a_grammar_that_runs_dry_says_after_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verse_en, "_sonnet", lambda *_: None)
-    with pytest.raises(ConfigError, match="the grammar ran dry after 0 of 3 sonnets; ask for fewer"):
+    with pytest.raises(ConfigError, match="the grammar generates only 0 of 3 sonnets; ask for fewer"):
         grow(3, seed=1)

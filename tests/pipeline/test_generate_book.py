@@ -69,7 +69,7 @@ def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
     variant = books.tunes.variant(tune, number)
     texts = [json.loads(line)["text"] for line in answer.out.splitlines()]
     assert len(texts) == 4
-    assert [fit_of(text, variant, books.sounds).faults for text in texts] == [0] * 4
+    assert [fit_of(text, variant, books.rhyme_books).faults for text in texts] == [0] * 4
 
 
 def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..., Any]) -> None:

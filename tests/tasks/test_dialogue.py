@@ -252,7 +252,7 @@ def test_trees_without_an_order_of_words_are_refused() -> None:
 
 def test_more_groups_than_there_are_are_refused() -> None:
     written(TREE, local=216, max_words=3)  # five words and none: 6^3 groups
-    with pytest.raises(ConfigError, match="a local beam of 217, where 6 tokens make 216 groups of 3; at most 216"):
+    with pytest.raises(ConfigError, match="local: is 217, but 6 tokens make 216 groups of 3; give at most 216"):
         written(TREE, local=217)
 
 

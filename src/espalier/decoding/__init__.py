@@ -1,1 +1,1 @@
-"""Decoders over the model contract, and the constraints that they obey: none knows a model by name."""
+"""Beam search, sampling and constraints, for every model of `espalier.models.contract`."""

@@ -45,7 +45,7 @@ def beam_search(
 
     Args:
         beam: the number of open sequences of a row.
-        begin, end: the ids of the marks before and after a sequence.
+        begin, end: the ids of BOS and EOS.
         constraint: masks the next tokens of each sequence.
         max_ids: the longest sequence, with `end`; one of this length is finished without it.
         min_ids: the shortest sequence, without `end`; 0 allows an empty one.
@@ -57,13 +57,14 @@ def beam_search(
 
     def search(rows: Tensor) -> list[list[Hypothesis]]:
         first = rows.repeat_interleave(beam)
-        state, rule = start.select(first), start_rule.select(first) if start_rule is not None else None
+        state = start.select(first)
+        constraint_state: Any = start_constraint.select(first) if constraint is not None else None
         open_ = _Open.start(len(rows), beam, begin, batch.device)
         finished: list[list[Hypothesis]] = [[] for _ in rows]
         for length in range(1, max_ids + 1):
             scores, state = model.step(open_.last.flatten(), state)
-            if constraint:
-                scores = masked(scores, constraint.mask(rule))
+            if constraint is not None:
+                scores = masked(scores, constraint.mask(constraint_state))
             if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
             # Of 2 x beam candidates at most `beam` are the end mark, one for each open sequence.
@@ -80,13 +81,14 @@ def beam_search(
             open_ = open_.advance(keep, best, parent, token)
             index = (keep.nonzero() * beam + parent[keep]).flatten()
             state = state.select(index)
-            if constraint and rule is not None:
-                rule = constraint.advance(open_.last.flatten(), rule.select(index))
+            if constraint is not None:
+                constraint_state = constraint.advance(open_.last.flatten(), constraint_state.select(index))
         return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:beam] for row in finished]
 
     parts = row_parts(len(batch), batch.device, beam=beam, each=chain_bytes(model, max_ids))
     with constant_weights():
-        start, start_rule = model.start(batch), constraint.start(batch) if constraint else None
+        start = model.start(batch)
+        start_constraint: Any = constraint.start(batch) if constraint is not None else None
         return [row for part in parts for row in search(part)]
 
 
@@ -159,8 +161,8 @@ class _Open:
 
     def undone(self, finished: list[list[Hypothesis]], best: Tensor, beam: int, max_ids: int, power: float) -> Tensor:
         """(rows,) bool: whether an open sequence can enter the best `beam` of its row."""
-        # Log-probabilities do not rise: an open sequence scores at most its own, divided by the largest length.
-        bound = best[:, 0] / (max_ids**power if power else 1.0)
+        # Log-probabilities do not rise: the final score of an open sequence is at most its own / max_ids**power.
+        bound = best[:, 0] / max_ids**power
         scores = [_score_to_beat(finished[row], beam) for row in self.rows]
         return (best[:, 0] > -torch.inf) & (bound > torch.tensor(scores, dtype=bound.dtype, device=bound.device))
 

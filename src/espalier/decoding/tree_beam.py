@@ -67,12 +67,12 @@ def tree_beam(
         ConfigError: a size below 1, `local` above the number of groups of K tokens (V^K, if V tokens can be children),
             or `min_words` above `max_words`; or the beam of one row does not fit into memory.
     """
-    sizes = {"beam of {}": beam, "local beam of {}": local, "depth of {}": depth}
-    for name, size in (sizes | {"cap of {} words": max_words, "cap of {} rounds": max_rounds}).items():
+    sizes = {"beam": beam, "local": local, "depth": depth, "max_words": max_words, "max_rounds": max_rounds}
+    for name, size in sizes.items():
         if size < 1:
-            raise ConfigError(f"a {name.format(size)}", remedy="at least 1")
+            raise ConfigError(f"is {size}", where=name, remedy="give at least 1")
     if min_words > max_words:
-        raise ConfigError(f"at least {min_words} words, where a cap is {max_words}", remedy=f"at most {max_words}")
+        raise ConfigError(f"is {min_words}, above max_words", where="min_words", remedy=f"give at most {max_words}")
 
     def search(state: Any, roots: Tensor) -> list[list[TreeHypothesis]]:
         vocabulary = roots.shape[1]
@@ -117,8 +117,8 @@ def tree_beam(
         tokens = roots.shape[1] - len(set(never))
         groups = tokens**model.arity
         if local > groups:
-            name = f"a local beam of {local}, where {tokens} tokens make {groups} groups of {model.arity}"
-            raise ConfigError(name, remedy=f"at most {groups}")
+            what = f"is {local}, but {tokens} tokens make {groups} groups of {model.arity}"
+            raise ConfigError(what, where="local", remedy=f"give at most {groups}")
         parts = row_parts(len(roots), roots.device, beam=beam, each=tree_bytes(model.arity, local, max_words))
         return [row for part in parts for row in search(state.select(part), roots[part])]
 

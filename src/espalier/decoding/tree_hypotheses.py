@@ -57,7 +57,7 @@ class FinishedTrees:
     def expand(self, before: Tensor, codes: Tensor) -> Tensor:
         """Number the expansions that add the groups `codes` to the trees of the expansions `before`; one shape each.
 
-        A root is an expansion too: nothing, `NONE`, is before it, and its code is that of any group of the root.
+        A root is an expansion too. `NONE` is before it, and its code is that of any group of the root.
         """
         self._before.append(before.flatten())
         self._codes.append(codes.flatten())

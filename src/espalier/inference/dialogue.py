@@ -1,4 +1,4 @@
-"""Replies to posts (X2Tree and the chain models beside it). Nothing is drawn."""
+"""Replies to posts (X2Tree and the chain models beside it). Decoding is deterministic."""
 
 from __future__ import annotations
 

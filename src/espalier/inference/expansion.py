@@ -1,4 +1,4 @@
-"""Whole trees that fit a text and keep a template (GuiG, section 3.1). Nothing is drawn."""
+"""Whole trees that fit a text and keep a template (GuiG, section 3.1). Decoding is deterministic."""
 
 from __future__ import annotations
 

@@ -58,11 +58,16 @@ def encoded(system: System, records: Sequence[Record | Mapping[str, str]]) -> Sp
     try:
         found = kind.encode(_parsed(rows, system), system.vocabulary, system.settings)
     except ValueError as error:  # such as rhyme letters that are too few
-        raise DataError(f"a record that does not fit its own fields ({error})", file="records") from error
+        remedy = "correct the fields of the record, such as one rhyme letter for each unit"
+        raise DataError(
+            f"the fields of a record do not fit together: {error}", file="records", remedy=remedy
+        ) from error
     for row in found.quarantined:
         raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
     if (longest := found.split.longest(system.view)) > system.positions:
-        raise DataError(f"a row of {longest} ids", file="records", remedy=f"at most {system.positions}")
+        raise DataError(
+            f"a record of {longest} ids", file="records", remedy=f"give records of at most {system.positions}"
+        )
     return found.split
 
 

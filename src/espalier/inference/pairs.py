@@ -17,6 +17,7 @@ from espalier.inference.requests import TEMPLATES, PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
 from espalier.inference.writer import (
+    ArgumentError,
     InferenceWarning,
     Result,
     Writer,
@@ -116,18 +117,19 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         Raises:
             ArgumentError: one is no template, or there are fewer.
         """
-        with argument("templates"):
-            if isinstance(self.templates, int):
-                known = self.system.templates
-                if self.templates > len(known):
-                    remedy = f"model {self.system.name} has {len(known)} of its training data"
-                    raise ConfigError(f"{self.templates} templates", remedy=remedy)
-                templates = known[: self.templates]
-            else:
-                templates = tuple(canonical(text, self.symbols, f"template {text}") for text in self.templates)
-            for template in templates:
-                self.require_room(template, "templates")
-            return templates
+        if isinstance(self.templates, int):
+            given = self.system.templates[: self.templates]
+            if self.templates > len(given):
+                remedy = f"model {self.system.name} has {len(given)} of its training data"
+                raise ArgumentError(f"{self.templates} templates", where="templates", remedy=remedy)
+        else:
+            given = tuple(self.templates)
+        templates = []
+        for text in given:
+            with argument("templates", text if len(given) > 1 else ""):
+                templates.append(canonical(text, self.symbols, "templates"))
+                self.require_room(templates[-1], "templates")
+        return tuple(templates)
 
     def own_template(self, request: PairRequest) -> str:
         """The template that a request has.

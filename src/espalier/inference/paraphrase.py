@@ -1,4 +1,4 @@
-"""Texts under trees that are expanded from templates (GuiG, section 3.2). Nothing is drawn."""
+"""Texts under trees that are expanded from templates (GuiG, section 3.2). Decoding is deterministic."""
 
 from __future__ import annotations
 

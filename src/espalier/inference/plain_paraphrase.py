@@ -1,4 +1,4 @@
-"""Paraphrases by models that read texts alone, such as C-DNPG. Nothing is drawn."""
+"""Paraphrases by models that read texts alone, such as C-DNPG. Decoding is deterministic."""
 
 from __future__ import annotations
 

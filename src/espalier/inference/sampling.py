@@ -44,7 +44,7 @@ class SamplingWriter(Writer[Request, Row, Result]):
 
     Attributes:
         n: texts for each request; of a search the best ones, fewer where it finds fewer.
-        seed: equal seeds write equal texts; each request and each of its texts draws its own chances.
+        seed: equal seeds write equal texts; each request and each of its texts has random numbers of its own.
         top_k: draw from the k most probable words.
         temperature: of the draws; above 1 rarer words are drawn more often.
         beam: search with so many beams instead of drawing; 0 draws.

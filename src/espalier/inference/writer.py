@@ -159,9 +159,10 @@ def require_beams(n: int, beam: int, texts: str = "texts") -> None:
 
 
 @contextmanager
-def argument(name: str) -> Iterator[None]:
-    """An error inside becomes an ArgumentError of that argument."""
+def argument(name: str, value: str = "") -> Iterator[None]:
+    """An error inside becomes an ArgumentError of that argument, whose text names the `value` if one is given."""
     try:
         yield
     except EspalierError as error:
-        raise ArgumentError(error.what, where=name, remedy=error.remedy) from error
+        what = f"{value}: {error.what}" if value else error.what
+        raise ArgumentError(what, where=name, remedy=error.remedy) from error

@@ -1,4 +1,6 @@
-"""Initial weights: N(0, 0.02), as in GPT2 (Radford et al. 2019), or Xavier's rule (Glorot and Bengio 2010)."""
+"""Initial weights: normal with mean 0 and standard deviation 0.02, as in GPT2 (Radford et al. 2019), or Xavier's rule
+(Glorot and Bengio 2010).
+"""
 
 from __future__ import annotations
 

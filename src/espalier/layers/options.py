@@ -14,8 +14,8 @@ Smoothing = Literal["uniform", "released"]
 Mixture = Literal["distribution", "released"]
 #: What the granularity of tokens does to attention weights: `layers.granularity.Granularity`.
 GranularityMask = Literal["resonance", "scope", "product", "average"]
-#: Initial matrices. "normal": N(0, 0.02), as in GPT2. "xavier": Glorot and Bengio (2010); its deviation grows
-#: as a model narrows.
+#: Initial matrices. "normal": mean 0 and standard deviation 0.02, as in GPT2. "xavier": Glorot and Bengio (2010); its
+#: deviation grows as a model narrows.
 Initial = Literal["normal", "xavier"]
 #: A recurrent layer: Hochreiter and Schmidhuber (1997), or Cho et al. (2014).
 Cell = Literal["lstm", "gru"]

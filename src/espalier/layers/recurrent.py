@@ -70,10 +70,10 @@ class AttentionMemory:
         return AttentionMemory(*(part.index_select(0, index) for part in parts))
 
 
-def hidden_bias(real: Tensor) -> Tensor:
+def masking_bias(real: Tensor) -> Tensor:
     """(sources, length) bool, False at padding, to the bias of an `AttentionMemory`."""
-    hidden = ~real & real.any(1, keepdim=True)
-    return torch.zeros(real.shape, device=real.device).masked_fill(hidden, -torch.inf)[:, None]
+    masked = ~real & real.any(1, keepdim=True)
+    return torch.zeros(real.shape, device=real.device).masked_fill(masked, -torch.inf)[:, None]
 
 
 class BilinearAttention(nn.Module):
@@ -91,7 +91,7 @@ class BilinearAttention(nn.Module):
             ids: (sources, length) the encoder's input.
             real: (sources, length) bool, False at padding.
         """
-        return AttentionMemory(ids, states, self.score(states).transpose(1, 2), hidden_bias(real))
+        return AttentionMemory(ids, states, self.score(states).transpose(1, 2), masking_bias(real))
 
     def forward(self, query: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
         """Attend from `n` places of each source.
@@ -120,9 +120,9 @@ def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[T
     hiddens, cells = [], []
     for layer, (input_weight, state_weight, input_bias, state_bias) in enumerate(lstm.all_weights):
         gates = linear(x, input_weight, input_bias) + linear(hidden[layer], state_weight, state_bias)
-        enter, forget, new, leave = gates.chunk(4, dim=-1)
-        cells.append(forget.sigmoid() * cell[layer] + enter.sigmoid() * new.tanh())
-        hiddens.append(leave.sigmoid() * cells[-1].tanh())
+        input_gate, forget_gate, candidate, output_gate = gates.chunk(4, dim=-1)
+        cells.append(forget_gate.sigmoid() * cell[layer] + input_gate.sigmoid() * candidate.tanh())
+        hiddens.append(output_gate.sigmoid() * cells[-1].tanh())
         x = dropout(hiddens[-1], lstm.dropout, lstm.training)
     return torch.stack(hiddens), torch.stack(cells)
 
@@ -207,8 +207,8 @@ class AdditiveAttention(nn.Module):
             real: (n, length) bool, False at padding; in a row of padding every place is attended to.
         """
         combined = torch.tanh(keys + linear(query, self.query.weight, self.query.bias)[:, None])
-        hidden = ~real & real.any(1, keepdim=True)
-        weights = self.score(combined)[..., 0].masked_fill(hidden, -torch.inf).softmax(-1)
+        masked = ~real & real.any(1, keepdim=True)
+        weights = self.score(combined)[..., 0].masked_fill(masked, -torch.inf).softmax(-1)
         return torch.bmm(weights[:, None], states)[:, 0]
 
 
@@ -226,7 +226,7 @@ class CoverageAttention(nn.Module):
 
     def project_memory(self, states: Tensor, ids: Tensor, real: Tensor) -> AttentionMemory:
         """Project the keys once for many queries. Arguments are those of `BilinearAttention.project_memory`."""
-        return AttentionMemory(ids, states, self.key(states), hidden_bias(real))
+        return AttentionMemory(ids, states, self.key(states), masking_bias(real))
 
     def forward(self, query: Tensor, memory: AttentionMemory, coverage: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Attend from `n` places of each source.
@@ -309,9 +309,10 @@ class RecurrentStack(nn.Module):
             if isinstance(layer, nn.LSTM):
                 states.append(torch.stack(lstm_step(layer, outputs[-1], past[0], past[1])))
             else:
-                (weight, over, bias, over_bias), hidden = layer.all_weights[0], past[0, 0]
-                from_state = linear(hidden, over, over_bias)
-                states.append(gru_update(linear(outputs[-1], weight, bias), from_state, hidden)[None, None])
+                (input_weight, state_weight, input_bias, state_bias), hidden = layer.all_weights[0], past[0, 0]
+                from_input = linear(outputs[-1], input_weight, input_bias)
+                from_state = linear(hidden, state_weight, state_bias)
+                states.append(gru_update(from_input, from_state, hidden)[None, None])
             outputs.append(self._added(states[-1][0, 0], outputs))
         return outputs[-1], torch.cat(states, dim=1)
 

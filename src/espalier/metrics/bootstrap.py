@@ -1,4 +1,4 @@
-"""Bootstrap over segments: resample the poems, not the arithmetic.
+"""Bootstrap over segments.
 
 An aggregate here is a function of summed statistics, so a resample is a row of counts (how often each segment was
 drawn) and all resamples together are one matrix product: (resamples, segments) @ (segments, k).

@@ -10,7 +10,7 @@ Equal brackets are counted as often as they occur: an NP over an NP over the sam
 sentences. Where the words that remain differ EVALB reports an error, where none remains in the parse it skips the
 sentence, and scores neither. Such sentences, above all those with a comma mistagged, are counted in `bracket_errors`.
 
-A score that leaves out what went wrong flatters. `bracket_all_*` are the same of every sentence: where EVALB gives up
+Leaving such sentences out raises the score. `bracket_all_*` are the same of every sentence: where EVALB gives up
 and the trees have the same words, the gold tags decide which go in both; where they have not, or there is no parse, all
 gold brackets are missed. Its tag accuracy is that of all words, marks too; EVALB's is that of the words that remain.
 """

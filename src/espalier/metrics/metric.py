@@ -65,7 +65,7 @@ class Score:
 
 
 def share_of(name: str, count: int, of: int, signature: str, undefined: str = "no segments") -> Metric:
-    """The share in percent of the segments in column `of` that the column `count` counts; both are 0 or 1."""
+    """100 times the sum of the column `count` divided by that of the column `of`; both are 0 or 1 for a segment."""
     return Metric(name, ratio(count, of, scale=100.0), signature, undefined, share=(count, of))
 
 
@@ -286,7 +286,7 @@ def rounded(value: float | None) -> float | None:
 
 
 def require_lengths(what: str, expected: int, **lists: Sequence[object]) -> None:
-    """Raise unless every list has as many entries as there are `what`: outputs never slide against references."""
+    """Raise unless every list has as many entries as there are `what`, so that outputs and references stay aligned."""
     for name, entries in lists.items():
         if len(entries) != expected:
             raise EspalierError(

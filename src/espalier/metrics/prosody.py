@@ -69,7 +69,7 @@ def prosody_statistics(
         row[_POEMS], row[_WANTED] = 1.0, sum(expected.wanted)
         if fit is not None:
             row[_FITS], row[_WANTED] = 1.0, sum(fit.wanted)
-            _judge(row, text, fit, books.sounds, formed=_has_format(reference, text))
+            _judge(row, text, fit, books.rhyme_books, formed=_has_format(reference, text))
     return statistics
 
 

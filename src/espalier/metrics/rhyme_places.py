@@ -1,7 +1,7 @@
 """Rhyme places: those of a scheme, those that rhyme, and those that rhyme by chance.
 
-A rhyme place is the last word of a unit. A rhyme scheme has one letter per unit: units of one letter rhyme with each
-other, "." with none.
+A rhyme place is the last word of a unit; formats can have others, which are not scored. A rhyme scheme has one letter
+per unit: units of one letter rhyme with each other, "." with none.
 """
 
 from __future__ import annotations

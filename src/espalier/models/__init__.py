@@ -1,1 +1,1 @@
-"""The assemblies: one file a system, and the contract that decoders know them by."""
+"""The model architectures, one module each, and the contract that decoders rely on."""

@@ -1,4 +1,4 @@
-"""The granularity levels of DNPG: who separates them, who reads and writes each, and who aggregates them."""
+"""The granularity levels of DNPG: the modules that separate them, encode and decode each, and aggregate them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVELS: Final = 2
 #: Subtracted from the scores of keys of the other level; it is linear in z, so that the separator has a gradient.
 OTHER_LEVEL = 10.0
 #: Subtracted from the scores of padding and of what is outside a window: the weight is 0 unless all keys are hidden.
-HIDDEN = 1e4
+MASKED = 1e4
 
 
 class Separator(nn.Module):
@@ -113,11 +113,11 @@ class Level(nn.Module):
             z: (batch, time) 1 at tokens of this level, 0 at the others.
             real: (batch, time) bool, False at padding.
         """
-        keys = (-OTHER_LEVEL * (1 - z) - HIDDEN * ~real)[:, None, None]
+        keys = (-OTHER_LEVEL * (1 - z) - MASKED * ~real)[:, None, None]
         bias = keys
         if self.window is not None:
             apart = _apart(x.shape[1], x.device).abs()
-            bias = keys - HIDDEN * (apart > self.window // 2)
+            bias = keys - MASKED * (apart > self.window // 2)
         for block in self._encoder:
             x = block(x, partial(block.attention, bias=bias))
         return x, LevelMemory([block.project_memory(x) for block in self._decoder], keys)

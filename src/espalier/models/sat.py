@@ -32,7 +32,7 @@ from espalier.models.sat_config import SATConfig
 class SATState:
     """A batch of prefixes of length `time`.
 
-    `symbols`, `first`, `last`, `memory` and `real` have one row for each template, shared by its prefixes.
+    `symbols`, `first`, `last`, `memory` and `memory_mask` have one row for each template, shared by its prefixes.
     """
 
     time: int
@@ -40,19 +40,19 @@ class SATState:
     first: Tensor  # (templates,) the place of the text's first token, after the topic
     last: Tensor  # (templates,) the place that predicts the end mark
     memory: list[KeyValues]
-    real: Tensor | None
+    memory_mask: Tensor | None
     topic: Tensor  # (prefixes, topic length) bool, False at padding: of the first places of `past`
     past: list[KeyValues]
 
     def select(self, index: Tensor) -> SATState:
         """The rows `index`, in that order."""
-        symbols, first, last, memory, real = self.symbols, self.first, self.last, self.memory, self.real
+        symbols, first, last, memory, mask = self.symbols, self.first, self.last, self.memory, self.memory_mask
         owners = memory_rows(index, len(self.past[0]), len(last))
         if owners is not None:
             symbols, first, last = (part.index_select(0, owners) for part in (symbols, first, last))
-            memory, real = select_all(memory, owners), real.index_select(0, owners) if real is not None else None
+            memory, mask = select_all(memory, owners), mask.index_select(0, owners) if mask is not None else None
         topic, filled = self.topic.index_select(0, index), self.topic.shape[1] + self.time
-        return SATState(self.time, symbols, first, last, memory, real, topic, select_all(self.past, index, filled))
+        return SATState(self.time, symbols, first, last, memory, mask, topic, select_all(self.past, index, filled))
 
 
 class SAT(nn.Module):
@@ -105,7 +105,7 @@ class SAT(nn.Module):
         topic = batch.topic
         batch = after_topic(batch)
         symbols = self._symbols(batch)
-        memory, real = self._memory(batch, symbols)
+        memory, mask = self._memory(batch, symbols)
         known = [
             block.structure_attention.project_memory(memory)
             for block in self._blocks
@@ -119,9 +119,9 @@ class SAT(nn.Module):
             x = self._embedded(batch.inputs[:, :length], symbols[:, :length])
             places = torch.arange(length, device=x.device)[None]
             for block, own in zip(self._blocks, past, strict=True):
-                x = block.begin(x, own, memory, real, places)
+                x = block.begin(x, own, memory, mask, places)
         first, last = (topic != PAD).sum(1), (batch.inputs != PAD).sum(1) - 1
-        return SATState(0, symbols, first, last, known, real, topic != PAD, past)
+        return SATState(0, symbols, first, last, known, mask, topic != PAD, past)
 
     def step(self, tokens: Tensor, state: SATState) -> tuple[Tensor, SATState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, text size)."""
@@ -138,7 +138,9 @@ class SAT(nn.Module):
         shown = F.pad(state.topic, (0, state.time + 1), value=True)[:, None, None] if length else None
         for number, block in enumerate(self._blocks):
             memory = state.memory[number] if state.memory else None
-            x = block.step(x, state.past[number], length + state.time, memory, state.real, places[:, None], shown)
+            x = block.step(
+                x, state.past[number], length + state.time, memory, state.memory_mask, places[:, None], shown
+            )
         return F.log_softmax(self._logits(x[:, 0]).float(), dim=-1), replace(state, time=state.time + 1)
 
     # --- What attention finds ----------------------------------------------------------------------------------------
@@ -178,11 +180,11 @@ class SAT(nn.Module):
         if time > self.config.positions:
             raise ValueError(f"a text of {time} tokens for {self.config.positions} positions")
         symbols = self._symbols(batch)
-        memory, real = self._memory(batch, symbols)
+        memory, mask = self._memory(batch, symbols)
         x = self._embedded(batch.inputs, symbols)
         places = torch.arange(time, device=x.device)[None]
         for block in self._blocks:
-            x = block(x, memory, real, places)
+            x = block(x, memory, mask, places)
         return x
 
     def _embedded(self, inputs: Tensor, symbols: Tensor) -> Tensor:
@@ -201,12 +203,12 @@ class SAT(nn.Module):
         """H_Ne (equations 7-11), and what hides padding."""
         if not self.config.attends:
             return None, None
-        real = padding_bias(batch.inputs != PAD)
+        mask = padding_bias(batch.inputs != PAD)
         positions = self.structure_positions or self.positions
         x = self._drop(symbols + positions.weight[: symbols.shape[1]])
         for block in self.encoder:
-            x = block(x, real)
-        return self.encoder_norm(x), real
+            x = block(x, mask)
+        return self.encoder_norm(x), mask
 
     def _logits(self, x: Tensor) -> Tensor:
         return linear(self.final_norm(x), *self._output())

@@ -51,18 +51,20 @@ class DecoderBlock(nn.Module):
         self.feed_forward = FeedForward(config.width, config.inner, config.activation)
         self.feed_forward_residual = _residual(config)
 
-    def forward(self, x: Tensor, memory: Tensor | None, real: Tensor | None, places: Tensor) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor | None, memory_mask: Tensor | None, places: Tensor) -> Tensor:
         """(batch, time, width) to the same.
 
         Args:
             memory: H_Ne, (batch, memory time, width); None for GPT2.
-            real: (batch, 1, 1, memory time) bool, False at padding; None if there is none.
+            memory_mask: (batch, 1, 1, memory time) bool, False at padding; None if there is none.
             places: (batch or 1, time) of the symbols of the tokens to be predicted.
         """
         x = self.attention_residual(x, partial(self.attention, causal=True))
-        return self._after_attention(x, memory, real, places)
+        return self._after_attention(x, memory, memory_mask, places)
 
-    def begin(self, x: Tensor, past: KeyValues, memory: Tensor | None, real: Tensor | None, places: Tensor) -> Tensor:
+    def begin(
+        self, x: Tensor, past: KeyValues, memory: Tensor | None, memory_mask: Tensor | None, places: Tensor
+    ) -> Tensor:
         """The same for places that stand before the text; their keys and values become the first of `past`."""
 
         def attend(y: Tensor) -> Tensor:
@@ -71,7 +73,7 @@ class DecoderBlock(nn.Module):
             attended: Tensor = self.attention(y, causal=True)
             return attended
 
-        return self._after_attention(self.attention_residual(x, attend), memory, real, places)
+        return self._after_attention(self.attention_residual(x, attend), memory, memory_mask, places)
 
     def step(
         self,
@@ -79,7 +81,7 @@ class DecoderBlock(nn.Module):
         past: KeyValues,
         time: int,
         memory: KeyValues | None,
-        real: Tensor | None,
+        memory_mask: Tensor | None,
         places: Tensor,
         shown: Tensor | None = None,
     ) -> Tensor:
@@ -94,24 +96,24 @@ class DecoderBlock(nn.Module):
         if memory is None:
             return self._after_attention(x, None, None, places)
         # The prefixes of a template become the time dimension; the place is the same for all of them.
-        return self._after_attention(x.view(len(memory), -1, x.shape[2]), memory, real, places).view_as(x)
+        return self._after_attention(x.view(len(memory), -1, x.shape[2]), memory, memory_mask, places).view_as(x)
 
     def _after_attention(
-        self, x: Tensor, memory: Tensor | KeyValues | None, real: Tensor | None, places: Tensor
+        self, x: Tensor, memory: Tensor | KeyValues | None, memory_mask: Tensor | None, places: Tensor
     ) -> Tensor:
         if self.structure_attention is not None and self.structure_residual is not None and memory is not None:
-            bias = self._bias(memory, real, places)
+            bias = self._bias(memory, memory_mask, places)
             x = self.structure_residual(x, partial(self.structure_attention, memory=memory, bias=bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
-    def _bias(self, memory: Tensor | KeyValues, real: Tensor | None, places: Tensor) -> Tensor | None:
+    def _bias(self, memory: Tensor | KeyValues, memory_mask: Tensor | None, places: Tensor) -> Tensor | None:
         """What hides padding, and raises the own place."""
         if self.own is None:
-            return real
+            return memory_mask
         time = memory.keys.shape[2] if isinstance(memory, KeyValues) else memory.shape[1]
         is_own = places[:, None, :, None] == torch.arange(time, device=places.device)
         bias = is_own * self.own[:, None, None]
-        return bias if real is None else bias.masked_fill(~real, -torch.inf)
+        return bias if memory_mask is None else bias.masked_fill(~memory_mask, -torch.inf)
 
 
 def _residual(config: SATConfig) -> Residual:

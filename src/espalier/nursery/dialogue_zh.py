@@ -37,7 +37,7 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
         have words, tags, heads and labels (Universal Dependencies), 3 to 20 words each.
 
     Raises:
-        ConfigError: the count is negative, or so large that the grammar runs dry.
+        ConfigError: the count is negative, or more than the grammar generates.
     """
     rng = seeded(seed, count, "pairs", "dialogue_zh")
     grammar, _ = _grammar()
@@ -79,7 +79,7 @@ def _post(rng: random.Random, posts: set[tuple[str, ...]], grown: int, count: in
             posts.add(post.words)
             return script, bound, post
     raise ConfigError(
-        f"the grammar ran dry after {grown} of {count} pairs", where="nursery dialogue_zh", remedy="ask for fewer"
+        f"the grammar generates only {grown} of {count} pairs", where="nursery dialogue_zh", remedy="ask for fewer"
     )
 
 

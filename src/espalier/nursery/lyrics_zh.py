@@ -36,7 +36,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
         labels (Universal Dependencies). A line has no mark at its end, and a comma between halves.
 
     Raises:
-        ConfigError: the count is negative, or so large that the grammar runs dry.
+        ConfigError: the count is negative, or more than the grammar generates.
     """
     rng = seeded(seed, count, "lines", "lyrics_zh")
     known: set[str] = set()
@@ -51,7 +51,7 @@ def _line(rng: random.Random, known: set[str], count: int) -> Parse:
             known.add(text)
             return line
     raise ConfigError(
-        f"the grammar ran dry after {len(known)} of {count} lines", where="nursery lyrics_zh", remedy="ask for fewer"
+        f"the grammar generates only {len(known)} of {count} lines", where="nursery lyrics_zh", remedy="ask for fewer"
     )
 
 

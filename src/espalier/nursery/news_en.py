@@ -41,7 +41,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
         Records of origin "nursery", ids "news-000001" and on, with words, tags and a tree, 6 to 35 words each.
 
     Raises:
-        ConfigError: the count is negative, or so large that the grammar runs dry.
+        ConfigError: the count is negative, or more than the grammar generates.
     """
     rng = seeded(seed, count, "sentences", "news_en")
     told: set[tuple[str, ...]] = set()
@@ -50,7 +50,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
         sentence = _new(rng, told)
         if sentence is None:
             raise ConfigError(
-                f"the grammar ran dry after {len(sentences)} of {count} sentences",
+                f"the grammar generates only {len(sentences)} of {count} sentences",
                 where="nursery news_en",
                 remedy="ask for fewer",
             )

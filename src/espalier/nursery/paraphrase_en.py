@@ -45,7 +45,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
         and at most 12 levels in the tree.
 
     Raises:
-        ConfigError: the count is negative, or so large that the grammar runs dry.
+        ConfigError: the count is negative, or more than the grammar generates.
     """
     rng = seeded(seed, count, "pairs", "paraphrase_en")
     pairs: list[Pair] = []
@@ -57,7 +57,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
             vain += 1
             if vain == _TRIES:
                 raise ConfigError(
-                    f"the grammar ran dry after {len(pairs)} of {count} pairs",
+                    f"the grammar generates only {len(pairs)} of {count} pairs",
                     where="nursery paraphrase_en",
                     remedy="ask for fewer",
                 )

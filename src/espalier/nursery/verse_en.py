@@ -64,7 +64,7 @@ def grow(count: int, seed: int) -> list[Verse]:
         Records of origin "nursery", ids "verse_en/00001" and on, lines of lower-case tokens, each ending with a mark.
 
     Raises:
-        ConfigError: the count is negative, or so large that the grammar runs dry.
+        ConfigError: the count is negative, or more than the grammar generates.
     """
     rng = seeded(seed, count, "sonnets", "verse_en")
     written: set[tuple[str, ...]] = set()
@@ -76,7 +76,7 @@ def grow(count: int, seed: int) -> list[Verse]:
                 break
         else:
             raise ConfigError(
-                f"the grammar ran dry after {len(sonnets)} of {count} sonnets",
+                f"the grammar generates only {len(sonnets)} of {count} sonnets",
                 where="nursery verse_en",
                 remedy="ask for fewer",
             )

@@ -45,7 +45,7 @@ def grow(count: int, seed: int) -> list[Verse]:
         Records of origin "nursery", ids "verse_zh/00001" and on; `tune` names the tune, `rhyme` has its letters.
 
     Raises:
-        ConfigError: the count is negative, or so large that the grammar runs dry.
+        ConfigError: the count is negative, or more than the grammar generates.
     """
     rng = seeded(seed, count, "poems", "verse_zh")
     catalogue = list(tunes().values())
@@ -59,7 +59,7 @@ def grow(count: int, seed: int) -> list[Verse]:
                 break
         else:
             raise ConfigError(
-                f"the grammar ran dry after {len(poems)} of {count} poems",
+                f"the grammar generates only {len(poems)} of {count} poems",
                 where="nursery verse_zh",
                 remedy="ask for fewer",
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 
-from espalier.report import printed as given
+from espalier.report import printed as printed_values
 from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
 from espalier.report.trivial import MARK, given_as_much, groups_of, is_below, rows_of, worse
 
@@ -87,10 +87,10 @@ class Table:
     title: str
     caption: str
     note: str
-    columns: tuple[given.Column, ...]
+    columns: tuple[printed_values.Column, ...]
     lines: tuple[Line, ...]
     legend: str = ""
-    about: given.About = "runs"
+    about: printed_values.About = "runs"
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -105,8 +105,8 @@ class Table:
 
 
 def table_of(
-    table: given.PrintedTable,
-    printed: given.Printed,
+    table: printed_values.PrintedTable,
+    printed: printed_values.Printed,
     runs: Sequence[RunResult],
     corpora: Sequence[CorpusResult],
     trainings: Sequence[TrainingResult] = (),
@@ -138,7 +138,7 @@ def table_of(
     return _ruled(made, shown, runs)
 
 
-def other_runs(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:
+def other_runs(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Table | None:
     """The runs that no table of the paper's names, by the metrics of its tables; None if there are none.
 
     Rows without a trained model are among them only if there is no run on their texts.
@@ -158,7 +158,7 @@ def other_runs(printed: given.Printed, runs: Sequence[RunResult]) -> Table | Non
     return _ruled(table, others, runs)
 
 
-def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | None:
+def other_metrics(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Table | None:
     """The metrics that no table or figure of the paper's names, of all runs that have any; None if there are none."""
     columns = {name for table in printed.tables for name in table.columns}
     columns |= {name for figure in printed.figures for name in figure.panels}
@@ -171,7 +171,7 @@ def other_metrics(printed: given.Printed, runs: Sequence[RunResult]) -> Table | 
         return None
     keys = {key for key, _ in others}
     shown = tuple(
-        given.Column(group="", name=metric, digits=3, ours=(given.OwnMetric(metric=metric),))
+        printed_values.Column(group="", name=metric, digits=3, ours=(printed_values.OwnMetric(metric=metric),))
         for metric in dict.fromkeys(metric for _, metric in others)
     )
     others_of = [run for run in models if run.key in keys]
@@ -238,7 +238,9 @@ def arrow(better: str | None) -> str:
     return {"higher": "↑", "lower": "↓"}.get(better or "", "")
 
 
-def _printed(value: given.PrintedValue | None, column: given.Column, copied: RunResult | None) -> Reading:
+def _printed(
+    value: printed_values.PrintedValue | None, column: printed_values.Column, copied: RunResult | None
+) -> Reading:
     """A printed value, below if copying the source is better by the metric nearest to its column."""
     if value is None:
         return _NOTHING
@@ -246,11 +248,13 @@ def _printed(value: given.PrintedValue | None, column: given.Column, copied: Run
     return Reading(value.value, spread=value.spread, below=worse(value.value, other, column.better))
 
 
-def _lines(entry: Entry, columns: Sequence[given.Column], note: str, runs: Sequence[RunResult] = ()) -> Iterable[Line]:
+def _lines(
+    entry: Entry, columns: Sequence[printed_values.Column], note: str, runs: Sequence[RunResult] = ()
+) -> Iterable[Line]:
     """The lines of an entry or of a row without a model; what lies below the rows of `runs` is marked."""
     rows = given_as_much(rows_of(entry, runs), entry) if isinstance(entry, RunResult) and not entry.row else []
 
-    def cell(column: given.Column, metric: str | None) -> Reading:
+    def cell(column: printed_values.Column, metric: str | None) -> Reading:
         if metric is None:
             return _NOTHING
         reading = reading_of(metric, entry)
@@ -291,7 +295,7 @@ def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> T
     if any(reading.below for line in lines if line.kind != "paper" for reading in line.cells):
         parts.append(
             f"{MARK} worse than the best of these rows in its column. References do not count here, nor do values that "
-            "follow from how a row is made, nor rows that are given a structure that the run is not given."
+            "follow from how a row is made, nor rows that are given a structure that the run is not printed_values."
         )
     if any(reading.below for line in lines if line.kind == "paper" for reading in line.cells):
         parts.append(f"Of printed values {MARK} marks those that are worse than copying the source.")

@@ -277,7 +277,7 @@ class ComposeTask:
         return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
-        """Perplexity, BLEU of text and of structures, length, and how much was learnt by heart."""
+        """Perplexity, BLEU of text and of structures, length, and the share of lines that occur in training."""
         from espalier.metrics.structure import HEADLINE
 
         return HEADLINE

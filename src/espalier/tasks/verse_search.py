@@ -78,7 +78,7 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
     language = ready.data.vocabulary.language
     books = None
     if decoder.needs_lexicon and options.lexicon is not None:
-        books = open_books(options.lexicon).sounds
+        books = open_books(options.lexicon).rhyme_books
     data, templates = ready.data, [dict[str, str]() for _ in ready.records]
     if decoder.tone or decoder.literals:
         formats = _formats(ready, decoder, options.seed, books)

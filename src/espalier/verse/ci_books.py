@@ -1,4 +1,4 @@
-"""The books that ci are judged by, of one source: the sounds of characters, and the variants of tunes."""
+"""The books by which ci are judged, of one source: the rhyme books, and the variants of tunes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from espalier.verse.variants import Fit, TuneBook, followed
 class CiBooks:
     """The rhyme books, and the book of tunes."""
 
-    sounds: Books
+    rhyme_books: Books
     tunes: TuneBook
 
     def followed(self, tune: str, text: str) -> Fit | None:
         """The variant of its tune that a poem follows, held against it; None if it fits none."""
-        return followed(text, self.tunes.fitting(tune, text), self.sounds)
+        return followed(text, self.tunes.fitting(tune, text), self.rhyme_books)
 
 
 def open_books(folder: Path) -> CiBooks:

@@ -77,7 +77,7 @@ def test_every_right_tree_that_fits_and_no_other(symbols: TreeSymbols, max_ids: 
     if right:
         assert everything(WellFormed(symbols, max_ids), [], max_ids) == right
     else:
-        with pytest.raises(ConfigError, match="the shortest tree takes"):
+        with pytest.raises(ConfigError, match="the shortest tree has"):
             WellFormed(symbols, max_ids).start(batch_of([[]]))
 
 
@@ -99,7 +99,7 @@ def test_with_a_template_every_right_tree_that_keeps_it(
     if right:
         assert everything(constraint, row, max_ids) == right
     else:
-        with pytest.raises(ConfigError, match="the shortest tree takes"):
+        with pytest.raises(ConfigError, match="the shortest tree has"):
             constraint.start(batch_of([row]))
 
 
@@ -140,7 +140,7 @@ def test_with_open_leaves_every_right_tree_that_has_the_template_s_nodes(
         found = everything(bracketed, symbols.encode_bracketed(row), bracketed.max_ids)
         assert {tuple(symbols.encode(symbols.decode_bracketed(each))) for each in found} == right
     else:
-        with pytest.raises(ConfigError, match="the shortest tree takes"):
+        with pytest.raises(ConfigError, match="the shortest tree has"):
             constraint.start(batch_of([row]))
 
 
@@ -262,7 +262,7 @@ def test_a_template_without_room_names_its_row_and_the_ids_it_needs() -> None:
     state = KeptTemplate(symbols, 200).start(batch_of(templates))
     needed = [int(each) + 1 for each in state.template.remaining[:, 0]]
     KeptTemplate(symbols, max(needed)).start(batch_of(templates))
-    with pytest.raises(ConfigError, match=rf"^row {needed.index(max(needed)) + 1}: .* {max(needed)} tokens"):
+    with pytest.raises(ConfigError, match=rf"^row {needed.index(max(needed)) + 1}: .* {max(needed)} ids"):
         KeptTemplate(symbols, max(needed) - 1).start(batch_of(templates))
 
 

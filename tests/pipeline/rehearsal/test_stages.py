@@ -37,6 +37,10 @@ def test_a_guided_run_needs_its_guide_and_a_tuned_model_its_start() -> None:
     assert graph["train", "sonnet"] == {("linearize", "sonnet"), ("train", "sonnet_pretrained")}
     judged = {("linearize", "sonnet"), ("train", "judge_sonnet")}
     assert graph["decode", "sonnet_tuned"] == judged | {("train", "sonnet")} and graph["baselines", "sonnet"] == judged
+    assert graph["baselines", "songnet_released"] == {
+        ("linearize", "songnet_released"), ("linearize", "songci_authors"), ("train", "judge_authors"),
+        ("download", "couyun"), ("download", "songnet_released"),
+    }  # fmt: skip
     assert graph["linearize", "brown"] == {("filter", "brown"), ("linearize", "sonnets_others")}
     assert graph["parse", "weibo"] == {("download", "weibo_lccc"), ("download", "weibo_cdial"), ("train_parser", "ltp")}
     assert graph["score", "guig_tg"] == {("decode", "guig_tg"), ("annotate", "guig_tg"), ("download", "wordnet")}

@@ -112,7 +112,7 @@ class FrameConstraint:
         for kind in empty:
             for row, time in places.kind.T.eq(kind).nonzero().tolist():
                 what = (
-                    "no word of this model"
+                    "this model has no word"
                     if kind not in SIGNS
                     else f"no word of this model has the tone {SIGNS[kind]}"
                 )

@@ -84,5 +84,5 @@ def unmet(what: str, batch: VerseBatch, row: int, time: int) -> ConfigError:
     return ConfigError(
         what,
         where=where if len(batch) == 1 else f"frame {row + 1}, {where}",
-        remedy="ask less of this place, or take a model with more words",
+        remedy="give this word no tone or its unit no rhyme letter, or use a model with a larger vocabulary",
     )

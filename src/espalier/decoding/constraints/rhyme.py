@@ -1,4 +1,4 @@
-"""A constraint for verse that rhymes by a book: the words of a letter share one group, and no letter runs dry.
+"""A constraint for verse that rhymes by a book: the words of a letter share one group, and every letter keeps one.
 
 A word may have several readings, and rhymes by any that has the tone of its place. So a letter has a set of groups
 that are still possible: at first those with a word for each of its places, then those of them that its words share.
@@ -178,11 +178,11 @@ class RhymeConstraint:
             if every[:, number].any():
                 left_of_every = _left(asked_of_every, here, mixed[:, number])
                 left = np.where(every[:, number, None, None], left_of_every, left)
-            dry: npt.NDArray[np.bool_] = (here & ~literal).any(1) & ~left[:, -1].any(1)
-            if dry.any():
-                at = int(dry.nonzero()[0][0])
+            without_group: npt.NDArray[np.bool_] = (here & ~literal).any(1) & ~left[:, -1].any(1)
+            if without_group.any():
+                at = int(without_group.nonzero()[0][0])
                 place = int((~left[at].any(1)).argmax())
-                raise self._dry(batch, at, place, int(reading[at, place]), bool(literal[at].any()))
+                raise self._no_group(batch, at, place, int(reading[at, place]), bool(literal[at].any()))
             possible[:, number] = left[:, -1]
         order = rhymes.cumsum(1) - 1
         slot = np.where(rhymes, order, most)
@@ -200,7 +200,7 @@ class RhymeConstraint:
         )
         return letters, torch.from_numpy(possible), torch.from_numpy(used)
 
-    def _dry(self, batch: VerseBatch, row: int, time: int, reading: int, literals: bool) -> ConfigError:
+    def _no_group(self, batch: VerseBatch, row: int, time: int, reading: int, literals: bool) -> ConfigError:
         sign = SIGNS.get(reading)
         has = f" has the tone {sign} and" if sign else ""
         others = "the literals and the places before" if literals else "words of the places before"

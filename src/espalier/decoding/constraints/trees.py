@@ -157,7 +157,7 @@ class TemplateNodes:
         if bool((tokens > max_ids).any()):
             row = int((tokens > max_ids).nonzero()[0])
             raise ConfigError(
-                f"the shortest tree takes {int(tokens[row])} tokens, its end counted, where {max_ids} are allowed",
+                f"the shortest tree has {int(tokens[row])} ids, EOS included, and {max_ids} are allowed",
                 where=f"row {row + 1}",
                 remedy=f"allow {int(tokens.max())} ids, or give a smaller template",
             )
