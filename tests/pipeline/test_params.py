@@ -145,6 +145,12 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("runs/songnet_free/seed", -3, r"runs\.songnet_free\.seed: .*greater"),
     ("runs/songnet_free/split", "train", r"runs\.songnet_free\.split: .*'dev' or 'test'"),
     ("reports", "songnet", r"reports: "),
+    ("reports", ["songnet", "nope"], r"reports: unknown reference 'nope'; allowed: cdnpg, guig"),
+    ("reports", ["songnet", "songnet"], r"reports: a paper stands twice; name each paper once"),
+    ("models/songnet/seeds", [1, 2, 1], r"models\.songnet\.seeds: .*a seed stands twice; give each seed once"),
+    ("models/songnet/default_for", ["generate.fr"], r"songnet\.default_for: unknown command 'generate.fr'; allowed: "),
+    ("models/songnet/default_for", ["reply.zh"], r"songnet\.default_for: model songnet serves .*; remove reply\.zh"),
+    ("models/grower/default_for", ["generate.zh"], r"grower\.default_for: .*"),
     # sources and their shelves
     ("sources/published/moon", {"shelf": "sky"}, r"sources\.published\.moon: unknown reference 'moon'; allowed: web"),
     ("sources/published/web/shelf", "../up", r"sources\.published\.web\.shelf: .*pattern"),

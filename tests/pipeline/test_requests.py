@@ -47,6 +47,13 @@ def test_a_file_without_a_request_is_refused(tmp_path: Path, data: bytes) -> Non
     assert refusal(tmp_path / "asked").endswith("asked: no requests; a post a line")
 
 
+def test_a_line_with_more_fields_than_a_request_has_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "formats.txt"
+    file.write_text("5。\tA\n7。\tA\t\n5。\tA\tmore\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"formats\.txt, row 3: 3 fields; at most 2: a format, and letters$"):
+        read_requests(file, [], lambda fields, name: fields, "a format, and letters", fields=2)
+
+
 def test_more_requests_than_texts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "asked").write_text("a\n\n" * (MAX_TEXTS + 1), encoding="utf-8")
     assert refusal(tmp_path / "asked").endswith("asked: too many requests; at most 10,000")
