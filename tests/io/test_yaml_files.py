@@ -37,8 +37,8 @@ def written(folder: Path, data: str | bytes) -> Path:
         ("~: 1\n", 1, "key ~ is no name (null)"),
         ("? [a]\n: 1\n", 1, "a key is a list or a mapping; write a name"),
         # bounds
-        (LAUGHS, 6, "over 100,000 values, aliases expanded; write fewer"),
-        ("- a\n" * 100_001, 100_001, "over 100,000 values, aliases expanded"),
+        (LAUGHS, 6, "over 500,000 values, aliases expanded; write fewer"),
+        ("- a\n" * 500_001, 500_001, "over 500,000 values, aliases expanded"),
         ("a: &a [*a]\n", 1, "alias *a stands in its own anchor; write the value"),
         ("a: &a\n  b: {c: *a}\n", 2, "alias *a stands in its own anchor"),
         (DEEP, 1, "over 64 levels of nesting; nest less deeply"),

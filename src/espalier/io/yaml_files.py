@@ -17,7 +17,7 @@ from espalier.io.terminal import printable
 #: Of a file: bytes, levels of nesting, values (an alias counts as all that it stands for), bits of an integer.
 MAX_BYTES: Final = 4 * 2**20
 MAX_DEPTH: Final = 64
-MAX_VALUES: Final = 100_000
+MAX_VALUES: Final = 500_000
 MAX_BITS: Final = 256
 #: The tags of a key that is a name: a string, or `<<`, which merges.
 _NAMES: Final = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
