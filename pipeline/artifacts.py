@@ -100,9 +100,14 @@ class Measurement(BaseModel):
 
     def __str__(self) -> str:
         """One line: hardware, threads, hours, speed, precision; the last two of the first seed."""
-        first, hours = self._first, sum(seed.seconds for seed in self.seeds.values()) / 3600
+        first, hours = self._first, self.hours
         speed = f"{first.tokens_per_second:,.0f} tokens/s"
         return f"{self.hardware}, {self._threads}, {hours:.2f} h, {speed}, {first.precision}"
+
+    @property
+    def hours(self) -> float:
+        """The hours of all seeds, one after the other."""
+        return sum(seed.seconds for seed in self.seeds.values()) / 3600
 
     @property
     def machine(self) -> str:
@@ -265,9 +270,13 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, "curve": curve}
 
 
-def read_measurement(model: str) -> Measurement | None:
-    """What the training of a model took where it was made; None if that is not known here."""
-    path = layout.measured("train", model)
+def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
+    """What the training of a model took where it was made; None if that is not known here.
+
+    Args:
+        folder: of the profile.
+    """
+    path = folder / layout.measured("train", model)
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 
 

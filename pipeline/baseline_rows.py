@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from espalier.io.errors import ArtifactError
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from espalier.text.language import Language
 
 
+def row_folder(of: Callable[[str, str], Path], paper: str, key: str) -> Path:
+    """The folder of the rows of a `baselines` entry; `of` is one of `layout`, such as `layout.details`."""
+    return of(paper, f"baselines/{key}").with_suffix("")
+
+
+def row_names(*folders: Path) -> list[str]:
+    """The rows that one of these folders has. `dataset` is not a row, but what is known of the texts."""
+    return sorted({file.stem for folder in folders for file in folder.glob("*.json")} - {"dataset"})
+
+
 def read_rows(key: str, baseline: Baseline, profile: str, language: Language) -> list[RunResult]:
     """The rows of one `baselines` entry, whose files fill one folder.
 
@@ -29,11 +40,9 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
     from espalier.report import RunResult
 
     folder = f"baselines/{key}"
-    places = [place(baseline.paper, folder).with_suffix("") for place in (layout.details, layout.metrics)]
-    # Of both folders: a row that one of them lacks is an error, and not a row less.
-    names = {file.stem for place in places for file in place.glob("*.json")} - {"dataset"}
     rows = []
-    for name in sorted(names):
+    # Of both folders: a row that one of them lacks is an error, and not a row less.
+    for name in row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics))):
         details = read_details(baseline.paper, f"{folder}/{name}")
         settings = details["settings"]
         if lacking := {"dataset", "row", "title", "trivial", "given"} - {*settings}:

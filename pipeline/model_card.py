@@ -23,8 +23,8 @@ from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import decoding_settings, read_details
 from pipeline.origins import Origins, origins_of
-from pipeline.params import Params, Run, network_of, read_yaml
-from pipeline.systems import expander_of, parser_of, reads_of, repro_command
+from pipeline.params import Params, Run, encoding_and_network, network_of, read_yaml
+from pipeline.systems import expander_of, parser_of, repro_command
 
 #: An example of each service, by language.
 EXAMPLES: Final = {
@@ -88,7 +88,7 @@ def _metadata(paper: str, language: str, origins: Origins) -> str:
 
 def _usage(key: str, language: str, params: Params) -> str:
     """How it is loaded, and a call of each of its services that has an example."""
-    own = [name for name, service in SERVICES.items() if service.fits(*reads_of(params.models[key]))]
+    own = [name for name, service in SERVICES.items() if service.fits(*encoding_and_network(params.models[key]))]
     calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
     lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
     return "\n".join(["## Use\n", "```python", *lines, "```\n"])

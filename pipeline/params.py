@@ -372,6 +372,11 @@ def network_of(model: Model) -> Any:
     return architecture(model.arch).config.model_validate(model.network)
 
 
+def encoding_and_network(model: Model) -> tuple[str, Any]:
+    """The encoding that a model reads, and its checked settings: what a `Service` asks of it."""
+    return architecture(model.arch).encoding, network_of(model)
+
+
 def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
     """The dataset whose training split the vocabulary of dataset `key` is built on. No `vocab_from` forms a cycle."""
     while (other := datasets[key].vocab_from) != NONE:

@@ -23,7 +23,17 @@ from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline.judge_check import check_another, check_judge
 from pipeline.layout import NONE, PRINTED
-from pipeline.params import Baseline, Corpus, Dataset, Params, ParserEntry, Run, network_of, vocabulary_of
+from pipeline.params import (
+    Baseline,
+    Corpus,
+    Dataset,
+    Params,
+    ParserEntry,
+    Run,
+    encoding_and_network,
+    network_of,
+    vocabulary_of,
+)
 from pipeline.validation import validated
 
 LANGUAGES = get_args(Language)
@@ -243,7 +253,6 @@ def _check_defaults(params: Params) -> None:
     """Each model serves the commands that it is the default for, and no command has two defaults."""
     owners = dict[str, str]()
     for key, model in params.models.items():
-        encoding_, network = architecture(model.arch).encoding, network_of(model)
         for default in model.default_for:
             path, (method, _, language) = f"models.{key}.default_for", default.partition(".")
             if method not in SERVICES or language not in LANGUAGES:
@@ -254,7 +263,7 @@ def _check_defaults(params: Params) -> None:
                 raise ConfigError(what, where=path, remedy="name one default")
             owners[default] = key
             try:
-                service(method, key, encoding_, network)
+                service(method, key, *encoding_and_network(model))
             except ConfigError as error:
                 raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, reads_trees, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
-from espalier.models.registry import architecture
 from pipeline import layout
 from pipeline.artifacts import read_extras
 from pipeline.device import device
-from pipeline.params import Model, Params, network_of
+from pipeline.params import Params, encoding_and_network
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
@@ -62,7 +61,7 @@ def open_system(
     corpus = _corpus(params, key)
     # Where a parser has given the texts their words, it gives them to what is asked too, trees or not.
     parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
-    guided = expands and reads_trees(reads_of(params.models[key])[1].view)
+    guided = expands and reads_trees(encoding_and_network(params.models[key])[1].view)
     second = find_model(params, "expand", language, expander, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
@@ -89,7 +88,8 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         fitting = [
             key
             for key, model in params.models.items()
-            if SERVICES[method].fits(*reads_of(model)) and params.corpora[_corpus(params, key)].language == language
+            if SERVICES[method].fits(*encoding_and_network(model))
+            and params.corpora[_corpus(params, key)].language == language
         ]
         if len(fitting) == 1:
             return fitting[0]
@@ -100,7 +100,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         )
     model = entry("model", params.models, given)
     try:
-        service(method, given, *reads_of(model))
+        service(method, given, *encoding_and_network(model))
     except ConfigError as error:
         raise ConfigError(error.what, where=option) from error
     writes = params.corpora[_corpus(params, given)].language
@@ -159,8 +159,3 @@ def repro_command(params: Params, stage: str) -> str:
 
 def _corpus(params: Params, key: str) -> str:
     return params.datasets.every[params.models[key].dataset].corpus
-
-
-def reads_of(model: Model) -> tuple[str, Any]:
-    """The encoding that a model reads, and its checked settings."""
-    return architecture(model.arch).encoding, network_of(model)

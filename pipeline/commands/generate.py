@@ -82,7 +82,7 @@ def page_of(poem: Poem) -> str:
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
     lines = ["  ".join([*parts, f"no. {poem.sample + 1}"])]
-    for unit, letter, groups in zip(units, poem.rhyme.ljust(len(units), "."), poem.rhyme_groups, strict=False):
-        rhyme = f"   {letter} {groups}" if groups else ""
+    for index, (unit, groups) in enumerate(zip(units, poem.rhyme_groups, strict=True)):
+        rhyme = f"   {poem.rhyme[index]} {groups}" if groups else ""
         lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
     return "\n".join([*lines, ""])

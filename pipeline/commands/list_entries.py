@@ -12,8 +12,8 @@ from espalier.io.errors import ConfigError
 from espalier.io.terminal import json_line, printable
 from espalier.verse.tunes import tunes
 from pipeline import layout
-from pipeline.params import Params, load_catalogue, load_params
-from pipeline.systems import default_for, find_model, reads_of
+from pipeline.params import Params, encoding_and_network, load_catalogue, load_params
+from pipeline.systems import default_for, find_model
 
 #: A row: the content of a column by its name.
 Row = dict[str, Any]
@@ -47,7 +47,7 @@ def _models(params: Params) -> Iterator[Row]:
     for key, model in params.models.items():
         corpus = params.datasets.every[model.dataset].corpus
         language = params.corpora[corpus].language
-        reads = reads_of(model)
+        reads = encoding_and_network(model)
         own = [name for name, service in SERVICES.items() if service.fits(*reads)]
         yield {
             "model": key,

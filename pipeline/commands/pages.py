@@ -12,6 +12,8 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
+from pipeline.artifacts import read_measurement
+from pipeline.baseline_rows import row_folder, row_names
 from pipeline.dev_scores import without_dev_score
 from pipeline.params import Params, load_params, network_of, reads_of
 from pipeline.progress import say
@@ -98,12 +100,9 @@ def _reads(profile: str, model: str) -> Sequence[str]:
 
 @cache
 def _baselines(profile: str, group: str) -> Sequence[str]:
-    folder = (layout.PROFILES[profile] / layout.details(group, "baselines")).with_suffix("")
-    return [
-        f"baselines/{path.parent.name}/{path.stem}"
-        for path in sorted(folder.glob("*/*.json"))
-        if path.stem != "dataset"
-    ]
+    entries = sorted(key for key, row in _checked(profile).baselines.items() if row.paper == group)
+    folders = {key: layout.PROFILES[profile] / row_folder(layout.details, group, key) for key in entries}
+    return [f"baselines/{key}/{name}" for key, folder in folders.items() for name in row_names(folder)]
 
 
 @cache
@@ -112,11 +111,8 @@ def _trainings(profile: str) -> Mapping[str, Training]:
 
     found = dict[str, Training]()
     for key, model in _checked(profile).models.items():
-        path = layout.PROFILES[profile] / layout.measured("train", key)
-        if path.exists():
-            measured = read_json(path, dict[str, Any])
-            seconds = sum(seed["seconds"] for seed in measured["seeds"].values())
-            found[key] = Training(model.paper, len(measured["seeds"]), seconds * measured["threads"] / 3600)
+        if took := read_measurement(key, layout.PROFILES[profile]):
+            found[key] = Training(model.paper, len(took.seeds), took.hours * took.threads)
     return found
 
 

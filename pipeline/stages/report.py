@@ -32,7 +32,7 @@ from pipeline.artifacts import (
     read_segments,
     read_texts,
 )
-from pipeline.baseline_rows import read_rows, rows_of_fewer
+from pipeline.baseline_rows import read_rows, row_folder, rows_of_fewer
 from pipeline.params import Baseline, Params, Run, load_params, network_of, reads_of
 from pipeline.progress import say
 
@@ -131,7 +131,7 @@ def _files_of_run(paper: str, name: str) -> tuple[Path, Path]:
 
 def _files_of_baseline(paper: str, name: str) -> tuple[Path, Path]:
     folder = f"baselines/{name}"
-    return layout.details(paper, f"{folder}/dataset"), layout.segments(paper, folder).with_suffix("")
+    return layout.details(paper, f"{folder}/dataset"), row_folder(layout.segments, paper, name)
 
 
 def _made(

@@ -33,8 +33,8 @@ class Poem:
     tune: str
     seed: int
     sample: int
-    tones: str = ""
-    rhyme_groups: tuple[str, ...] = ()
+    tones: str
+    rhyme_groups: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,8 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
             readings.append(f"{' '.join(others)} as unknown" if heard else "as unknown")
         kept = "" if self.free else "kept as written, "
         note_unknown(sorted(unknown), system.name, read=f"; {kept}read {' and '.join(readings)}")
-        if without := sorted({word for job in jobs for word in _without_group(job, self.sounds)}):
+        sounds = self.sounds
+        if without := sorted({word for job in jobs for word in _without_group(job, sounds)}):
             what = f"{self.book} has no rhyme group of {' '.join(without)}; its unit rhymes with none"
             warnings.warn(what, InferenceWarning, stacklevel=2)
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
