@@ -133,11 +133,15 @@ class Measurement(BaseModel):
 
 
 class TrainingSummary(BaseModel):
-    """What is read of each seed in `models/<model>/training.json`."""
+    """What is read of each seed in `models/<model>/training.json`; the last four are unknown of some models."""
 
     parameters: int
     steps: int
     history: list[Evaluation] = []
+    threads: int | None = None
+    tokens: int | None = None
+    best_step: int | None = None
+    best_dev_loss: Finite | None = None
 
 
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
@@ -238,7 +242,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
     run = params.runs[key]
     model = params.models[run.model]
     decoder = task(run.task).decoder.model_validate(run.decoder)
-    training = read_json(layout.model(run.model) / "training.json", dict[str, TrainingSummary])
+    training = read_training(run.model)
     elsewhere, ready = layout.provenance(run.model), layout.ready(run.dataset)
     return {
         "task": run.task,
@@ -268,6 +272,19 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
     history = summary.get("history", [])
     curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
     return {**facts, "curve": curve}
+
+
+def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
+    """What is known of the training of a model, by seed: `TrainingSummary`.
+
+    Args:
+        folder: of the profile.
+    """
+    found: dict[str, Any] = read_json(
+        folder / layout.model(model) / "training.json",
+        Annotated[dict[str, TrainingSummary], Field(min_length=1)],
+    )
+    return found
 
 
 def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:

@@ -11,10 +11,13 @@ from espalier.io.errors import EspalierError
 from espalier.io.hashing import file_sha256
 from pipeline.layout import ROOT
 
+#: Data files of the code: tables, and the templates and scripts of pages.
+DATA = ("*.yaml", "*.jinja", "*.js")
+
 
 @contextmanager
 def unchanged_code() -> Iterator[None]:
-    """Fail if a module that the stage uses, or a data file beside it, is edited while it runs.
+    """Fail if a module that the stage uses, or a data file beside it or in a folder there, is edited while it runs.
 
     DVC hashes when a command ends, so the lock would vouch for code that the artifact was not made with.
 
@@ -26,7 +29,7 @@ def unchanged_code() -> Iterator[None]:
     used = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     folders = {path.parent for path in used}
     for path, sha256 in before.items():
-        concerned = path in used or (path.suffix == ".yaml" and path.parent in folders)
+        concerned = path in used or (path.suffix != ".py" and bool(folders & {path.parent, path.parent.parent}))
         if concerned and not (path.exists() and file_sha256(path) == sha256):
             raise EspalierError(
                 "this stage's code changed while it ran",
@@ -38,4 +41,4 @@ def unchanged_code() -> Iterator[None]:
 def _code() -> list[Path]:
     """Our modules, and the data files beside them."""
     folders = (ROOT / "src" / "espalier", ROOT / "pipeline")
-    return sorted(path for folder in folders for kind in ("*.py", "*.yaml") for path in folder.rglob(kind))
+    return sorted(path for folder in folders for kind in ("*.py", *DATA) for path in folder.rglob(kind))

@@ -12,6 +12,8 @@ from pipeline.streams import told
 
 #: What typer raises for a mistaken command line; whether it is click's class or a copy depends on typer's version.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+#: How the line of an error begins if memory ran out.
+NO_MEMORY = "not enough memory"
 
 
 def failure(error: BaseException, command: str, *, writes_files: bool) -> str | None:
@@ -41,12 +43,12 @@ def failure(error: BaseException, command: str, *, writes_files: bool) -> str | 
             kept = "; nothing half-written was kept" if writes_files else ""
             return f"{error.filename or 'file system'}: {error.strerror}{kept}"
         case MemoryError() | RuntimeError() if _no_memory(error):
-            return "not enough memory; a smaller beam, batch or model takes less"
+            return f"{NO_MEMORY}; a smaller beam, batch or model takes less"
     return None
 
 
 def _no_memory(error: Exception) -> bool:
     """Whether Python or torch, which raises a RuntimeError, ran out of memory."""
     return isinstance(error, MemoryError) or any(
-        said in str(error) for said in ("out of memory", "not enough memory", "can't allocate memory")
+        said in str(error) for said in ("out of memory", NO_MEMORY, "can't allocate memory")
     )

@@ -13,7 +13,6 @@ import yaml
 
 from espalier.inference.registry import SERVICES
 from espalier.io.errors import ConfigError
-from espalier.io.files import read_json
 from espalier.metrics.registry import own_names
 from espalier.report.printed import load_printed
 from espalier.report.results import in_words
@@ -21,7 +20,7 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs
 from espalier.text.language import Language
 from pipeline import layout
-from pipeline.artifacts import decoding_settings, read_details
+from pipeline.artifacts import decoding_settings, read_details, read_training
 from pipeline.origins import Origins, origins_of
 from pipeline.params import Params, Run, encoding_and_network, network_of, read_yaml
 from pipeline.systems import expander_of, parser_of, repro_command
@@ -50,7 +49,7 @@ def card_of(key: str, params: Params) -> str:
         ConfigError: no run scores the model, or a run of it has not been scored since the model was trained.
     """
     model = params.models[key]
-    training = read_json(layout.model(key) / "training.json")
+    training = read_training(key)
     corpus = params.datasets.every[model.dataset].corpus
     language, parser, expander = params.corpora[corpus].language, parser_of(params, corpus), expander_of(params, key)
     stages = [("train", key), ("train", expander), ("train_parser", parser)]

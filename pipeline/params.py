@@ -17,6 +17,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.yaml_files import load_yaml
 from espalier.models.registry import architecture
+from espalier.text.language import Language
 from pipeline import layout
 from pipeline.layout import NONE, PARAMS
 from pipeline.plugins import import_plugins
@@ -89,7 +90,7 @@ class Sources(Strict):
 class ParserEntry(Strict):
     """A parser or tagger: off the shelf (`model` names it), or trained here (`treebank` names a corpus)."""
 
-    language: Literal["zh", "en"]
+    language: Language
     backend: str
     model: str
     treebank: str
@@ -112,7 +113,7 @@ class Corpus(Strict):
 
     #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
     records: str
-    language: Literal["zh", "en"]
+    language: Language
     #: A reader of raw files, or a nursery that grows its rows.
     reader: str
     options: dict[str, Any]

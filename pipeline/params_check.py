@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import get_args
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
@@ -19,7 +18,7 @@ from espalier.models.registry import architecture
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from espalier.tasks.task import Task
-from espalier.text.language import Language
+from espalier.text.language import LANGUAGES
 from espalier.training.config import TrainingConfig
 from pipeline.judge_check import check_another, check_judge
 from pipeline.layout import NONE, PRINTED
@@ -35,8 +34,6 @@ from pipeline.params import (
     vocabulary_of,
 )
 from pipeline.validation import validated
-
-LANGUAGES = get_args(Language)
 
 
 def check(params: Params, catalogue: Mapping[str, Source]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,9 +69,10 @@ def repro(
 ) -> None:
     """Run `dvc repro` with several stages at once."""
     from pipeline.commands.repro import repro as run
+    from pipeline.workers import jobs as usual_jobs
 
     enter(profile)
-    run(targets or [], jobs or min(4, len(os.sched_getaffinity(0))))
+    run(targets or [], jobs or usual_jobs())
 
 
 @app.command()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.hashing import digest
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
@@ -109,7 +109,7 @@ def _by_dask(
     parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, processes: int
 ) -> Iterator[tuple[int, list[Row]]]:
     """Shards in the order in which they finish. A shard whose worker dies is given to another."""
-    from distributed import as_completed
+    from distributed import KilledWorker, as_completed
 
     with _client(scheduler, processes) as client:
         numbers: dict[Future, int] = {}
@@ -124,7 +124,15 @@ def _by_dask(
         room = SHARDS_PER_WORKER * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
         ended = as_completed([future for _, future in zip(range(room), queue, strict=False)])
         for future in ended:
-            yield numbers.pop(future), future.result()
+            try:
+                rows = future.result()
+            except KilledWorker as error:
+                raise ArtifactError(
+                    "a worker was killed several times, perhaps for lack of memory",
+                    where="parse",
+                    remedy="run again with fewer --workers; finished shards are kept",
+                ) from error
+            yield numbers.pop(future), rows
             if (following := next(queue, None)) is not None:
                 ended.add(following)
 

@@ -6,17 +6,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from espalier.io.errors import ArtifactError
-from espalier.io.files import Numbers, read_json, write_json
+from espalier.io.files import read_json, write_json
 from pipeline import layout
 
 #: Seconds of an hour.
 HOUR = 3600.0
+#: Bytes of a gigabyte.
+GIGABYTE = 1e9
 #: Seconds of a stage of which nothing is known, and of a training.
 SECONDS, TRAINING_SECONDS = 5.0, 45.0
 #: What `espalier repro` measured of each stage, in seconds, and what a rehearsal expects, in hours.
+#: Both are numbers by stage; there are none after a run that took all from the cache.
+Times = dict[str, Annotated[float, Field(strict=True, allow_inf_nan=False)]]
 RUNS, REHEARSAL = layout.measured("repro", "stages"), layout.scratch("rehearsal.json")
 
 
@@ -45,8 +51,8 @@ class StageTimes:
             ArtifactError: a file is damaged.
         """
         self.strict = strict
-        self.runs: dict[str, float] = self._read(RUNS, Numbers)
-        self.rehearsed = {stage: HOUR * hours for stage, hours in self._read(REHEARSAL, Numbers).items()}
+        self.runs: dict[str, float] = self._read(RUNS, Times)
+        self.rehearsed = {stage: HOUR * hours for stage, hours in self._read(REHEARSAL, Times).items()}
         self.now: dict[str, float] = {}
         self._expected: dict[str, float] = {}
 

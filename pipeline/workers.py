@@ -21,6 +21,11 @@ def workers(default: int) -> int:
     return int(text)
 
 
+def jobs() -> int:
+    """How many stages run at once where nothing else is said: one for each core, at most four."""
+    return min(4, cores())
+
+
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

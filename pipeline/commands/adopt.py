@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
@@ -16,6 +16,7 @@ from pipeline import layout
 from pipeline.artifacts import SeedMeasurement
 from pipeline.params import Params, load_params
 from pipeline.progress import say
+from pipeline.stage_times import HOUR
 
 #: The file in which the commit of the code that was carried is written.
 COMMIT = "COMMIT"
@@ -28,7 +29,7 @@ class _Seed(SeedMeasurement):
 class _Training(BaseModel):
     hardware: str
     torch: str
-    seeds: dict[str, _Seed]
+    seeds: Annotated[dict[str, _Seed], Field(min_length=1)]
     made_of: dict[str, Any]
 
 
@@ -65,7 +66,7 @@ def adopt(key: str, folder: Path) -> None:
     steps, asked = min(seed["steps"] for seed in seeds), model.training["steps"]
     provenance = {
         "hardware": f"{there['hardware']}, torch {there['torch']}",
-        "hours": round(sum(seed["seconds"] for seed in seeds) / 3600, 3),
+        "hours": round(sum(seed["seconds"] for seed in seeds) / HOUR, 3),
         "steps": steps,
         "steps_asked": asked,
         "commit": _commit(folder),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any
 
 from espalier.datasets.structure.structures import StructuredText
 from espalier.inference.requests import TemplateRequest
 from espalier.inference.results import Composition
 from espalier.io.errors import DataError
 from espalier.io.terminal import printable_line
-from espalier.text.language import Language, has_words, language_name, mostly
+from espalier.text.language import LANGUAGES, Language, has_words, language_name, mostly
 from pipeline.commands.requests import (
     answer,
     as_options,
@@ -27,8 +27,6 @@ from pipeline.systems import open_system
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 
 def requests_of(file: Path | None, given: Sequence[TemplateRequest]) -> list[TemplateRequest]:

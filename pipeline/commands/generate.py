@@ -29,7 +29,7 @@ def requests_of(file: Path | None, given: Sequence[VerseRequest]) -> list[VerseR
 
 def _request(fields: list[str], name: str) -> VerseRequest:
     format_, rhyme, tune, variant, tones, acrostic = (field or None for field in [*fields, *[""] * 5][:6])
-    if variant is not None and not (variant.isascii() and variant.isdecimal()):
+    if variant is not None and not (variant.isascii() and variant.isdecimal() and len(variant) < 10):
         raise ConfigError(f"'{variant}' is no number of a variant", where=name, remedy="for example 2")
     return VerseRequest(format_, rhyme, tune, name, int(variant) if variant else None, tones, acrostic)
 

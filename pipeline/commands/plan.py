@@ -11,9 +11,7 @@ from espalier.corpora.catalogue import Source
 from espalier.io.terminal import json_line, printable
 from pipeline.commands.repro import out_of_date
 from pipeline.params import load_catalogue, load_params, read_yaml
-from pipeline.stage_times import HOUR, StageTimes
-
-GIGABYTE = 1e9
+from pipeline.stage_times import GIGABYTE, HOUR, StageTimes
 
 
 @dataclass(frozen=True)

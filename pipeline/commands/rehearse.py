@@ -19,6 +19,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.files import atomic_file, write_json
 from espalier.nursery.synthetic_sources import write_synthetic
 from pipeline import layout
+from pipeline.failures import NO_MEMORY
 from pipeline.layout import NONE, PROFILES, ROOT
 from pipeline.params import Params, load_params, read_yaml
 from pipeline.progress import say
@@ -26,11 +27,11 @@ from pipeline.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, 
 from pipeline.rehearsal.estimate import Estimate, estimates
 from pipeline.rehearsal.process import run_stage
 from pipeline.rehearsal.stages import Outcome, Stage, graph_of, run_all, shrink
-from pipeline.stage_times import REHEARSAL
+from pipeline.stage_times import GIGABYTE, REHEARSAL
+from pipeline.workers import jobs as usual_jobs
 
 #: The smallest batch that is tried, in tokens.
 LEAST_TOKENS = 32
-GIGABYTE = 2**30
 
 
 @dataclass
@@ -123,7 +124,7 @@ def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | No
     """
     params = load_params(PROFILES[profile] / layout.PARAMS)
     gpu = _has_gpu()
-    count = jobs or (1 if gpu else min(4, len(os.sched_getaffinity(0))))
+    count = jobs or (1 if gpu else usual_jobs())
     outcomes: list[Outcome] = []
     with _folder(folder) as place:
         rehearsal = _prepared(profile, params, place, offline=offline, max_tokens=None if gpu else CPU_TOKENS)
@@ -206,7 +207,7 @@ def _reason(outcome: Outcome) -> str:
         return str(outcome.failure)
     what = "batches of {:,} tokens" if outcome.stage[0] == "train" else "a beam of {:,}"
     fits = f"the largest that fits is {outcome.fits:,}" if outcome.fits else "no smaller one that was tried fits"
-    return f"not enough memory for {what.format(outcome.asked)}; {fits}"
+    return f"{NO_MEMORY} for {what.format(outcome.asked)}; {fits}"
 
 
 def _print_table(profile: str, rows: list[Estimate], outcomes: Mapping[Stage, Outcome], rehearsal: Rehearsal) -> None:

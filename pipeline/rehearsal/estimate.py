@@ -11,6 +11,7 @@ from espalier.corpora.records import RECORDS
 from espalier.io.files import read_json
 from espalier.training.config import TrainingConfig
 from pipeline import layout
+from pipeline.artifacts import read_training
 from pipeline.layout import NONE
 from pipeline.params import Params, Run
 from pipeline.rehearsal.cut import ROWS, limit_of
@@ -75,7 +76,7 @@ def _training(key: str, params: Params, measured: Mapping[str, Any], folder: Pat
     model = params.models[key]
     config = TrainingConfig.model_validate(model.training)
     (facts,) = measured["seeds"].values()
-    (summary,) = read_json(folder / layout.model(key) / "training.json").values()
+    (summary,) = read_training(key, folder).values()
     rate = facts["tokens_per_second"]
     hours = len(model.seeds) * config.steps * config.batch_tokens / rate / HOUR
     memory = training_memory(measured, summary["parameters"], config.batch_tokens)

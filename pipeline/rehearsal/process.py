@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from pipeline import cli
-from pipeline.rehearsal.stages import NO_MEMORY, Outcome, Stage
+from pipeline.failures import NO_MEMORY
+from pipeline.rehearsal.stages import Outcome, Stage
 
 #: How a process ends that the kernel ends because memory runs out.
 KILLED: Final = -9

@@ -7,13 +7,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
+from pipeline.failures import NO_MEMORY
 from pipeline.layout import NONE
 from pipeline.params import Params
 
 #: A stage's name and the key of its entry.
 Stage = tuple[str, str]
-#: How the line of an out-of-memory error begins.
-NO_MEMORY = "not enough memory"
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,18 @@ def test_editing_a_module_in_use_fails_the_stage_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["table.yaml", "templates/page.html.jinja", "templates/page.js"])
+def test_editing_a_data_file_beside_a_module_in_use_or_in_a_folder_there_fails_the_stage(
+    tree: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    file = tree("used").parent / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("1", encoding="utf-8")
+    with pytest.raises(EspalierError, match=f"{name}: this stage's code changed"), unchanged_code():
+        imported(tree("used"), monkeypatch)
+        file.write_text("2", encoding="utf-8")
+
+
 def test_deleting_a_module_in_use_fails_the_stage(tree: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EspalierError, match="changed while it ran"), unchanged_code():
         imported(tree("used"), monkeypatch)

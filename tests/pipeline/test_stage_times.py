@@ -72,6 +72,11 @@ def test_what_is_saved_is_known_the_next_time_and_a_damaged_file_is_no_error() -
         StageTimes(strict=True)
 
 
+def test_a_run_that_took_all_from_the_cache_leaves_a_file_that_can_be_read() -> None:
+    StageTimes().save()
+    assert StageTimes(strict=True).runs == {}
+
+
 def test_a_damaged_measurement_does_not_stop_a_run(tmp_path: Path) -> None:
     (tmp_path / layout.measured("train", "a")).parent.mkdir(parents=True)
     layout.measured("train", "a").write_text("{", encoding="utf-8")

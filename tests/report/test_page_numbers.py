@@ -116,6 +116,7 @@ def render(template: str) -> str:
         ("{{ interval('small/guig/one', 'bleu') }}", "30.89 [29.12, 32.78]"),
         ("{{ interval('small/guig/other', 'bleu') }}", "30.63"),
         ("{{ difference('small/guig', 'one', 'other', 'bleu') }}", "0.26"),
+        ("{{ difference('small/guig', 'one', 'other', 'ppl') }}", "—"),
         ("{{ count('small/guig/one', 'rows.train') }}", "30,157"),
         ("{{ count('small/guig/one', 'scores.bleu', 1) }}", "30.9"),
         ("{{ count('small/guig/one', 'curve.1', 3) }}", "2.441"),
@@ -198,6 +199,9 @@ def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_
         ("{{ core_hours('small', 'one', 'none') }}", "profile small: no measured training of none"),
         ("{{ undefined }}", "page.md: 'undefined' is undefined"),
         ("{% if %}", "page.md: "),
+        ("{{ score('small/guig', 'bleu') }}", "page.md: ValueError: "),
+        ("{{ score('small/guig/one') }}", "page.md: TypeError: "),
+        ("{{ best('none', 'table-2', 'bleu') }}", "page.md: KeyError: 'none'"),
     ],
 )
 def test_what_is_not_there_is_one_line(template: str, message: str) -> None:

@@ -96,6 +96,11 @@ def test_a_sheet_of_a_report_is_read_back(talk: Printed, talk_runs: list[RunResu
         (sheet(3, 2, 1, 1), "1.csv, row 5: item 4 is not in key.csv; use the sheet's own key"),
         (sheet(3, 2, 1) + "2,a,b,1\n", "1.csv, row 5: item 2 a second time; keep one"),
         (sheet(3) + "two,a,b,1\n", "1.csv, row 3: the item 'two' is no number"),
+        (sheet(3) + f"{'7' * 5000},a,b,1\n", f"1.csv, row 3: the item '{'7' * 80}' is no number"),
+        (
+            sheet(3) + f'2,"{"a" * 200_000},b,1\n',
+            "1.csv: no CSV (field larger than field limit (131072)); look for a quote that is not closed",
+        ),
         (sheet(3) + "2,a,1\n", "1.csv, row 3: 3 columns; expected 4"),
         ("", "1.csv, row 1: not the columns of the sheet; expected item,given,text,level"),
         (KEY, "1.csv, row 1: not the columns of the sheet; expected item,given,text,level"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from espalier.io.errors import ConfigError
 from espalier.report import Printed, RunResult, build, render_html
 from espalier.report.printed import PrintedSheet
 from espalier.report.sheet import Sheet, sheet_of
@@ -59,6 +60,12 @@ def test_the_order_says_nothing_of_the_run_and_is_the_seeds(wanted: PrintedSheet
     # A post keeps its order when others are gone.
     fewer = sheet_of(wanted, [replace(run, rows=run.rows[7:]) for run in runs])
     assert _texts(fewer, "post 9") == _texts(sheet, "post 9")
+
+
+@pytest.mark.parametrize("key", ["one", "given"])
+def test_a_column_that_the_outputs_lack_is_one_line(wanted: PrintedSheet, talk_runs: list[RunResult], key: str) -> None:
+    with pytest.raises(ConfigError, match=r"^report/printed: unknown column of the outputs 'prompt'; allowed: "):
+        sheet_of(wanted.model_copy(update={key: "prompt"}), talk_runs)
 
 
 def test_only_what_all_made_runs_have_answered_is_judged(wanted: PrintedSheet, talk_runs: list[RunResult]) -> None:

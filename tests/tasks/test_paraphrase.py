@@ -453,7 +453,9 @@ def test_a_sample_of_distances_is_audited(writes: str, pairs: int) -> None:
 
 def test_words_are_unknown_that_neither_training_nor_the_source_has() -> None:
     made = outputs("text")
-    assert scores_of(TASK.statistics(made, PairScoring())[0])["incomprehensible"].value is None
+    without = replace(made, train=lambda: DATA.select(np.array([], dtype=np.int64)))  # pairs of others, to be decoded
+    for each in (made, without):
+        assert scores_of(TASK.statistics(each, PairScoring())[0])["incomprehensible"].value is None
     made = replace(made, train=lambda: DATA)
     made.table.loc[0, "text"] = "a lampke"
     assert scores_of(TASK.statistics(made, PairScoring())[0])["incomprehensible"].value == pytest.approx(100 / 6)

@@ -32,7 +32,7 @@ from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
 from espalier.metrics.rhyme_places import shuffle_ends
 from espalier.metrics.rhyme_units import unit_metrics, unit_statistics
 from espalier.metrics.verse_format import RULES, Rules, format_metrics, format_statistics
-from espalier.text.language import Language
+from espalier.text.language import LANGUAGES, Language
 from espalier.verse.rhyme import Rule
 from espalier.verse.text import units_of
 
@@ -139,8 +139,8 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
             return literals.METRICS
         case ["prosody"]:
             return prosody.METRICS
-        case ["rhyme_units", language] if language in get_args(Language):
-            return unit_metrics(cast(Language, language))
+        case ["rhyme_units", language] if language in LANGUAGES:
+            return unit_metrics(language)
         case ["integrity"]:
             return INTEGRITY
         case ["integrity", seeds, samples] if seeds.isdecimal() and samples.isdecimal():
@@ -148,12 +148,12 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
         case ["format", rules] if rules in RULES:
             return format_metrics(rules)
         case [("rhyme" | "rhyme_shuffled") as kind, language, "u", rule, *seed] if (
-            language in get_args(Language)
+            language in LANGUAGES
             and rule in get_args(Rule)
             and [part.isdecimal() for part in seed] == [True] * (kind == "rhyme_shuffled")
         ):
             return rhyme_metrics(
-                cast(Language, language),
+                language,
                 rule=cast(Rule, rule),
                 shuffle_seed=int(seed[0]) if seed else None,
             )

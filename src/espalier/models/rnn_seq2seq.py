@@ -79,7 +79,7 @@ class RNNSeq2Seq(nn.Module):
     def token_losses(self, batch: Any) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
-        scores = self.readout.log_probabilities(self._features(batch)[real]).gather(1, batch.target[real][:, None])
+        scores = self.readout.target_scores(self._features(batch)[real], batch.target[real]).chosen
         return scores.new_zeros(real.shape).masked_scatter(real, -scores)
 
     def start(self, batch: Any) -> RNNSeq2SeqState:

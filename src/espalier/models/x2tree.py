@@ -103,7 +103,7 @@ class X2Tree(nn.Module):
         owners = [torch.arange(len(batch), device=batch.device), *[batch.owner] * self.arity]
         nats = self._zeros(len(batch), batch.device)[:, 0]
         for owner, (readout, x, target) in zip(owners, self._choices(batch), strict=True):
-            nats.index_add_(0, owner, -readout.log_probabilities(x).gather(1, target[:, None])[:, 0])
+            nats.index_add_(0, owner, -readout.target_scores(x, target).chosen)
         return nats
 
     def start(self, batch: DialogueBatch) -> X2TreeState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from espalier.io.errors import EspalierError
+from espalier.io.errors import ConfigError, EspalierError
 from espalier.report.printed import PrintedExamples
 from espalier.report.results import RunResult
 from espalier.syntax.constituency import read_tree
@@ -94,11 +94,22 @@ def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[Example
     return groups
 
 
+def column_of(row: Row, name: str) -> str:
+    """What an output row has in a column that the file of printed numbers names.
+
+    Raises:
+        ConfigError: the outputs have no such column.
+    """
+    if name not in row:
+        raise ConfigError.unknown("column of the outputs", name, row, where="report/printed")
+    return row[name]
+
+
 def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
     """For each value of the column `one` the first `count` rows of its first id and seed, a run's best samples."""
     best: dict[str, list[Row]] = {}
     for row in rows:
-        mine = best.setdefault(row[one], [])
+        mine = best.setdefault(column_of(row, one), [])
         if len(mine) < count and (not mine or all(row.get(name) == mine[0].get(name) for name in ("id", "seed"))):
             mine.append(row)
     return best

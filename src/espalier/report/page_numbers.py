@@ -70,7 +70,8 @@ class PageNumbers:
 
     def difference(self, place: str, run: str, other: str, metric: str, digits: int = 2) -> str:
         """The score of `run` less that of `other`; `place` is PROFILE/GROUP."""
-        return _number(self._value(f"{place}/{run}", metric) - self._value(f"{place}/{other}", metric), digits)
+        one, two = (self._value(f"{place}/{key}", metric) for key in (run, other))
+        return _number(None if one is None or two is None else one - two, digits)
 
     def count(self, place: str, path: str, digits: int = 0) -> str:
         """A number of the details by its path, such as "rows.train" or "curve.dev_loss.3"."""
@@ -79,7 +80,7 @@ class PageNumbers:
     def param(self, profile: str, path: str) -> str:
         """A value of params.yaml, such as "presets.guig.training.steps"."""
         found = _path(self.params(profile), path, f"{profile}/params.yaml")
-        return f"{found:,}" if isinstance(found, int) else str(found)
+        return f"{found:,}" if isinstance(found, int) and not isinstance(found, bool) else str(found)
 
     def printed_value(self, paper: str, run: str, column: str) -> str:
         """The number that the paper prints in the row of this run; `printed` in templates."""

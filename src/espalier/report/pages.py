@@ -30,6 +30,8 @@ def render_page(template: str, where: str, numbers: PageNumbers) -> str:
         return environment.from_string(template).render(numbers.functions)
     except TemplateError as error:
         raise ArtifactError(str(error), where=where, remedy="correct the template") from error
+    except (LookupError, TypeError, ValueError) as error:  # of a call with wrong arguments
+        raise ArtifactError(f"{type(error).__name__}: {error}", where=where, remedy="correct the template") from error
 
 
 def with_numbers(page: str, text: str, where: str) -> str:

@@ -149,7 +149,10 @@ def _key_row(row: Mapping[str, str], name: str, number: int) -> KeyRow:
 
 def _rows(text: str, name: str, row_type: type[Item] | type[KeyRow]) -> Sequence[tuple[int, dict[str, str]]]:
     """The rows of a CSV file by its columns, numbered as a spreadsheet numbers them: the header is row 1."""
-    rows = list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
+    try:
+        rows = list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
+    except csv.Error as error:
+        raise DataError(f"no CSV ({error})", file=name, remedy="look for a quote that is not closed") from error
     names = column_names(row_type)
     if not rows or rows[0] != names:
         raise DataError("not the columns of the sheet", file=name, row=1, remedy=f"expected {','.join(names)}")
@@ -160,6 +163,6 @@ def _rows(text: str, name: str, row_type: type[Item] | type[KeyRow]) -> Sequence
 
 
 def _whole(text: str, column: str, name: str, number: int) -> int:
-    if not text.strip().isdecimal():
-        raise DataError(f"the {column} '{text}' is no number", file=name, row=number)
+    if not (text.strip().isdecimal() and len(text.strip()) < 10):
+        raise DataError(f"the {column} '{text[:80]}' is no number", file=name, row=number)
     return int(text)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
 
-from espalier.report.examples import best_of
+from espalier.report.examples import best_of, column_of
 from espalier.report.printed import PrintedSheet
 from espalier.report.results import RunResult
 from espalier.text.words import join_words
@@ -73,7 +73,7 @@ def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
                 whose.setdefault(join_words(row["text"].split(), language), []).append((key, rank))
         texts = sorted(text for text in whose if text)
         random.Random(f"{printed.seed} {one}").shuffle(texts)
-        given = join_words(first[0][printed.given].split(), language)
+        given = join_words(column_of(first[0], printed.given).split(), language)
         numbers = {"": 0} | {text: len(items) + place for place, text in enumerate(texts, start=1)}
         items += [Item(numbers[text], _plain(given), _plain(text)) for text in texts]
         key_rows += [KeyRow(numbers[text], one, key, rank) for text, written in whose.items() for key, rank in written]

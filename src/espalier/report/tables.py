@@ -295,7 +295,7 @@ def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> T
     if any(reading.below for line in lines if line.kind != "paper" for reading in line.cells):
         parts.append(
             f"{MARK} worse than the best of these rows in its column. References do not count here, nor do values that "
-            "follow from how a row is made, nor rows that are given a structure that the run is not printed_values."
+            "follow from how a row is made, nor rows that are given a structure that the run is not given."
         )
     if any(reading.below for line in lines if line.kind == "paper" for reading in line.cells):
         parts.append(f"Of printed values {MARK} marks those that are worse than copying the source.")

@@ -114,8 +114,8 @@ class Outputs:
         lexicon: the folder of a source that the metrics look words up in (WordNet, couyun), or None.
         is_grammatical: whether the corpus's grammar derives a text's words; None for a corpus without grammar.
         facts: the metadata of the table.
-        train: reads the training split of the dataset that was decoded, or None.
-        extras: reads what that dataset keeps of its training records besides ids, by name.
+        train: reads the training split of the run's dataset, or of the dataset that a baseline names; or None.
+        extras: reads what the dataset that was decoded keeps of its training records besides ids, by name.
     """
 
     table: pd.DataFrame

@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 Language = Literal["zh", "en"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 #: Han characters, as a class of a regular expression: "[" + HAN + "]".
 HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

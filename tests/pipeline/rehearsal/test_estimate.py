@@ -31,7 +31,7 @@ def test_memory_is_what_is_fixed_and_a_rest_that_grows_with_the_batch() -> None:
 
 def test_hours_of_a_training_a_decoding_and_a_parsing(tmp_path: Path) -> None:
     write_json(tmp_path / layout.measured("train", "guig_tg"), measured(600, peak=1000))
-    write_json(tmp_path / layout.model("guig_tg") / "training.json", {"seed1": {"parameters": 10}})
+    write_json(tmp_path / layout.model("guig_tg") / "training.json", {"seed1": {"parameters": 10, "steps": 3}})
     decoding = {"records": 2, "seconds": 4.0, "peak_memory": 7, "peak_gpu_memory": None}
     for run in ("guig_tg", "x2tree", "songnet_free"):
         write_json(tmp_path / layout.measured("decode", run), decoding)
