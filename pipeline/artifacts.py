@@ -17,16 +17,13 @@ from espalier.io.files import Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
 from espalier.tasks.registry import task
-from espalier.tasks.task import Ready
+from espalier.tasks.task import SEGMENT_COLUMNS, Ready
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params import Corpus, Model, Params, Run, network_of, read_yaml
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: The columns that identify a segment, in the outputs and in the statistics of every run.
-SEGMENT_COLUMNS = ("id", "cluster", "seed", "sample")
 
 
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -21,14 +21,23 @@ if TYPE_CHECKING:
     from espalier.text.language import Language
 
 
+#: The file of the dataset's details, beside those of the rows.
+DATASET = "dataset"
+
+
+def place_of(key: str, name: str) -> str:
+    """Where a row of a `baselines` entry is: the key of its files in a paper's folder."""
+    return f"baselines/{key}/{name}"
+
+
 def row_folder(of: Callable[[str, str], Path], paper: str, key: str) -> Path:
     """The folder of the rows of a `baselines` entry; `of` is one of `layout`, such as `layout.details`."""
-    return of(paper, f"baselines/{key}").with_suffix("")
+    return of(paper, place_of(key, DATASET)).parent
 
 
 def row_names(*folders: Path) -> list[str]:
-    """The rows that one of these folders has. `dataset` is not a row, but what is known of the texts."""
-    return sorted({file.stem for folder in folders for file in folder.glob("*.json")} - {"dataset"})
+    """The rows that one of these folders has."""
+    return sorted({file.stem for folder in folders for file in folder.glob("*.json")} - {DATASET})
 
 
 def read_rows(key: str, baseline: Baseline, profile: str, language: Language) -> list[RunResult]:
@@ -39,16 +48,15 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
     """
     from espalier.report import RunResult
 
-    folder = f"baselines/{key}"
     rows = []
     # Of both folders: a row that one of them lacks is an error, and not a row less.
     for name in row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics))):
-        details = read_details(baseline.paper, f"{folder}/{name}")
+        details = read_details(baseline.paper, place_of(key, name))
         settings = details["settings"]
         if lacking := {"dataset", "row", "title", "trivial", "given"} - {*settings}:
             raise ArtifactError(
                 f"no {min(lacking)} in the settings",
-                where=layout.details(baseline.paper, f"{folder}/{name}"),
+                where=layout.details(baseline.paper, place_of(key, name)),
                 remedy=f"run baselines@{key} again",
             )
         rows.append(
@@ -59,7 +67,7 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
                 title=settings["title"],
                 language=language,
                 dataset=settings["dataset"],
-                ids=ids_of(read_segments(baseline.paper, f"{folder}/{name}")),
+                ids=ids_of(read_segments(baseline.paper, place_of(key, name))),
                 row=name,
                 trivial=settings["trivial"],
                 structures=frozenset(settings.get("structures", ())),

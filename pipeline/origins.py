@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from espalier.corpora.catalogue import Source
 from espalier.corpora.readers import READERS
 from pipeline.params import Params, load_catalogue
-from pipeline.rehearsal.stages import Stage, graph_of
+from pipeline.stage_graph import Stage, graph_of
 
 
 @dataclass(frozen=True)

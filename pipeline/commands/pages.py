@@ -13,7 +13,7 @@ from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.artifacts import read_measurement
-from pipeline.baseline_rows import row_folder, row_names
+from pipeline.baseline_rows import place_of, row_folder, row_names
 from pipeline.dev_scores import without_dev_score
 from pipeline.params import Params, load_params, network_of, reads_of
 from pipeline.progress import say
@@ -102,7 +102,7 @@ def _reads(profile: str, model: str) -> Sequence[str]:
 def _baselines(profile: str, group: str) -> Sequence[str]:
     entries = sorted(key for key, row in _checked(profile).baselines.items() if row.paper == group)
     folders = {key: layout.PROFILES[profile] / row_folder(layout.details, group, key) for key in entries}
-    return [f"baselines/{key}/{name}" for key, folder in folders.items() for name in row_names(folder)]
+    return [place_of(key, name) for key, folder in folders.items() for name in row_names(folder)]
 
 
 @cache

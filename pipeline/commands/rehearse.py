@@ -26,7 +26,8 @@ from pipeline.progress import say
 from pipeline.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
 from pipeline.rehearsal.estimate import Estimate, estimates
 from pipeline.rehearsal.process import run_stage
-from pipeline.rehearsal.stages import Outcome, Stage, graph_of, run_all, shrink
+from pipeline.rehearsal.stages import Outcome, run_all, shrink
+from pipeline.stage_graph import Stage, graph_of
 from pipeline.stage_times import GIGABYTE, REHEARSAL
 from pipeline.workers import jobs as usual_jobs
 

@@ -22,8 +22,6 @@ from pipeline.committed import differences
 from pipeline.dvc_files import parsed_once, written_by_entry
 from pipeline.progress import counted, progress_bar, say
 
-#: A training takes about as long as so many other stages.
-TRAINING_COST = 10
 #: What a stage makes, in the line that ends a run.
 MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
 #: So many numbers that differ from the committed ones are printed.
@@ -76,7 +74,7 @@ def repro(targets: list[str], jobs: int) -> None:
             running.append(stage)
             bar.update(task, note=f"{', '.join(running)}; {spoken(times.left(left, jobs))} left")
 
-        for number, outcome in enumerate(_outcomes(graph, jobs, show), 1):
+        for number, outcome in enumerate(_outcomes(graph, jobs, times.expected, show), 1):
             running.remove(outcome.stage)
             left.pop(outcome.stage)
             if outcome.ok and outcome.ran:
@@ -155,15 +153,18 @@ def _summary(stages: list[str], seconds: float) -> Iterator[str]:
         yield f"reports: {found.resolve()}"
 
 
-def _outcomes(graph: dict[str, set[str]], jobs: int, started: Callable[[str], None]) -> Iterator[Outcome]:
+def _outcomes(
+    graph: dict[str, set[str]], jobs: int, seconds: Callable[[str], float], started: Callable[[str], None]
+) -> Iterator[Outcome]:
     """Run the stages; their outcomes as they end. After a failure, none is started.
 
     Args:
+        seconds: that a stage is expected to take.
         started: called with each stage that starts.
     """
     sorter, running, ready, failed = TopologicalSorter(graph), set[Future[Outcome]](), list[str](), False
     sorter.prepare()
-    height = _heights(graph)
+    height = _heights(graph, seconds)
     with ProcessPoolExecutor(jobs, get_context("spawn"), _stay) as pool:
         while sorter.is_active() and not failed:
             ready = sorted([*ready, *sorter.get_ready()], key=height.__getitem__)
@@ -182,9 +183,9 @@ def _outcomes(graph: dict[str, set[str]], jobs: int, started: Callable[[str], No
         yield from (future.result() for future in running)
 
 
-def _heights(graph: dict[str, set[str]]) -> dict[str, int]:
-    """The cost of the longest chain that begins with each stage: a longer chain starts first."""
-    costs = {stage: TRAINING_COST if stage.startswith("train") else 1 for stage in graph}
+def _heights(graph: dict[str, set[str]], seconds: Callable[[str], float]) -> dict[str, float]:
+    """The seconds of the longest chain that begins with each stage: a longer chain starts first."""
+    costs = {stage: seconds(stage) for stage in graph}
     height = dict(costs)
     for stage in reversed(list(TopologicalSorter(graph).static_order())):
         for before in graph[stage]:

@@ -16,7 +16,8 @@ from typing import Final
 
 from pipeline import cli
 from pipeline.failures import NO_MEMORY
-from pipeline.rehearsal.stages import Outcome, Stage
+from pipeline.rehearsal.stages import Outcome
+from pipeline.stage_graph import Stage
 
 #: How a process ends that the kernel ends because memory runs out.
 KILLED: Final = -9

@@ -14,6 +14,7 @@ from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import parser_signature
 from espalier.tasks.registry import task
+from espalier.tasks.task import TEXT_COLUMNS
 from pipeline import layout
 from pipeline.params import load_params
 from pipeline.progress import counted, say
@@ -24,7 +25,7 @@ def run(key: str) -> None:
     """Parse the texts of one run into `annotations/<key>.parquet`."""
     params = load_params()
     annotation = entry("annotation", params.annotations, key)
-    texts = read_table(layout.output(annotation.paper, annotation.run), ["id", "seed", "sample", "text"])
+    texts = read_table(layout.output(annotation.paper, annotation.run), [*TEXT_COLUMNS, "text"])
     parser = layout.parser(annotation.parser)
     signature = parser_signature(parser)
     scratch = layout.scratch("annotate", key, digest(signature))
@@ -50,5 +51,5 @@ def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) 
     parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
     columns = pd.DataFrame([columns_of(parse, "target") for parse in parses]).astype("str")
     reasons = [answer.reason if isinstance(answer, Refused) else "" for answer in answers]
-    keys = texts[["id", "seed", "sample"]].reset_index(drop=True)
+    keys = texts[list(TEXT_COLUMNS)].reset_index(drop=True)
     return pd.concat([keys, columns], axis=1).assign(reason=reasons)

@@ -17,10 +17,11 @@ from espalier.io.hashing import digest
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
-from espalier.tasks.task import BaselineRow, NGramRow, Outputs, RunOptions
+from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.artifacts import DatasetDetails, grammar_of, lexicon_of, read_ready, read_train, require_rows
+from pipeline.baseline_rows import DATASET, place_of
 from pipeline.params import Baseline, Corpus, load_params, reads_of
 from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
@@ -28,8 +29,6 @@ from pipeline.stages.score import write_scores
 
 #: Training rows that are counted at a time.
 ROWS = 4096
-#: The file of the dataset's details, beside those of the rows.
-_DATASET = "dataset"
 
 
 def run(key: str) -> None:
@@ -71,11 +70,11 @@ def run(key: str) -> None:
     if judge is not None and kind.judge is not None:
         rows |= kind.judge.controls(table, train, baseline.seed)
     reads = {name: reads_of(row.view) for name, row in ngrams.items()}
-    for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, _DATASET})}.items():
+    for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, DATASET})}.items():
         texts, likelihoods = written.get(name) or (table.assign(**unknown, **row.columns), None)
         if judge is not None:
             texts = judged(kind.judge, judge, texts)
-        place = f"baselines/{key}/{name}"
+        place = place_of(key, name)
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
         outputs = Outputs(
             texts,
@@ -103,7 +102,7 @@ def run(key: str) -> None:
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.
     write_json(
-        layout.details(baseline.paper, f"baselines/{key}/{_DATASET}"),
+        layout.details(baseline.paper, place_of(key, DATASET)),
         read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
     )
 
@@ -140,7 +139,7 @@ def _published(
 
 def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str, language: Language) -> pd.DataFrame:
     """The parses that come with the texts, else the parser's."""
-    keys = texts[["id", "seed", "sample"]]
+    keys = texts[list(TEXT_COLUMNS)]
     if row.trees is not None:
         return keys.assign(target_tree=list(row.trees), reason="")
     scratch = layout.scratch("baselines", key, digest(baseline.parser))

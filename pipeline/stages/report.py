@@ -19,9 +19,9 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.metrics.registry import own_or
 from espalier.tasks.registry import task
+from espalier.tasks.task import SEGMENT_COLUMNS
 from pipeline import layout
 from pipeline.artifacts import (
-    SEGMENT_COLUMNS,
     DatasetDetails,
     Measurement,
     decoding_settings,
@@ -32,7 +32,7 @@ from pipeline.artifacts import (
     read_segments,
     read_texts,
 )
-from pipeline.baseline_rows import read_rows, row_folder, rows_of_fewer
+from pipeline.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
 from pipeline.params import Baseline, Params, Run, load_params, network_of, reads_of
 from pipeline.progress import say
 
@@ -130,8 +130,7 @@ def _files_of_run(paper: str, name: str) -> tuple[Path, Path]:
 
 
 def _files_of_baseline(paper: str, name: str) -> tuple[Path, Path]:
-    folder = f"baselines/{name}"
-    return layout.details(paper, f"{folder}/dataset"), row_folder(layout.segments, paper, name)
+    return layout.details(paper, place_of(name, DATASET)), row_folder(layout.segments, paper, name)
 
 
 def _made(

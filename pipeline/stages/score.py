@@ -16,10 +16,9 @@ from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
 from espalier.metrics.registry import own_names, own_or, own_statistics, require_own_names
 from espalier.tasks.registry import task
-from espalier.tasks.task import Outputs, Segments, Task
+from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
 from pipeline import layout
 from pipeline.artifacts import (
-    SEGMENT_COLUMNS,
     grammar_of,
     lexicon_of,
     read_extras,

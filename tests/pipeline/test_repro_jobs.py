@@ -95,7 +95,8 @@ def test_stages_that_do_not_depend_on_each_other_run_at_once(tmp_path: Path, run
 
 def test_a_chain_with_a_training_starts_before_a_chain_of_more_stages() -> None:
     chain = {"b1": set[str](), "b2": {"b1"}, "b3": {"b2"}}
-    heights = _heights({"parse": set(), "train@a": {"parse"}, **chain, "train@b": set()})
+    graph = {"parse": set[str](), "train@a": {"parse"}, **chain, "train@b": set[str]()}
+    heights = _heights(graph, lambda stage: 10 if stage.startswith("train") else 1)
     assert heights == {"parse": 11, "train@a": 10, "b1": 3, "b2": 2, "b3": 1, "train@b": 10}
 
 

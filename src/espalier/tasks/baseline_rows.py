@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from espalier.datasets.ragged import IntArray, Ragged
 from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import DataError
 from espalier.io.hashing import seed_from
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def known_rows(targets: Ragged) -> IntArray:
@@ -24,6 +29,11 @@ def known_rows(targets: Ragged) -> IntArray:
     return np.flatnonzero(known)
 
 
-def chance_seed(seed: int, id_: str, sample: int) -> int:
-    """The seed of what is drawn for one output row: the same whatever the other rows are."""
-    return seed_from("chance", seed, id_, int(sample))
+def chance_seeds(table: pd.DataFrame, seed: int, of: str = "id") -> list[int]:
+    """The seed of what is drawn for each output row: the same whatever the other rows are.
+
+    Args:
+        of: the column that, with the number of the sample, identifies what is drawn for.
+    """
+    keys = zip(table[of], table["sample"].tolist(), strict=True)
+    return [seed_from("chance", seed, key, sample) for key, sample in keys]

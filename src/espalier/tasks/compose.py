@@ -19,9 +19,10 @@ from espalier.datasets.structure.structures import structure
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.baseline_rows import chance_seeds, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import (
+    SEGMENT_COLUMNS,
     BaselineRow,
     Inputs,
     NGramRow,
@@ -220,7 +221,7 @@ class ComposeTask:
             return {"text": texts}
 
         known = train.columns["target"].select(known_rows(train.columns["target"]))
-        seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+        seeds = chance_seeds(table, seed)
         lines = (known.row(own % len(known.lengths)) for own in seeds)
         # After the prompt the line goes on at the same place.
         goes_on = (line[given:] for line, given in zip(lines, table["prompt"], strict=True))
@@ -262,7 +263,7 @@ class ComposeTask:
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
             training=_lines(outputs.train()) if outputs.train is not None else None,
         )
-        keys = ["id", "cluster", "seed", "sample"]
+        keys = list(SEGMENT_COLUMNS)
         tagged = {"text_words": parses["target_words"].tolist(), "text_tags": parses["target_tags"].tolist()}
         test = Segments(table[keys].assign(**tagged), families, library_scores(compared(*sides)))
         if dev is None:

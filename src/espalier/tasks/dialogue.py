@@ -11,6 +11,7 @@ from espalier.datasets.dialogue.data import DialogueView
 from espalier.io.errors import ConfigError
 from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, check_arity, length_of, replies
 from espalier.tasks.task import (
+    SEGMENT_COLUMNS,
     BaselineRow,
     Inputs,
     NGramRow,
@@ -162,7 +163,7 @@ class DialogueTask:
         seeds = [_statistics(rows, outputs) for rows in tables]
         families = {family: np.concatenate([statistics[family] for statistics in seeds]) for family in seeds[0]}
         first = table[table["sample"] == 0].reset_index(drop=True)
-        return [Segments(first[["id", "cluster", "seed", "sample"]], families, library_scores(map(_texts, tables)))]
+        return [Segments(first[list(SEGMENT_COLUMNS)], families, library_scores(map(_texts, tables)))]
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of replies."""

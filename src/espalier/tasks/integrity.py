@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.datasets.vocabulary import SEP
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seed
+from espalier.tasks.baseline_rows import chance_seeds
 from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
 from espalier.tasks.task import BaselineRow
 
@@ -71,7 +71,7 @@ class VerseJudge:
     def controls(self, table: pd.DataFrame, train: VerseData, seed: int) -> Mapping[str, BaselineRow]:
         """The references with three kinds of broken endings."""
         language, references = train.vocabulary.language, table["reference"].tolist()
-        seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+        seeds = chance_seeds(table, seed)
         made = {
             "cut": ("the reference without the last word of each unit", without_last_words(references, language)),
             "replaced": (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from espalier.datasets.pairs.data import PairView
 from espalier.metrics.ibleu import cleaned
-from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.baseline_rows import chance_seeds, known_rows
 from espalier.tasks.exemplars import exemplars
 from espalier.tasks.task import BaselineRow
 from espalier.tasks.training_pairs import TrainingPairs
@@ -29,7 +29,7 @@ NOISE: Final = 0.4
 def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int) -> Mapping[str, BaselineRow]:
     """The sources and the references with their parses, and training targets: exemplars, and random ones."""
     train = train.select(known_rows(train.columns["target"]))
-    seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+    seeds = chance_seeds(table, seed)
     drawn = [own % len(train) for own in seeds]
     rows = {
         "copy": BaselineRow(

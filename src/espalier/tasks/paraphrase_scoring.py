@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from espalier.io.errors import DataError
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.paraphrase import GUIDED, Scored
-from espalier.tasks.task import Outputs, Scoring, Segments
+from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
     table, parsed, wanted = outputs.table, outputs.annotations is not None, {*scoring.families}
     trees = table["reference_tree"].tolist()
     templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
-    rows = table[["id", "cluster", "seed", "sample"]]
+    rows = table[list(SEGMENT_COLUMNS)]
     if outputs.facts["writes"] == "tree":
         found = table["tree"].tolist()
         families = expansion_statistics(trees, found, templates=templates)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Protocol
 
 from pydantic import Field, field_validator
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.metrics.metric import Metric
+
+
+#: The columns that identify a segment, in the outputs and in the statistics of every run.
+SEGMENT_COLUMNS: Final = ("id", "cluster", "seed", "sample")
+#: Those that identify a text.
+TEXT_COLUMNS: Final = ("id", "seed", "sample")
 
 
 class Scoring(Settings):
@@ -47,7 +53,7 @@ class Ready:
     Attributes:
         records: the records that fit the encoding.
         data: the same rows as ids.
-        extras: the encoding's JSON files by name, such as frequent templates.
+        extras: what the encoding keeps of the training records besides ids, by name, such as frequent templates.
         unfit: how many records of the split were quarantined.
     """
 
@@ -135,7 +141,7 @@ class Outputs:
         Raises:
             ArtifactError: there are none, or they are of other rows.
         """
-        keys = ["id", "seed", "sample"]
+        keys = list(TEXT_COLUMNS)
         if self.annotations is None or not self.annotations[keys].equals(self.table[keys]):
             raise ArtifactError(
                 "the parses are not those of the run's texts", where="annotations", remedy="annotate again"
@@ -147,7 +153,7 @@ class Segments(NamedTuple):
     """Statistics of text segments.
 
     Attributes:
-        rows: (segments,) `id`, `cluster`, `seed`, `sample`, and columns of text that reports show.
+        rows: (segments,) `SEGMENT_COLUMNS`, and columns of text that reports show.
         families: by metric family, (segments, k).
         library: the values that published libraries give these segments, by metric. They are the ones recorded, and
             must equal those of the statistics.

@@ -11,7 +11,7 @@ import numpy as np
 from espalier.datasets.dialogue.data import DialogueData
 from espalier.datasets.ragged import IntArray
 from espalier.datasets.vocabulary import ranked
-from espalier.tasks.baseline_rows import chance_seed, known_rows
+from espalier.tasks.baseline_rows import chance_seeds, known_rows
 from espalier.tasks.nearest import Nearest
 from espalier.tasks.task import BaselineRow
 
@@ -36,7 +36,7 @@ def training_replies(table: pd.DataFrame, data: DialogueData, train: DialogueDat
     ranks, posts = table["sample"].tolist(), table["source"].tolist()
     commonest = ranked(Counter(replies))[: max(ranks) + 1]
     near = {post: [replies[n] for n in places] for post, places in _nearest(table, data, known).items()}
-    seeds = [chance_seed(seed, post, rank) for post, rank in zip(table["cluster"], ranks, strict=True)]
+    seeds = chance_seeds(table, seed, of="cluster")
     # Replies of people are never empty, and follow the grammar that grew them, if one did.
     given = ("empty", "grammatical")
     return {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seed
+from espalier.tasks.baseline_rows import chance_seeds
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
@@ -136,7 +136,7 @@ class VerseTask:
         language = train.vocabulary.language
         poems = zip(table["reference"], table["rhyme"], strict=True)
         formats = [format_of(reference, language, rhyme) for reference, rhyme in poems]
-        seeds = [chance_seed(seed, id_, sample) for id_, sample in zip(table["id"], table["sample"], strict=True)]
+        seeds = chance_seeds(table, seed)
         words = RandomWords(train)
         texts = [fill(each, words.draw(each.blanks, own)) for each, own in zip(formats, seeds, strict=True)]
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from espalier.tasks.integrity import VerseJudge
-from espalier.tasks.task import Outputs, Scoring, Segments
+from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.verse.rhyme import Rule
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     from espalier.metrics.verse import by_format, verse_statistics
 
     table, dev = outputs.table, outputs.dev
-    keys = ["id", "cluster", "seed", "sample"]
+    keys = list(SEGMENT_COLUMNS)
     families = verse_statistics(
         table["reference"].tolist(),
         table["text"].tolist(),

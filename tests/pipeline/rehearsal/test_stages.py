@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.failures import NO_MEMORY
 from pipeline.layout import PROFILES
 from pipeline.params import load_params
-from pipeline.rehearsal.stages import NO_MEMORY, Outcome, Stage, graph_of, run_all, shrink
+from pipeline.rehearsal.stages import Outcome, run_all, shrink
+from pipeline.stage_graph import Stage, graph_of
 
 yaml = pytest.importorskip("yaml")
 
