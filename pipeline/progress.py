@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from rich.console import Console
@@ -40,10 +40,10 @@ def progress_bar() -> Progress:
     )
 
 
-def followed(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+def followed(items: Sequence[T], what: str) -> Iterator[T]:
     """The items, with a progress bar that counts them."""
     with progress_bar() as bar:
-        task = bar.add_task(what, total=total, note="")
+        task = bar.add_task(what, total=len(items), note="")
         for item in items:
             yield item
             bar.advance(task)

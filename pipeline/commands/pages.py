@@ -35,8 +35,8 @@ PAGES = {
     "x2tree.md": "docs/x2tree.md",
     "benchmarks.md": "benchmarks/README.md",
 }
-#: Beside the profiles, what benchmarks measured of published texts has details.
-MEASURED = "benchmarks"
+#: A group of details beside the profiles': what benchmarks measured of published texts.
+BENCHMARKS = "benchmarks"
 
 
 def pages(check: bool) -> None:
@@ -128,6 +128,6 @@ def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
 
 @cache
 def _details(profile: str, group: str, key: str) -> Mapping[str, Any]:
-    folder = layout.PROFILES["nursery"] / MEASURED if profile == MEASURED else layout.PROFILES[profile]
+    folder = layout.ROOT / BENCHMARKS if profile == BENCHMARKS else layout.PROFILES[profile]
     details: dict[str, Any] = read_json(folder / layout.details(group, key), dict[str, Any])
     return details

@@ -81,11 +81,11 @@ def read_requests(
         raise DataError("no requests", file=name, remedy=example)
     if len(lines) > MAX_TEXTS:
         raise DataError("too many requests", file=name, remedy=f"at most {MAX_TEXTS:,}")
-    parted = [(place, [part.strip() for part in line.split("\t")]) for place, line in lines]
-    for place, parts in parted:
+    split_lines = [(place, [part.strip() for part in line.split("\t")]) for place, line in lines]
+    for place, parts in split_lines:
         if fields is not None and any(parts[fields:]):
             raise DataError(f"{len(parts)} fields", file=name, row=place.line, remedy=f"at most {fields}: {example}")
-    return [*given, *(of(parts, place) for place, parts in parted)]
+    return [*given, *(of(parts, place) for place, parts in split_lines)]
 
 
 def _text(name: str, file: Path | None) -> str:

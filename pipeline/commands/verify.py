@@ -53,7 +53,7 @@ def verify() -> None:
     cache, ignore = _dvc()
     faults: dict[Path, str] = {}
     absent = 0
-    for out in followed(outs, len(outs), "verify"):
+    for out in followed(outs, "verify"):
         found = dict(_compared(out, cache, ignore))
         absent += not found
         faults |= found

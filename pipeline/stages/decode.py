@@ -167,7 +167,7 @@ def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunO
     size = max(1, PREFIXES // kind.prefixes(decoder))
     parts = [order[start : start + size] for start in range(0, len(order), size)]
     rows = list[dict[str, Any]]()
-    for part in followed(parts, len(parts), "decode"):
+    for part in followed(parts, "decode"):
         batch = data.batch(inputs.prompts[part], view).to(device())
         first = [inputs.rows[prompt][0] for prompt in part]
         seeds = [seed_from(options.seed, seed, row["id"], row["sample"]) for row in first]
@@ -211,7 +211,7 @@ def _likelihoods(
     columns: dict[str, Any] = {}
     with torch.inference_mode():
         batches = length_batches(data.sizes(model.config.view)[places], budget=TOKENS)
-        for part in followed(batches, len(batches), what):
+        for part in followed(batches, what):
             batch = data.batch(places[part], model.config.view).to(device())
             for name, values in measure(model, batch).items():
                 column = columns.setdefault(name, np.zeros(len(places), values.cpu().numpy().dtype))

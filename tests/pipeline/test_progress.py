@@ -14,7 +14,7 @@ from pipeline.progress import counted, followed, progress_bar, say
 def test_what_is_followed_comes_through_and_nothing_is_drawn_where_there_is_no_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert list(followed(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    assert list(followed("abc", "letters")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")
 
 

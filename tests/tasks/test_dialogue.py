@@ -24,9 +24,9 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
-from espalier.tasks.dialogue import DialogueScoring, DialogueTask
+from espalier.tasks.dialogue import DialogueTask
 from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, replies
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
+from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Scoring
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")
 DATA = DialogueData.of(
@@ -416,7 +416,7 @@ def outputs(writes: str, samples: int = 2, is_grammatical: Any = None) -> Output
 @pytest.mark.parametrize("writes", ["tree", "chain"])
 def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
     made = outputs(writes)
-    (block,) = TASK.statistics(made, DialogueScoring())
+    (block,) = TASK.statistics(made, Scoring())
     table = made.table[made.table["sample"] == 0].reset_index(drop=True)
     assert block.rows.equals(table[["id", "cluster", "seed", "sample"]]) and len(block.rows) == 8
     for family, values in block.families.items():
@@ -431,7 +431,7 @@ def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
 def test_bleu_is_its_library_s_over_the_rows_of_all_seeds(samples: int) -> None:
     made = outputs("chain", samples)
     made.table.loc[made.table["seed"] == 2, "text"] = "石"  # the seeds differ
-    (block,) = TASK.statistics(made, DialogueScoring())
+    (block,) = TASK.statistics(made, Scoring())
     assert {*block.library} == {"bleu", "length_ratio", "brevity_penalty", "bleu_all"}
     own = family_scores(block.families, TASK.metrics, seed=1, resamples=0)
     assert confirmed(own, block.library)["bleu_all"].value == block.library["bleu_all"]
@@ -440,7 +440,7 @@ def test_bleu_is_its_library_s_over_the_rows_of_all_seeds(samples: int) -> None:
 
 def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
     made = outputs("chain")
-    (block,) = TASK.statistics(made, DialogueScoring())
+    (block,) = TASK.statistics(made, Scoring())
     replies_to = {"山 桥": ["灯 雨", "灯"], "灯": ["石", "灯"], "雨 雨": ["山 桥 灯", "灯"]}
     expected = dialogue_statistics(
         [post for post, *_ in PAIRS],
@@ -459,7 +459,7 @@ def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
 def test_the_grammar_is_asked_for_the_best_replies() -> None:
     options: list[list[str]] = []
     made = outputs("chain", is_grammatical=lambda words: options.append(words) or len(words) > 1)
-    (block,) = TASK.statistics(made, DialogueScoring())
+    (block,) = TASK.statistics(made, Scoring())
     assert options == [["灯", "雨"], ["石"], ["山", "桥", "灯"], ["灯", "雨"]] * 2
     metric = next(m for family in block.families for m in TASK.metrics(family) if m.name == "grammatical")
     family = next(family for family in block.families if metric in TASK.metrics(family))

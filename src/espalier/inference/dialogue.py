@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: Beams, and groups of children, where none are given.
 BEAM, LOCAL = 20, 6
 #: Longer words are not split.
-MAX_CHARACTERS = 16
+LONGEST_SPLIT = 16
 
 
 @dataclass(frozen=True)
@@ -152,11 +152,11 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         """Raises a DataError where a post is too long, or has no word that the model knows."""
         if isinstance(parse, EspalierError):
             raise parse
-        vocabulary, words, max_words = self.system.vocabulary, list(parse.words), self.system.positions - 1
+        vocabulary, words, room = self.system.vocabulary, list(parse.words), self.system.positions - 1
         if vocabulary.language == "zh":
             words = [part for word in words for part in known_parts(word, vocabulary)]
-        if len(words) > max_words:
-            remedy = f"at most {max_words} words; give one sentence at a time"
+        if len(words) > room:
+            remedy = f"at most {room} words; give one sentence at a time"
             raise DataError(f"{len(words)} words", file=post.name, remedy=remedy)
         if all(is_mark(word) or vocabulary.id_of(word) == UNK for word in words):
             few = shorten(" ".join(words), 40, placeholder=" ...")
@@ -200,7 +200,7 @@ def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:
 
     Parsers differ in what one word is, and so do a corpus that came in words and a post that is parsed.
     """
-    if len(word) > MAX_CHARACTERS:
+    if len(word) > LONGEST_SPLIT:
         return [word]
     best: list[list[str] | None] = [None] * len(word) + [[]]  # of the rest of the word from each place on
     for start in reversed(range(len(word))):

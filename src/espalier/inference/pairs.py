@@ -92,7 +92,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return symbols
 
     def require_room(self, template: str, where: str) -> None:
-        """Raise a ConfigError unless a template leads to a tree that is short enough."""
+        """Raise a ConfigError if a template leads to a tree that is too long; here none does."""
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 

@@ -33,15 +33,11 @@ if TYPE_CHECKING:
     from espalier.metrics.metric import Metric
 
 
-class DialogueScoring(Scoring):
-    """How replies are scored: there are no settings."""
-
-
 class DialogueTask:
     """The best replies to each post."""
 
     encodings = ("dialogue",)
-    decoder, scoring = DialogueDecoder, DialogueScoring
+    decoder, scoring = DialogueDecoder, Scoring
     dev_likelihood = False
     judge = None
     likelihood_columns = ("nll", "words", "exact", "recall")
@@ -152,7 +148,7 @@ class DialogueTask:
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
-    def statistics(self, outputs: Outputs, scoring: DialogueScoring) -> list[Segments]:
+    def statistics(self, outputs: Outputs, scoring: Scoring) -> list[Segments]:
         """A segment is a pair under one of the model's seeds."""
         import numpy as np
 

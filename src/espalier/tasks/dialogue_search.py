@@ -148,8 +148,8 @@ def _linear_replies(
         cut = "words" if len(text) == decoder.max_words else ""
         return ReplyHypothesis(text, log_probability, log_probability / length_of(text, decoder), nodes, cut)
 
-    replies = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
-    return [sorted(row, key=lambda reply: -reply.score) for row in replies]
+    found = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
+    return [sorted(row, key=lambda reply: -reply.score) for row in found]
 
 
 def _tree_replies(

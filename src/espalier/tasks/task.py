@@ -303,7 +303,7 @@ class Task(Protocol):
         ...
 
     def generate(self, model: Any, batch: Any, decoder: Any, seeds: Sequence[int]) -> list[list[Any]]:
-        """The hypotheses of each prompt of a batch, the best first."""
+        """The hypotheses of each prompt of a batch, the best first. `Inputs.given` are further keyword arguments."""
         ...
 
     def columns(self, hypothesis: Any | None, row: Mapping[str, Any], model: Any, decoder: Any) -> dict[str, Any]:

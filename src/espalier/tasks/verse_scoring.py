@@ -73,7 +73,7 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
 
 
 def counts_of(outputs: Outputs) -> dict[str, int]:
-    """Different texts, of which a search that draws nothing writes one for each frame; clusters.
+    """How many different texts and clusters there are. A search that draws nothing writes one text for each frame.
 
     With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it.
     """
