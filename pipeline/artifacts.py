@@ -18,9 +18,8 @@ from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
 from espalier.tasks.registry import task
 from espalier.tasks.task import SEGMENT_COLUMNS, Ready
-from espalier.training.config import TrainingConfig
 from pipeline import layout
-from pipeline.params import Corpus, Model, Params, Run, network_of, read_yaml
+from pipeline.params import Baseline, Corpus, Model, Params, Run, network_of, read_yaml, training_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,18 +226,21 @@ def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
     return is_grammatical
 
 
+def decoder_of(entry_: Run | Baseline) -> Any:
+    """The checked settings of an entry's decoding, with their defaults."""
+    return task(entry_.task).decoder.model_validate(entry_.decoder)
+
+
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
     """What a page says of how a run is decoded, by name."""
-    kind = task(run.task)
     guidance = None if run.guidance == layout.NONE else run.guidance
-    return kind.settings(kind.decoder.model_validate(run.decoder), network_of(model), run.samples, guidance)
+    return task(run.task).settings(decoder_of(run), network_of(model), run.samples, guidance)
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:
     """What a run's details say of how it was made."""
     run = params.runs[key]
     model = params.models[run.model]
-    decoder = task(run.task).decoder.model_validate(run.decoder)
     training = read_training(run.model)
     elsewhere, ready = layout.provenance(run.model), layout.ready(run.dataset)
     return {
@@ -249,14 +251,14 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "data": table_sha256(ready / f"{run.split}.parquet") if ready.is_dir() else None,
         "split": run.split,
         # With its defaults: the beam and the rule of lengths stand here for every run.
-        "decoder": decoder.model_dump(mode="json"),
+        "decoder": decoder_of(run).model_dump(mode="json"),
         "scoring": run.scoring,
         "samples": run.samples,
         "seed": run.seed,
         "seeds": list(model.seeds),
         **({} if run.lm == layout.NONE else {"judge": run.lm}),
         "parameters": next(iter(training.values()))["parameters"],
-        "precision": TrainingConfig.model_validate(model.training).precision,
+        "precision": training_of(model).precision,
         "steps": {seed: values["steps"] for seed, values in training.items()},
         "training": {seed: _learned(values) for seed, values in training.items()},
         **({"provenance": read_json(elsewhere)} if elsewhere.exists() else {}),

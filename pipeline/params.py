@@ -18,6 +18,7 @@ from espalier.io.registry import entry
 from espalier.io.yaml_files import load_yaml
 from espalier.models.registry import architecture
 from espalier.text.language import Language
+from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.layout import NONE, PARAMS
 from pipeline.plugins import import_plugins
@@ -371,6 +372,11 @@ def reads_of(view: Any) -> tuple[str, ...]:
 def network_of(model: Model) -> Any:
     """The checked settings of a model's network, with their defaults."""
     return architecture(model.arch).config.model_validate(model.network)
+
+
+def training_of(model: Model) -> TrainingConfig:
+    """The checked settings of a model's training, with their defaults."""
+    return TrainingConfig.model_validate(model.training)
 
 
 def encoding_and_network(model: Model) -> tuple[str, Any]:

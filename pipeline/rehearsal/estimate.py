@@ -9,11 +9,10 @@ from typing import Any, Final
 
 from espalier.corpora.records import RECORDS
 from espalier.io.files import read_json
-from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.artifacts import read_training
 from pipeline.layout import NONE
-from pipeline.params import Params, Run
+from pipeline.params import Params, Run, training_of
 from pipeline.rehearsal.cut import ROWS, limit_of
 from pipeline.rehearsal.readers import counts_file
 from pipeline.stage_times import HOUR
@@ -74,7 +73,7 @@ def training_memory(measured: Mapping[str, Any], parameters: int, batch_tokens: 
 
 def _training(key: str, params: Params, measured: Mapping[str, Any], folder: Path) -> Estimate:
     model = params.models[key]
-    config = TrainingConfig.model_validate(model.training)
+    config = training_of(model)
     (facts,) = measured["seeds"].values()
     (summary,) = read_training(key, folder).values()
     rate = facts["tokens_per_second"]

@@ -20,7 +20,7 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
-from pipeline.artifacts import DatasetDetails, grammar_of, lexicon_of, read_ready, read_train, require_rows
+from pipeline.artifacts import DatasetDetails, decoder_of, grammar_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.baseline_rows import DATASET, place_of
 from pipeline.params import Baseline, Corpus, load_params, reads_of
 from pipeline.stages.annotate import annotated
@@ -57,7 +57,7 @@ def run(key: str) -> None:
     require_rows(ready.data, baseline.dataset, baseline.split)
     ngrams = kind.ngrams(train.vocabulary)
     models = {name: _fitted(train, row) for name, row in ngrams.items()}
-    decoder = kind.decoder.model_validate(baseline.decoder)
+    decoder = decoder_of(baseline)
     lexicon = lexicon_of(baseline.lexicon)
     options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
     written = {name: decoded(kind, model, ready, dev, decoder, options, seed=0) for name, model in models.items()}

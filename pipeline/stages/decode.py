@@ -21,7 +21,7 @@ from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import lexicon_of, read_ready, read_texts, require_rows, version_of
+from pipeline.artifacts import decoder_of, lexicon_of, read_ready, read_texts, require_rows, version_of
 from pipeline.device import device
 from pipeline.measured import Clock
 from pipeline.params import Params, Run, load_params
@@ -43,7 +43,7 @@ def run(key: str) -> None:
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
     kind = task(run_.task)
-    decoder = kind.decoder.model_validate(run_.decoder)
+    decoder = decoder_of(run_)
     guidance = None if run_.guidance == layout.NONE else read_texts(*run_.guidance.split("/"))
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
     judge = judge_model(run_.lm, params)
@@ -83,7 +83,7 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
     """
     guide = None if run_.guidance == layout.NONE else file_sha256(layout.output(*run_.guidance.split("/")))
     judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
-    decoder = task(run_.task).decoder.model_validate(run_.decoder)
+    decoder = decoder_of(run_)
     lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if decoder.needs_lexicon else {}
     return {
         **judge,

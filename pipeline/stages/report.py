@@ -24,6 +24,7 @@ from pipeline import layout
 from pipeline.artifacts import (
     DatasetDetails,
     Measurement,
+    decoder_of,
     decoding_settings,
     ids_of,
     own_segments,
@@ -33,7 +34,7 @@ from pipeline.artifacts import (
     read_texts,
 )
 from pipeline.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
-from pipeline.params import Baseline, Params, Run, load_params, network_of, reads_of
+from pipeline.params import Baseline, Params, Run, load_params, network_of, reads_of, training_of
 from pipeline.progress import say
 
 if TYPE_CHECKING:
@@ -202,18 +203,16 @@ def site_links(params: Params, reports: str = "../", profile: str = "../../") ->
 
 def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]]:
     """All settings, defaults too, of each model of the profile whose hyperparameters the paper's stand beside."""
-    from espalier.training.config import TrainingConfig
-
     named = {key: run for system in printed.hyperparameters for key, run in system.models.items()}
     settings = {}
     for key, run in named.items():
         if key not in params.models:
             continue
         model, run_ = params.models[key], params.runs.get(run)
-        decoder = task(run_.task).decoder.model_validate(run_.decoder).model_dump() if run_ else {}
+        decoder = decoder_of(run_).model_dump() if run_ else {}
         settings[key] = {
             "network": network_of(model).model_dump(),
-            "training": TrainingConfig.model_validate(model.training).model_dump(),
+            "training": training_of(model).model_dump(),
             "dataset": params.datasets.every[model.dataset].settings.model_dump(),
             "decoder": {**decoder, "samples": run_.samples} if run_ else {},
         }

@@ -23,16 +23,14 @@ from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
-from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.artifacts import read_versions, version_of
 from pipeline.device import device
 from pipeline.measured import Clock
-from pipeline.params import Model, load_params
+from pipeline.params import Model, load_params, network_of, training_of
 from pipeline.progress import progress_bar, say
 from pipeline.seeds import Show, side_by_side
 from pipeline.systems import describe
-from pipeline.validation import validated
 from pipeline.workers import cores, workers
 
 if TYPE_CHECKING:
@@ -160,11 +158,11 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     from espalier.training.loop import train
     from espalier.training.optimization import precision_of
 
-    config = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training")
+    config = training_of(model)
     kind = architecture(model.arch, where=f"models.{key}.arch")
     form = encoding(kind.encoding)
     vocabulary = form.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
-    network: Any = validated(kind.config, model.network, f"params.yaml: models.{key}.network")
+    network = network_of(model)
     torch.manual_seed(seed)
     built = kind.build(network, vocabulary)
     check_model(built, model.arch)
@@ -203,7 +201,7 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
 
 def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
     """A bar for each seed."""
-    steps = validated(TrainingConfig, model.training, f"params.yaml: models.{key}.training").steps
+    steps = training_of(model).steps
     tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps, note="") for seed in model.seeds}
 
     def show(seed: int, step: int, rate: float, loss: float) -> None:
