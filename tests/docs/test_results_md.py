@@ -35,6 +35,15 @@ def test_as_many_claims_are_decided_as_the_page_says() -> None:
     assert verdicts("sat")["not interpretable"] == 2
 
 
+def test_converged_att_is_below_the_trigram_on_dev_and_x2tree_is_not() -> None:
+    assert "trained longer 524.9) is worse than the trigram" in TEXT and "better if it is trained longer" in TEXT
+    scores = [
+        details("x2tree", run)["scores"]["perplexity_exact_per_word"]
+        for run in ("x2tree_att_long_dev", "baselines/weibo_dev/ngram", "x2tree_long_dev")
+    ]
+    assert scores == sorted(scores)
+
+
 def test_x2tree_s_models_have_converged_or_not_as_the_page_says() -> None:
     assert "so these models have converged" in TEXT
     assert "The dev loss of all other models of this section was lowest at their last step" in TEXT
