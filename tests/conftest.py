@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 import torch
 from hypothesis import settings
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the processes that tests start, as in `make test`
 settings.register_profile("untimed", deadline=None)  # time decides no test
 settings.load_profile("untimed")
 

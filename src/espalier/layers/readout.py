@@ -73,7 +73,10 @@ def readout_loss(
 
 
 class TargetScores(NamedTuple):
-    """(rows,) float32 log-probabilities of the targets, and the mean log-probability of all words at their places."""
+    """(rows,) log-probabilities of the targets, and the mean log-probability of all words at their places.
+
+    They have 32 bits, or 64 if the features have.
+    """
 
     chosen: Tensor
     mean: Tensor
@@ -137,11 +140,11 @@ class _Slices:
         self.rows = F.pad(x.to(dtype), (0, 0, 0, self.short))
         self.matrix, self.offset = weight.to(dtype), None if bias is None else bias.to(dtype)
         self.products = self.rows.new_empty(size, len(weight))
-        same = dtype == torch.float32
-        self.values = self.products if same else self.products.new_empty(self.products.shape, dtype=torch.float32)
+        wide = torch.promote_types(dtype, torch.float32)
+        self.values = self.products if dtype == wide else self.products.new_empty(self.products.shape, dtype=wide)
 
     def logits(self) -> Iterator[tuple[slice, Tensor]]:
-        """Each slice of the rows, and its (size, words) logits in 32 bits, which may be changed in place."""
+        """Each slice of the rows, and its (size, words) logits in 32 bits or more, which may be changed in place."""
         for start in range(0, len(self.rows), self.size):
             part = slice(start, start + self.size)
             if self.offset is None:
@@ -210,7 +213,7 @@ class _ReadoutLoss(torch.autograd.Function):
                     values.sub_(spread * counts)
                 if unpadded:
                     values[:, PAD] += spread * counts[:, 0]
-                gradients.add(part, values.scatter_add_(1, classes, -peak * counts.float()))
+                gradients.add(part, values.scatter_add_(1, classes, -peak * counts.to(values.dtype)))
         if gradients is not None:
             ctx.save_for_backward(gradients.x[:count].to(x.dtype), gradients.weight, gradients.bias)
         return total
@@ -231,7 +234,7 @@ class _TargetScores(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         count, slices = len(x), _Slices(x, weight, bias, dtype, size)
         targets = F.pad(target, (0, slices.short))[:, None]
-        chosen, mean, norms = torch.empty((3, len(targets), 1), device=x.device)
+        chosen, mean, norms = slices.values.new_empty((3, len(targets), 1))
         for part, values in slices.logits():
             chosen[part], mean[part] = values.gather(1, targets[part]), values.mean(-1, keepdim=True)
             largest = values.amax(-1, keepdim=True)
