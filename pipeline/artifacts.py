@@ -13,7 +13,7 @@ from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Row, records_of, required_columns
 from espalier.datasets.encoding import Encoding
 from espalier.io.errors import ConfigError, DataError
-from espalier.io.files import Numbers, read_json, write_json
+from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
 from espalier.tasks.registry import task
@@ -23,9 +23,6 @@ from pipeline.params import Baseline, Corpus, Model, Params, Run, network_of, re
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class RunDetails(BaseModel):

@@ -6,12 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from espalier.io.errors import ArtifactError
-from espalier.io.files import read_json, write_json
+from espalier.io.files import Finite, read_json, write_json
 from pipeline import layout
 
 #: Seconds of an hour.
@@ -21,9 +19,9 @@ GIGABYTE = 1e9
 #: Seconds of a stage of which nothing is known, and of a training.
 SECONDS, TRAINING_SECONDS = 5.0, 45.0
 #: What `espalier repro` measured of each stage, in seconds, and what a rehearsal expects, in hours.
-#: Both are numbers by stage; there are none after a run that took all from the cache.
-Times = dict[str, Annotated[float, Field(strict=True, allow_inf_nan=False)]]
 RUNS, REHEARSAL = layout.measured("repro", "stages"), layout.scratch("rehearsal.json")
+#: What these files hold: numbers by stage, and none after a run that took all from the cache.
+Times = dict[str, Finite]
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from espalier.io.errors import ArtifactError
 from espalier.io.swap import exchange
 
-#: Metrics: numbers by name, at least one; for `read_json`.
-Numbers = Annotated[dict[str, Annotated[float, Field(strict=True, allow_inf_nan=False)]], Field(min_length=1)]
+#: A number of a JSON file; for `read_json`.
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+#: Metrics: numbers by name, at least one.
+Numbers = Annotated[dict[str, Finite], Field(min_length=1)]
 #: Endings of what is being written, and of what is being replaced where names cannot be exchanged.
 _PART, _OLD = ".part", ".old"
 

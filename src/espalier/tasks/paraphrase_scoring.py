@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
@@ -69,6 +69,7 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
     parses = outputs.parses()["target_tree"].tolist() if parsed else None
     if parses is not None:
         rows = rows.assign(tree=parses)
+    train = outputs.training() if "defects" in wanted else None
     families = paraphrase_statistics(
         *sides,
         trees if parsed else None,
@@ -77,7 +78,7 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         guides=table["guide"].tolist(),
         likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
         wordnet=outputs.lexicon,
-        training_words=_training_words(outputs) if "defects" in wanted else None,
+        training_words=None if train is None else train.words(),
         scored=wanted,
     )
     library = library_scores(*sides) if "similarity" in wanted else {}
@@ -92,12 +93,6 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         families |= by_part(families, TrainingPairs(pairs).parts(sides.sources, sides.references))
     audits = _audits(trees, parses, families, outputs.seed) if "ted" in families and parses is not None else {}
     return [Segments(rows, families, library, audits)]
-
-
-def _training_words(outputs: Outputs) -> Set[str] | None:
-    """The words of the training texts; None where the dataset has none, such as a test set of other authors."""
-    train = outputs.train() if outputs.train is not None else None
-    return train.words() if train is not None and len(train) else None
 
 
 def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:

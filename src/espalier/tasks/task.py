@@ -135,6 +135,11 @@ class Outputs:
     train: Callable[[], Any] | None = None
     extras: Callable[[], Mapping[str, Any]] = dict
 
+    def training(self) -> Any | None:
+        """The training split; None if it is not known or has no rows, as in a test set of other authors."""
+        train = self.train() if self.train is not None else None
+        return train if train is not None and len(train) else None
+
     def parses(self) -> pd.DataFrame:
         """The parses of the texts.
 

@@ -60,8 +60,7 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     families |= integrity_families(_mark_likelihoods(table), table["seed"].tolist(), table["sample"].tolist())
     if "template" in table:
         families["literals"] = literal_statistics(table["template"].tolist(), table["text"].tolist(), outputs.language)
-    train = outputs.train() if outputs.train is not None else None
-    if train is not None and len(train):
+    if (train := outputs.training()) is not None:
         families |= by_format(families, train.has_formats(table["reference"].tolist()))
     places: dict[str, list[str]] = {}
     if "prosody" in families and outputs.lexicon is not None:
