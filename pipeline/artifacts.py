@@ -19,7 +19,7 @@ from espalier.io.tables import read_table, table_sha256
 from espalier.tasks.registry import task
 from espalier.tasks.task import SEGMENT_COLUMNS, Ready
 from pipeline import layout
-from pipeline.params import Baseline, Corpus, Model, Params, Run, network_of, read_yaml, training_of
+from pipeline.params import Corpus, Model, Params, Run, decoder_of, network_of, read_yaml, training_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,11 +221,6 @@ def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
     name = READERS[corpus.reader].is_grammatical
     is_grammatical: Callable[[list[str]], bool] | None = imported("is_grammatical", name, where="READERS")
     return is_grammatical
-
-
-def decoder_of(entry_: Run | Baseline) -> Any:
-    """The checked settings of an entry's decoding, with their defaults."""
-    return task(entry_.task).decoder.model_validate(entry_.decoder)
 
 
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from espalier.io.errors import ConfigError
 from espalier.tasks.registry import task
 from pipeline.layout import NONE
-from pipeline.params import Baseline, Model, Params, Run, network_of
+from pipeline.params import Baseline, Model, Params, Run, decoder_of, network_of
 
 
 def check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
@@ -30,9 +30,8 @@ def check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
             where=f"{path}.lm",
             remedy=f"a model trained on {entry_.dataset}, or on the dataset that gives it its vocabulary",
         )
-    decoder, network = kind.decoder.model_validate(entry_.decoder), network_of(judge)
     try:
-        kind.judge.check(decoder, network, datasets[entry_.dataset].settings)
+        kind.judge.check(decoder_of(entry_), network_of(judge), datasets[entry_.dataset].settings)
     except ConfigError as error:
         raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
 

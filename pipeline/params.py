@@ -17,6 +17,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.yaml_files import load_yaml
 from espalier.models.registry import architecture
+from espalier.tasks.registry import task
 from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline import layout
@@ -377,6 +378,11 @@ def network_of(model: Model) -> Any:
 def training_of(model: Model) -> TrainingConfig:
     """The checked settings of a model's training, with their defaults."""
     return TrainingConfig.model_validate(model.training)
+
+
+def decoder_of(entry_: Run | Baseline) -> Any:
+    """The checked settings of an entry's decoding, with their defaults."""
+    return task(entry_.task).decoder.model_validate(entry_.decoder)
 
 
 def encoding_and_network(model: Model) -> tuple[str, Any]:

@@ -21,10 +21,10 @@ from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import decoder_of, lexicon_of, read_ready, read_texts, require_rows, version_of
+from pipeline.artifacts import lexicon_of, read_ready, read_texts, require_rows, version_of
 from pipeline.device import device
 from pipeline.measured import Clock
-from pipeline.params import Params, Run, load_params
+from pipeline.params import Params, Run, decoder_of, load_params
 from pipeline.progress import followed, say
 
 #: Prefixes that are searched together, and tokens whose likelihood is measured together. Both change the speed and

@@ -24,7 +24,6 @@ from pipeline import layout
 from pipeline.artifacts import (
     DatasetDetails,
     Measurement,
-    decoder_of,
     decoding_settings,
     ids_of,
     own_segments,
@@ -34,7 +33,7 @@ from pipeline.artifacts import (
     read_texts,
 )
 from pipeline.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
-from pipeline.params import Baseline, Params, Run, load_params, network_of, reads_of, training_of
+from pipeline.params import Baseline, Params, Run, decoder_of, load_params, network_of, reads_of, training_of
 from pipeline.progress import say
 
 if TYPE_CHECKING:

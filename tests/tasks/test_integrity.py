@@ -17,6 +17,7 @@ from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, SEP
 from espalier.io.errors import ConfigError
+from espalier.io.hashing import seed_from
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
@@ -119,6 +120,21 @@ def test_a_longer_unit_of_another_text_breaks_off_where_the_unit_ended() -> None
     assert first == third == "桥雨。\n灯山桥雨石灯。"  # nothing of another text is longer than the second unit
     assert second == "灯山桥雨石！"
     assert with_longer_units_cut([], 1, "zh") == []
+
+
+@given(st.lists(st.lists(st.text("灯山桥", max_size=5), min_size=1, max_size=4), max_size=8))
+def test_the_longer_unit_is_drawn_among_all_longer_units_of_other_texts(poems: list[list[str]]) -> None:
+    texts = ["\n".join(f"{unit}，" for unit in units) for units in poems]
+
+    def cut(unit: str, row: int, number: int) -> str:
+        others = [other for text, units in zip(texts, poems, strict=True) if text != texts[row] for other in units]
+        longer = [other for other in others if len(other) > len(unit)]
+        draw = np.random.default_rng(seed_from("longer", 1, row, number))
+        return f"{longer[draw.integers(len(longer))][: len(unit)]}，" if longer else f"{unit}，"
+
+    assert with_longer_units_cut(texts, 1, "zh") == [
+        "\n".join(cut(unit, row, number) for number, unit in enumerate(units)) for row, units in enumerate(poems)
+    ]
 
 
 def test_the_controls_are_no_rows_that_a_model_should_beat() -> None:

@@ -50,15 +50,20 @@ def with_longer_units_cut(texts: Sequence[str], seed: int, language: Language) -
     poems = [tokens_by_unit(text, language) for text in texts]
     same = np.unique(texts, return_inverse=True)[1]  # equal texts, such as the references of several samples
     every = [tokens for units in poems for tokens in units]
-    owners = np.repeat(same, [len(units) for units in poems])
     lengths = np.array([len(tokens) for tokens in every], dtype=np.int64)
+    longer_than = {int(length): np.flatnonzero(lengths > length) for length in np.unique(lengths)}
+    owners = np.repeat(same, [len(units) for units in poems])
+    own = np.split(np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners))[:-1]) if every else []
 
     def cut(tokens: list[str], row: int, number: int) -> list[str]:
-        longer = np.flatnonzero((lengths > len(tokens)) & (owners != same[row]))
-        if not len(longer):
+        longer, units = longer_than[len(tokens)], own[same[row]]
+        skipped = np.searchsorted(longer, units[lengths[units] > len(tokens)])
+        if len(longer) == len(skipped):
             return tokens
-        place = longer[np.random.default_rng(seed_from("longer", seed, row, number)).integers(len(longer))]
-        return [*every[place][: len(tokens) - 1], tokens[-1]]
+        place = np.random.default_rng(seed_from("longer", seed, row, number)).integers(len(longer) - len(skipped))
+        for of_text in skipped:
+            place += of_text <= place
+        return [*every[longer[place]][: len(tokens) - 1], tokens[-1]]
 
     return [
         verse_of((cut(tokens, row, number) for number, tokens in enumerate(units)), language)

@@ -244,7 +244,7 @@ class ComposeTask:
         """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
         from espalier.metrics.structure import compared, library_scores, likelihood_statistics, structure_statistics
 
-        table, dev, language = outputs.table, outputs.dev, outputs.language
+        table, dev, language, train = outputs.table, outputs.dev, outputs.language, outputs.training()
         parses = outputs.parses()
         names = outputs.facts["structures"].split()
         wanted = _symbols(names, table["reference_words"].tolist(), table["reference_tags"].tolist(), language)
@@ -261,7 +261,7 @@ class ComposeTask:
             own_weights=table["own_weight"].tolist(),
             places=scoring.padded,
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
-            training=_lines(outputs.train()) if outputs.train is not None else None,
+            training=_lines(train) if train is not None else None,
         )
         keys = list(SEGMENT_COLUMNS)
         tagged = {"text_words": parses["target_words"].tolist(), "text_tags": parses["target_tags"].tolist()}
