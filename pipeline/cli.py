@@ -41,7 +41,7 @@ STAGES = {
     "decode": "Decode the texts of a run.",
     "annotate": "Parse the texts of a run.",
     "score": "Score the texts of a run.",
-    "baselines": "Write and score the rows that need no trained model.",
+    "baselines": "Write and score the trivial baselines of a dataset.",
     "report": "Write the report of a paper: its runs beside the printed numbers.",
 }
 #: Other commands that write files and print nothing for another program.
@@ -98,11 +98,11 @@ def _stage(name: str, text: str) -> None:
     def run(key: str, profile: Profile | None) -> None:
         enter(profile)
         from pipeline.code_guard import unchanged_code
-        from pipeline.stage_run import alone, fix_threads
+        from pipeline.stage_run import alone, fix_threads, inputs_named
 
         fix_threads(name)
         module = importlib.import_module(f"pipeline.stages.{name}")
-        with unchanged_code(), alone(name, key):
+        with unchanged_code(), alone(name, key), inputs_named(name, key):
             module.run(key)
 
     chosen = sharded if name in SHARDED else command

@@ -144,7 +144,7 @@ def rehearse(
     ] = False,
     jobs: Annotated[int | None, _jobs("one for each core, at most four; one on a GPU")] = None,
 ) -> None:
-    """Run every stage of a profile on 64 rows, and estimate the time of the whole profile."""
+    """Run every stage of a profile on 64 records, and estimate the time of the whole profile."""
     from pipeline.commands.rehearse import rehearse as run
 
     run(profile.value, folder=folder, offline=offline, jobs=jobs)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.hashing import digest
 from espalier.io.locks import exclusive
 from pipeline import layout
@@ -40,3 +40,20 @@ def alone(stage: str, key: str) -> Iterator[None]:
         held=ArtifactError("runs in another process", where=f"{stage} {key}", remedy="wait for it, or end it"),
     ):
         yield
+
+
+@contextmanager
+def inputs_named(stage: str, key: str) -> Iterator[None]:
+    """Let the error of a missing input name the command that makes all inputs of the stage.
+
+    Raises:
+        MissingError: an input is missing.
+    """
+    try:
+        yield
+    except MissingError as error:
+        from pipeline.params import load_params
+        from pipeline.systems import repro_command
+
+        remedy = f"{repro_command(load_params(), f'{stage}@{key}')} first runs the stages that make it"
+        raise MissingError(error.what, where=str(error.where), remedy=remedy) from error

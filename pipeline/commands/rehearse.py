@@ -111,7 +111,7 @@ class Rehearsal:
 
 
 def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | None) -> None:
-    """Rehearse a profile: each of its stages on 64 rows, three steps and two decoded records.
+    """Rehearse a profile: each of its stages on 64 records, three steps and two decoded records.
 
     Prints a line for each stage, then what the whole profile would take on this machine.
 

@@ -299,7 +299,7 @@ def test_a_model_that_is_not_trained_says_how_to_train_it(
     line = refused(project, "generate", "--format", FORMAT)
     assert "models/songnet: model songnet is not trained; dvc repro train@songnet, or another --profile" in line
     line = refused(project, "decode", "songnet_free")
-    assert "models/songnet/" in line and "no such file" in line
+    assert "models/songnet/" in line and "no such file; dvc repro decode@songnet_free first runs the stages" in line
     small = project / "profiles/small/params.yaml"
     edit(small, "presets", {"songnet": PRESETS["songnet"]})
     edit(small, "models", {"large": model("songnet", "ci", preset="songnet", default_for=["generate.zh"])})

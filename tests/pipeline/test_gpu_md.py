@@ -86,12 +86,12 @@ def test_the_page_s_commands_train_elsewhere_and_bring_it_back(
     shutil.move(committed / "carried.tar", elsewhere)
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare/sitecustomize.py").write_text(REFUSING.format(refused=refused()), encoding="utf-8")
-    walk(elsewhere, run, block("There"), PYTHONPATH=str(tmp_path / "bare"))
+    walk(elsewhere, run, block("Train on the other machine"), PYTHONPATH=str(tmp_path / "bare"))
     (elsewhere / "carried/data/ready/tiny/train.parquet").unlink()  # nothing is read from there any more
     shutil.move(elsewhere / "back.tar", committed)
     before = (committed / "models/songnet/seed1.safetensors").read_bytes()
     shutil.rmtree(committed / "models/songnet")
-    walk(committed, run, block("Back"))
+    walk(committed, run, block("Import the results"))
 
     provenance = json.loads((committed / "provenance/songnet.json").read_text(encoding="utf-8"))
     head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=committed, text=True).strip()

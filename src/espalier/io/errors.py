@@ -44,3 +44,10 @@ class SourceError(EspalierError):
 
 class ArtifactError(EspalierError):
     """An artifact that is missing, unreadable, of another shape, or cannot be written."""
+
+
+class MissingError(ArtifactError):
+    """An artifact that does not exist."""
+
+    def __init__(self, what: str, *, where: str | Path, remedy: str = "run the stage that makes it") -> None:
+        super().__init__(what, where=where, remedy=remedy)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.swap import exchange
 
 #: A number of a JSON file; for `read_json`.
@@ -76,7 +76,7 @@ def read_json(path: Path, kind: Any = None) -> Any:
             TypeAdapter(kind).validate_python(value)
         return value
     except FileNotFoundError as error:
-        raise ArtifactError("no such file", where=path, remedy="run the stage that makes it") from error
+        raise MissingError("no such file", where=path) from error
     except OSError as error:
         raise ArtifactError(f"cannot be read: {error.strerror or error}", where=path) from error
     except ValidationError as error:

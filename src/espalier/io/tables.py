@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.files import atomic_file
 from espalier.io.hashing import file_sha256
 
@@ -99,7 +99,7 @@ def _opened(path: Path) -> pq.ParquetFile:
         if expected is None and DIGEST in _metadata(file.schema_arrow):
             raise damaged
     except FileNotFoundError as error:
-        raise ArtifactError("no such table", where=path, remedy="run the stage that makes it") from error
+        raise MissingError("no such table", where=path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(path, f"not a Parquet file ({error})") from error
     return file

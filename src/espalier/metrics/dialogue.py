@@ -63,9 +63,9 @@ KEYS: Final = (
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
-    "dist2": "distinct_2",
+    "dist2_all": "distinct_2",
     "ppl": "perplexity_per_word",
-    "exact": "perplexity_exact_per_word",
+    "ppl_exact": "perplexity_exact_per_word",
     "recall": "recall_1_of_10",
     "whole": "tree_whole",
     "grammar": "grammatical",

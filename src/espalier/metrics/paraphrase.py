@@ -53,11 +53,11 @@ EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "ta
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
-    "copy": "bleu_source",
+    "bleu_src": "bleu_source",
     "rougeL": "rouge_l",
     "meteor": "meteor",
     "ted": "ted_full",
-    "kept": "template_kept",
+    "template": "template_kept",
     "ppl": "perplexity",
 }
 PROTOCOL_HEADLINE: Final = {
@@ -68,11 +68,11 @@ PROTOCOL_HEADLINE: Final = {
     "bleu4": "paper_bleu_4",
     "released": "released_bleu_4",
     "copied": "copied",
-    "words": "words",
+    "length": "words",
 }
 EXPANSION_HEADLINE: Final = {
     "ted": "ted_full",
-    "kept": "template_kept",
+    "template": "template_kept",
     "exact": "exact",
 }
 

@@ -97,7 +97,7 @@ HEADLINE: Final = {
     "dist2": "distinct_2_macro",
     "format": "format_macro_f1",
     "rhyme": "rhyme_macro_f1",
-    "chance": "rhyme_shuffled_macro_f1",
+    "shuffled": "rhyme_shuffled_macro_f1",
     "integ": "integrity",
 }
 
