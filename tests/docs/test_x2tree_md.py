@@ -163,7 +163,7 @@ def test_what_the_page_says_of_the_second_corpus_is_what_was_counted() -> None:
     corpus = details("corpora", "xdailydialog")
     rows = corpus["rows"]
     assert f"of {rows['read']:,} pairs {corpus['quarantined']['duplicate']:,} are duplicates" in TEXT
-    assert f"{rows['train']:,} train, {rows['dev']:,} are dev, {rows['test']:,} test" in TEXT
+    assert f"{rows['train']:,} training, {rows['dev']:,} dev and {rows['test']:,} test pairs" in TEXT
     assert not any(corpus["leakage"].values())
 
 

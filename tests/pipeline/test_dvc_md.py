@@ -55,7 +55,7 @@ def test_the_page_s_commands_do_what_it_says(
             assert run(on_main, "git", "switch", "main").status == 0
             assert run(on_main, "dvc", "checkout").status == 0
             assert "up to date" in run(on_main, "dvc", "repro").out
-    assert "presets.songnet.network.width" in outputs["project: dvc params diff"]
+    assert "presets.songnet.network.width" in outputs["project: dvc params diff main"]
     assert "metrics/songnet/songnet_free.json" in outputs["project: dvc metrics diff main"]
     assert "metrics/guig" not in outputs["project: dvc metrics diff main"]
     compared = outputs["project: dvc metrics diff short narrow --targets metrics/songnet"]
