@@ -66,7 +66,7 @@ def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], 
         few = ", ".join(f"{each.stage}@{each.key}" for each in long[:3]) + (", ..." if len(long) > 3 else "")
         lines.append(f"No hours are known of {len(long)} ({few}): espalier rehearse {profile} estimates them.")
     lines.append("Hours are those of one stage after another; ? is unknown, + is the part that is known.")
-    lines.append("They are of earlier runs of the entry, even if its settings have changed since; otherwise of a rehearsal.")
+    lines.append("They are of earlier runs, even if settings have changed since; otherwise of a rehearsal.")
     if sources:
         width = max(map(len, sources))
         lines.append(f"{len(sources)} sources to download:")
