@@ -63,7 +63,7 @@ KEYS: Final = (
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
-    "dist2_all": "distinct_2",
+    "dist2": "distinct_2",
     "ppl": "perplexity_per_word",
     "ppl_exact": "perplexity_exact_per_word",
     "recall": "recall_1_of_10",

@@ -53,11 +53,11 @@ EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "ta
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
-    "bleu_src": "bleu_source",
+    "source": "bleu_source",
     "rougeL": "rouge_l",
     "meteor": "meteor",
     "ted": "ted_full",
-    "template": "template_kept",
+    "tmpl": "template_kept",
     "ppl": "perplexity",
 }
 PROTOCOL_HEADLINE: Final = {
@@ -72,7 +72,7 @@ PROTOCOL_HEADLINE: Final = {
 }
 EXPANSION_HEADLINE: Final = {
     "ted": "ted_full",
-    "template": "template_kept",
+    "tmpl": "template_kept",
     "exact": "exact",
 }
 

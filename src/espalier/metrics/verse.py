@@ -93,8 +93,8 @@ PART_KEYS: Final = tuple(f"{name}_{part}" for part in PARTS for name in OF_PARTS
 HEADLINE: Final = {
     "ppl_dev": "perplexity_dev",
     "ppl": "perplexity",
-    "dist1": "distinct_1_macro",
-    "dist2": "distinct_2_macro",
+    "ma_d1": "distinct_1_macro",
+    "ma_d2": "distinct_2_macro",
     "format": "format_macro_f1",
     "rhyme": "rhyme_macro_f1",
     "shuffled": "rhyme_shuffled_macro_f1",

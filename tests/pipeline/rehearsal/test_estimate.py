@@ -42,10 +42,10 @@ def test_hours_of_a_training_a_decoding_and_a_parsing(tmp_path: Path) -> None:
     found = {estimate.stage: estimate for estimate in estimates(PARAMS, tmp_path, made)}
     hours = {stage: estimate.hours for stage, estimate in found.items()}
     assert hours == {
-        ("train", "guig_tg"): pytest.approx(36_000 * 20_480 / 1000 / 3600),
+        ("train", "guig_tg"): pytest.approx(3 * 36_000 * 20_480 / 1000 / 3600),
         ("parse", "guig"): pytest.approx(2 * 36_000 / 10 / 3600),
-        ("decode", "guig_tg"): pytest.approx(800 * 2 / 3600),
-        ("decode", "x2tree"): pytest.approx(300 * 2 / 3600),
-        # Three seeds and five samples; the rehearsal draws one sample of one seed.
+        ("decode", "guig_tg"): pytest.approx(800 * 3 * 2 / 3600),
+        ("decode", "x2tree"): pytest.approx(300 * 3 * 2 / 3600),
+        # All have three seeds, and this one five samples; the rehearsal draws one sample of one seed.
         ("decode", "songnet_free"): pytest.approx(962 * 3 * 5 * 2 / 3600),
     }
