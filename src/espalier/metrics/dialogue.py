@@ -65,7 +65,7 @@ HEADLINE: Final = {
     "bleu": "bleu",
     "dist2": "distinct_2",
     "ppl": "perplexity_per_word",
-    "ppl_exact": "perplexity_exact_per_word",
+    "ppl_ex": "perplexity_exact_per_word",
     "recall": "recall_1_of_10",
     "whole": "tree_whole",
     "grammar": "grammatical",
