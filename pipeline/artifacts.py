@@ -126,12 +126,14 @@ class Measurement(BaseModel):
 
 
 class TrainingSummary(BaseModel):
-    """What is read of each seed in `models/<model>/training.json`; the last four are unknown of some models."""
+    """What is read of each seed in `models/<model>/training.json`; the last six are unknown of some models."""
 
     parameters: int
     steps: int
     history: list[Evaluation] = []
     threads: int | None = None
+    precision: str | None = None
+    data: str | None = None
     tokens: int | None = None
     best_step: int | None = None
     best_dev_loss: Finite | None = None
@@ -234,6 +236,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
     run = params.runs[key]
     model = params.models[run.model]
     training = read_training(run.model)
+    first = next(iter(training.values()))
     elsewhere, ready = layout.provenance(run.model), layout.ready(run.dataset)
     return {
         "task": run.task,
@@ -249,8 +252,11 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "seed": run.seed,
         "seeds": list(model.seeds),
         **({} if run.lm == layout.NONE else {"judge": run.lm}),
-        "parameters": next(iter(training.values()))["parameters"],
-        "precision": training_of(model).precision,
+        "parameters": first["parameters"],
+        # That of the training; its setting, which may be "auto", where that is not known.
+        "precision": first.get("precision") or training_of(model).precision,
+        # The hash of the dataset that the model is trained on.
+        "trained_on": first.get("data"),
         "steps": {seed: values["steps"] for seed, values in training.items()},
         "training": {seed: _learned(values) for seed, values in training.items()},
         **({"provenance": read_json(elsewhere)} if elsewhere.exists() else {}),

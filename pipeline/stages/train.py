@@ -62,6 +62,8 @@ class Trained:
     """A model after training, and how it went.
 
     Attributes:
+        precision: "bf16" or "fp32", which the setting "auto" leaves to the hardware.
+        data: the hash of the dataset that it is trained on.
         init_rows: with `init_vocab: mapped`, the ids whose rows were "copied" from the first model, and the "new" ones.
     """
 
@@ -71,16 +73,19 @@ class Trained:
     progress: Progress
     scratch: Path
     precision: str
+    data: str
     init_rows: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What is kept of it; the same on every run with as many threads."""
+        """What is kept of it; the same on every run with as many threads and the same precision."""
         import torch
 
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
+            "precision": self.precision,
+            "data": self.data,
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
             "best_step": self.progress.best_step,
@@ -181,7 +186,8 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
     )  # fmt: skip
     precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
-    return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
+    data = files_sha256(layout.ready(model.dataset))
+    return Trained(seed, built, vocabulary, progress, scratch, precision, data, init_rows)
 
 
 def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:

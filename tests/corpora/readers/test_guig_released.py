@@ -33,6 +33,12 @@ def test_a_line_is_a_pair_of_the_test_split_with_wordless_trees(tmp_path: Path) 
     )
 
 
+def test_labels_that_a_model_does_not_know_are_replaced_in_both_trees(tmp_path: Path) -> None:
+    (row,) = read({"mine": folder_of(tmp_path, "\t\t".join(FIELDS))}, labels={"PRP": "NN", "FRAG": "S", "X": "Y"})
+    assert isinstance(row, Pair)
+    assert (row.source_tree, row.target_tree) == ("(S (NP (NN)) (VP (VBD)))", "(S (NNS) (.))")
+
+
 def test_a_malformed_line_is_put_aside_under_its_own_number(tmp_path: Path) -> None:
     good = "\t\t".join(FIELDS)
     rows = list(read({"mine": folder_of(tmp_path, good, good.replace("1 2 2", "1 3 2"), "i ate\tapples !", good)}))

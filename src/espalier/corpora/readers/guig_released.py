@@ -15,17 +15,19 @@ from espalier.corpora.records import Pair, Quarantined
 FILE = "test_syn_src.txt"
 
 
-def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
+def read(folders: Mapping[str, Path], *, labels: Mapping[str, str] | None = None) -> Iterator[Pair | Quarantined]:
     """Every line as a pair with its trees, which have no words.
 
     Ids are those of `lines_of_test`. Lines are quarantined as `parsed_pair` says.
 
     Args:
         folders: one source's name and folder.
+        labels: the label that takes the place of another in the trees, by the other's name; a model that has never read
+            a label, such as OntoNotes' HYPH, can read these trees then.
 
     Raises:
         ConfigError: not exactly one source.
         ArtifactError, DataError: the file is missing or is not UTF-8.
     """
     for id_, origin, line in lines_of_test(folders, "guig_released", FILE):
-        yield parsed_pair(id_, origin, line)
+        yield parsed_pair(id_, origin, line, labels)

@@ -52,19 +52,25 @@ def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
     return parsed_pair(id, origin, line)
 
 
-def parsed_pair(id: str, origin: str, line: str) -> Pair | Quarantined:
-    """A line of six fields as a pair; quarantined as `read` says if it is none."""
+def parsed_pair(id: str, origin: str, line: str, labels: Mapping[str, str] | None = None) -> Pair | Quarantined:
+    """A line of six fields as a pair; quarantined as `read` says if it is none.
+
+    Args:
+        labels: the label that takes the place of another, by the other's name.
+    """
     from espalier.syntax.constituency import TreeError, tree_of, write_tree
 
     fields = line.split(_SEPARATOR)
     if len(fields) != 6:
         return quarantined(id, "not six fields", line)
     trees = []
-    for labels, levels in (fields[1:3], fields[4:6]):
+    others = labels or {}
+    for names, levels in (fields[1:3], fields[4:6]):
         if not all(_LEVEL.fullmatch(level) for level in levels.split()):
             return quarantined(id, "no level", line)
         try:
-            trees.append(write_tree(tree_of(labels.split(), [int(level) for level in levels.split()])))
+            nodes = [others.get(name, name) for name in names.split()]
+            trees.append(write_tree(tree_of(nodes, [int(level) for level in levels.split()])))
         except TreeError:
             return quarantined(id, "no tree", line)
     row = pair_of(id, fields[0], fields[3], origin=origin, language="en")
