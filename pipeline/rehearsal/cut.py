@@ -83,7 +83,8 @@ def shape_of(cut: Raw, stage: str, key: str) -> int | None:
         run = cut["runs"][key]
         decoder = {**cut["presets"][run["preset"]]["decoder"], **run["decoder"]}
         settings: Any = task(run["task"]).decoder.model_validate(decoder)
-        return int(settings.beam) if "beam" in _fields(run) else None
+        searches = "beam" in _fields(run) and getattr(settings, "method", "beam") == "beam"
+        return int(settings.beam) if searches else None
     return None
 
 

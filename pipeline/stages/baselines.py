@@ -64,7 +64,7 @@ def run(key: str) -> None:
     first = next(iter(ngrams))
     table, facts = written[first][0], {"unfit": str(ready.unfit), **kind.facts(models[first])}
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
-    rows = {name: BaselineRow(_title(row), {}) for name, row in ngrams.items()}
+    rows = {name: BaselineRow(_title(row), {}, given=row.given) for name, row in ngrams.items()}
     rows |= kind.baselines(table, ready, train, baseline.seed)
     judge = judge_model(baseline.lm, params)
     if judge is not None and kind.judge is not None:

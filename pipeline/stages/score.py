@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from espalier.datasets.registry import encoding
+from espalier.io.hashing import digest
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.metrics.bootstrap import Array
@@ -70,7 +71,9 @@ def write_scores(
         **kind.counts(outputs, options),
     }
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
-    details = {**details_json(scores), **audits, "counts": counts, "settings": settings}
+    # Scores compare if they are of the same records.
+    ids = digest(*sorted(set(table["id"])))
+    details = {**details_json(scores), **audits, "ids": ids, "counts": counts, "settings": settings}
     headline = {**kind.headline(outputs), **{name: name for name in own_names(options.own_metrics)}}
     numbers = headline_json(scores, headline)
     write_metrics(group, key, numbers, details)

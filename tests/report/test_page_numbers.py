@@ -60,12 +60,14 @@ DETAILS = {
             "scores": {"bleu": bleu, "ted_full": ted, "empty": empty},
             "settings": {"dataset": "guig", "split": split, **row},
             "counts": {"records": 5 if key == "of_fewer" else 800},
+            **({"ids": "4d27"} if key == "of_others" else {}),
         }
         for key, bleu, ted, empty, split, row in (
             ("below", 20.0, 9.0, 1.0, "test", {}),
             ("mixed", 22.5, 9.5, 1.0, "test", {}),
             ("on_dev", 20.0, 9.0, 1.0, "dev", {}),
             ("of_fewer", 20.0, 9.5, 1.0, "test", {}),
+            ("of_others", 20.0, 9.5, 1.0, "test", {}),
             ("baselines/copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
             ("baselines/human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
             ("reads_pos", 25.0, 8.0, 0.0, "test", {"model": "pos_model"}),
@@ -159,16 +161,24 @@ def test_core_hours_are_summed_over_models_and_by_paper() -> None:
 
 
 def test_a_score_below_a_trivial_row_on_the_same_texts_is_marked_but_not_one_that_the_row_is_given() -> None:
-    rows = dict.fromkeys(["below", "mixed", "on_dev", "of_fewer", "baselines/copy", "baselines/human"], "")
+    rows = dict.fromkeys(["below", "mixed", "on_dev", "of_fewer", "of_others", "baselines/copy", "baselines/human"], "")
     columns = {"BLEU": "bleu:1", "TED": "ted_full:1", "empty": "empty:1"}
-    assert render(f"{{{{ table('small/trivial', {rows}, {columns}) }}}}").splitlines()[2:] == [
+    assert render(f"{{{{ table('small/trivial', {rows}, {columns}, mixed=True) }}}}").splitlines()[2:] == [
         "| `below` |  | ▾ 20.0 | 9.0 | 1.0 |",
         "| `mixed` |  | 22.5 | ▾ 9.5 | 1.0 |",
         "| `on_dev` |  | 20.0 | 9.0 | 1.0 |",
         "| `of_fewer` |  | 20.0 | 9.5 | 1.0 |",
+        "| `of_others` |  | 20.0 | 9.5 | 1.0 |",
         "| `baselines/copy` |  | 22.0 | 9.2 | 0.0 |",
         "| `baselines/human` |  | 100.0 | 0.0 | 0.0 |",
     ]
+
+
+@pytest.mark.parametrize("other", ["on_dev", "of_fewer", "of_others"])
+def test_a_table_whose_rows_are_scored_on_different_texts_is_refused(other: str) -> None:
+    rows = dict.fromkeys(["below", other], "")
+    with pytest.raises(ArtifactError, match=f"below and {other} are scored on different texts"):
+        render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}")
 
 
 def test_a_score_below_a_trivial_row_that_the_table_does_not_show_is_marked_too() -> None:

@@ -164,6 +164,9 @@ def test_rows_of_paraphrases() -> None:
     assert texts["copy"] == ["a lamp", "a lamp"] and texts["human"] == ["the lamp", "a lamp"]
     assert rows["copy"].trees == [TREES["larger"]] * 2 and rows["human"].trees == [TREES["deep"], TREES["small"]]
     assert rows["exemplar"].trees is None and rows["chance"].trees is None
+    # They consist of words of the source or of training, so that no output of a model can have fewer unknown words.
+    assert all("incomprehensible" in rows[name].given for name in ("copy", "chance", "exemplar"))
+    assert "incomprehensible" not in rows["human"].given
     assert [name for name, row in rows.items() if not row.trivial] == ["human"]
     assert set(texts["chance"]) <= {row.target for row in TRAIN}
 

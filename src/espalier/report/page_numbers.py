@@ -108,7 +108,9 @@ class PageNumbers:
 
     # --- Tables ------------------------------------------------------------------------------------------------------
 
-    def table(self, place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run") -> str:
+    def table(
+        self, place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run", mixed: bool = False
+    ) -> str:
         """One row for each run of `rows` {run: label}.
 
         The mark ▾ stands before a score that is worse than that of one of the baselines, on the same texts and given
@@ -117,10 +119,20 @@ class PageNumbers:
         Args:
             place: PROFILE/GROUP.
             columns: {heading: "metric" or "metric:digits"}. A metric that only other rows of the table have is a dash.
+            mixed: whether rows may be of different texts, which the page must say then.
+
+        Raises:
+            ArtifactError: rows are of different texts, and `mixed` is false.
         """
         profile, group = place.split("/")
         trivial = [self._result(profile, group, key) for key in self.baselines(profile, group)]
         results = [self._result(profile, group, run) for run in rows]
+        if not mixed and (other := next((each for each in results if each.dataset != results[0].dataset), None)):
+            raise ArtifactError(
+                f"{results[0].key} and {other.key} are scored on different texts",
+                where=f"a table of {place}",
+                remedy="make two tables of it, or pass mixed=True and say so on the page",
+            )
         known = {name for result in results for name in result.scores}
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
         for result, label in zip(results, rows.values(), strict=True):
@@ -200,17 +212,18 @@ class PageNumbers:
     def _result(self, profile: str, group: str, key: str) -> RunResult:
         """What the details of a run, or of a row without a model, say of its values and of the texts that have them.
 
-        Details do not name the texts. Those of one dataset and split are the same if they are as many.
+        Details of an earlier version have no hash of the ids. Their texts are the same if they are as many.
         """
         details = self.details(profile, group, key)
-        settings, records = details.get("settings", {}), details.get("counts", {}).get("records")
+        settings = details.get("settings", {})
+        texts = details.get("ids") or details.get("counts", {}).get("records")
         model = settings.get("model", "")
         structures = self.reads(profile, model) if model else settings.get("structures", ())
         return RunResult(
             key=key,
             model=model,
             profile=profile,
-            dataset=f"{settings.get('dataset')}/{settings.get('split')}/{records}",
+            dataset=f"{settings.get('dataset')}/{settings.get('split')}/{texts}",
             row=settings.get("row", ""),
             trivial=settings.get("trivial", False),
             given=frozenset(settings.get("given", ())),

@@ -53,7 +53,7 @@ class DialogueTask:
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
         """One of the replies' words."""
-        return {"ngram": NGramRow(DialogueView("chain"))}
+        return {"ngram": NGramRow(DialogueView("chain"), given=("copied",))}
 
     def writes_words(self, language: Language) -> bool:
         """Texts are words joined by spaces."""

@@ -53,7 +53,7 @@ class ParaphraseTask:
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
         """One of the targets' pieces."""
-        return {"ngram": NGramRow(TEXT_VIEW)}
+        return {"ngram": NGramRow(TEXT_VIEW, given=("copied", "incomprehensible"))}
 
     def writes_words(self, language: Language) -> bool:
         """Texts are words joined by spaces."""

@@ -36,13 +36,15 @@ def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int)
             "the source itself",
             {"text": table["source"].tolist()},
             table["source_tree"].tolist(),
-            given=("repeated_words", "empty", "ted_unparsed"),
+            given=("repeated_words", "incomprehensible", "empty", "ted_unparsed"),
         ),
         "human": BaselineRow(
             "the reference", {"text": table["reference"].tolist()}, table["reference_tree"].tolist(), trivial=False
         ),
         "chance": BaselineRow(
-            "a training target drawn at random", {"text": _targets(train, drawn)}, given=("empty", "ted_unparsed")
+            "a training target drawn at random",
+            {"text": _targets(train, drawn)},
+            given=("copied", "incomprehensible", "empty", "ted_unparsed"),
         ),
     }
     if train.vocabulary.symbols is None:
@@ -57,7 +59,7 @@ def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int)
         rows["look_up"] = BaselineRow(
             "what training pairs with the source, else the source",
             {"text": [train.vocabulary.text_of(text.split()) for text in found]},
-            given=("words", "empty"),
+            given=("words", "incomprehensible", "empty"),
         )
     if train.vocabulary.symbols is not None:
         place_of = {id_: place for place, id_ in enumerate(ready.data.ids)}
@@ -65,7 +67,7 @@ def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int)
         rows["exemplar"] = BaselineRow(
             "the training target nearest in size under the reference's template",
             {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template))},
-            given=("template_kept", "empty", "ted_unparsed"),
+            given=("template_kept", "incomprehensible", "empty", "ted_unparsed"),
         )
     return rows
 

@@ -201,12 +201,14 @@ class NGramRow:
         order: the length of its n-grams.
         reads: what it is given besides the text so far, in a few words.
         discounts: 1, or 3 for modified Kneser-Ney smoothing.
+        given: as in `BaselineRow`.
     """
 
     view: Any
     order: int = 3
     reads: str = "no source"
     discounts: Literal[1, 3] = 1
+    given: tuple[str, ...] = ()
 
 
 class Judge(Protocol):

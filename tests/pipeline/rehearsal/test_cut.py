@@ -77,6 +77,8 @@ def test_the_shape_of_a_training_is_its_batch_and_of_a_run_its_beam() -> None:
     assert shape_of(cut, "train", "songnet") == 1024
     assert shape_of(cut, "decode", "x2tree_nrm") == 20
     assert shape_of(cut, "score", "x2tree_nrm") is None
+    assert shape_of(cut, "decode", "songnet_free") is None  # it samples
+    assert shape_of(cut, "decode", "songnet_beam") == 5
     with_shape(cut, "train", "songnet", 64)
     with_shape(cut, "decode", "x2tree_nrm", 12)
     assert (shape_of(cut, "train", "songnet"), shape_of(cut, "decode", "x2tree_nrm")) == (64, 12)
