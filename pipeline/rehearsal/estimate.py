@@ -113,9 +113,13 @@ def _parser_training(key: str, params: Params, measured: Mapping[str, Any], fold
 
 
 def _records(run: Run, params: Params, folder: Path) -> int | None:
-    """How many records the whole run decodes; None if the split is published, and not counted."""
+    """How many records the whole run decodes; None if nobody knows before the corpus is read."""
     if limit := run.decoder.get(limit_of(run.task) or ""):
         return int(limit)
-    split: Any = params.corpora[params.datasets.every[run.dataset].corpus].split
-    size = getattr(split, run.split, None) if split.kind != "published" else None
+    corpus = params.datasets.every[run.dataset].corpus
+    split: Any = params.corpora[corpus].split
+    if split.kind == "published":
+        counts, of_split = folder / counts_file(corpus), getattr(split, run.split)
+        return sum(read_json(counts)["parts"].get(name, 0) for name in of_split) if counts.exists() else None
+    size = getattr(split, run.split, None)
     return getattr(split, f"{run.split}_size", None) if size is None else int(size)

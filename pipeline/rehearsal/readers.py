@@ -6,7 +6,7 @@ as the corpus would be. How many rows pass is written to `.scratch/rehearsal/<co
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from espalier.corpora.filters import Filters, screen
 from espalier.corpora.readers import READERS, Reader
 from espalier.corpora.records import Quarantined, Record
+from espalier.corpora.splits import published_part
 from espalier.io.files import write_json
 from pipeline import layout
 from pipeline.rehearsal.cut import OPTION
@@ -38,23 +39,24 @@ class SampledReader(Reader):
         read = [row for row in super().rows(folders, given, language=language, where=where) if isinstance(row, Record)]
         rules = {name: value for name, value in sampling["filters"].items() if name not in _OF_TREES}
         kept, _ = screen(read, Filters.model_validate(rules))
-        write_json(counts_file(where.removeprefix("corpora.")), {"rows": len(kept)})
+        parts = Counter(published_part(row.id) for row in kept)
+        write_json(counts_file(where.removeprefix("corpora.")), {"rows": len(kept), "parts": parts})
         yield from sample(kept, sampling["rows"])
 
 
 def counts_file(corpus: str) -> Path:
-    """Where the number of a corpus's rows is written."""
+    """Where the numbers of a corpus's rows are written: `rows`, and `parts` of each published split."""
     return layout.scratch("rehearsal", f"{corpus}.json")
 
 
 def sample(rows: Sequence[Record], count: int) -> list[Record]:
     """At most `count` rows, in their order: of each part equally many, evenly spaced in it.
 
-    A part is the rows of one origin and one published split, which the id names before its number.
+    A part is the rows of one origin and one published split.
     """
     parts: dict[tuple[str, str], list[int]] = {}
     for place, row in enumerate(rows):
-        parts.setdefault((row.origin, ("", *re.split("[-/]", row.id))[-2]), []).append(place)
+        parts.setdefault((row.origin, published_part(row.id)), []).append(place)
     share = max(1, count // max(1, len(parts)))
     spaced = [part[:: max(1, len(part) // share)][:share] for part in parts.values()]
     chosen = {place for part in spaced for place in part}

@@ -128,6 +128,11 @@ Split = Annotated[
 ]
 
 
+def published_part(id: str) -> str:
+    """The name of the published split in an id, such as dev in `ud_english_ewt-dev-000012`; empty if there is none."""
+    return ("", *re.split("[-/]", id))[-2]
+
+
 def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.Series[str]:
     """'train', 'dev' or 'test' for each row of a table, or '' for a row in none of them.
 
@@ -294,7 +299,7 @@ def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[
 
 
 def _published(ids: list[str], split: PublishedSplit, where: str) -> dict[str, str]:
-    names = {id: ("", *re.split("[-/]", id))[-2] for id in ids}
+    names = {id: published_part(id) for id in ids}
     known = set(names.values())
     if missing := [name for name in (*split.dev, *split.test) if name not in known]:
         raise ConfigError(

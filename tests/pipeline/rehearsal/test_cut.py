@@ -136,7 +136,8 @@ def test_a_reader_gives_rows_that_pass_the_filters_and_counts_all_of_them(
     def grow(length: int) -> list[Pair]:
         text = ["same", *(f"text {n}" for n in range(length))]
         return [
-            Pair(id=f"p-{n}", origin="o", language="en", source="same", target=target) for n, target in enumerate(text)
+            Pair(id=f"p-{'dev' if n < 9 else 'train'}-{n}", origin="o", language="en", source="same", target=target)
+            for n, target in enumerate(text)
         ]
 
     reader = sampled.SampledReader(Pair, grow, reads_sources=False)
@@ -144,6 +145,6 @@ def test_a_reader_gives_rows_that_pass_the_filters_and_counts_all_of_them(
     given = list(reader.rows({}, options, language="en", where="corpora.mine"))
     assert len(given) == 64
     assert all(row.source != row.target for row in given)
-    assert read_json(sampled.counts_file("mine")) == {"rows": 200}
+    assert read_json(sampled.counts_file("mine")) == {"rows": 200, "parts": {"dev": 8, "train": 192}}
     assert isinstance(READERS["songci"], sampled.SampledReader)
     assert isinstance(READERS["songci"], Reader)

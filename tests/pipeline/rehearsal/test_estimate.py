@@ -33,12 +33,14 @@ def test_hours_of_a_training_a_decoding_and_a_parsing(tmp_path: Path) -> None:
     write_json(tmp_path / layout.measured("train", "guig_tg"), measured(600, peak=1000))
     write_json(tmp_path / layout.model("guig_tg") / "training.json", {"seed1": {"parameters": 10, "steps": 3}})
     decoding = {"records": 2, "seconds": 4.0, "peak_memory": 7, "peak_gpu_memory": None}
-    for run in ("guig_tg", "x2tree", "songnet_free"):
+    runs = ("guig_tg", "x2tree", "songnet_free", "guig_released_tg", "cdnpg_rs")
+    for run in runs:
         write_json(tmp_path / layout.measured("decode", run), decoding)
     write_json(tmp_path / layout.measured("parse", "guig"), {"sentences_per_second": 10.0})
     write_json(tmp_path / counts_file("guig"), {"rows": 36_000})
+    write_json(tmp_path / counts_file("guig_released"), {"rows": 800, "parts": {"test": 790, "other": 10}})
     made = [("train", "guig_tg"), ("parse", "guig"), ("score", "guig_tg"), ("parse", "songci")]
-    made += [("decode", run) for run in ("guig_tg", "x2tree", "songnet_free")]
+    made += [("decode", run) for run in runs]
     found = {estimate.stage: estimate for estimate in estimates(PARAMS, tmp_path, made)}
     hours = {stage: estimate.hours for stage, estimate in found.items()}
     assert hours == {
@@ -48,4 +50,6 @@ def test_hours_of_a_training_a_decoding_and_a_parsing(tmp_path: Path) -> None:
         ("decode", "x2tree"): pytest.approx(300 * 3 * 2 / 3600),
         # All have three seeds, and this one five samples; the rehearsal draws one sample of one seed.
         ("decode", "songnet_free"): pytest.approx(962 * 3 * 5 * 2 / 3600),
+        ("decode", "guig_released_tg"): pytest.approx(790 * 3 * 2 / 3600),
+        ("decode", "cdnpg_rs"): None,  # its corpus, of a published split, was not read
     }
