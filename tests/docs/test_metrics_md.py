@@ -19,7 +19,7 @@ import golden_compose
 import golden_dialogue
 import golden_models
 import golden_pairs
-from markdown_page import Page
+from markdown_page import Page, profile
 
 PAGE = Page("docs/metrics.md")
 HEADLINES = {
@@ -43,6 +43,13 @@ def test_every_short_name_of_a_headline_is_in_the_table(row: dict[str, str]) -> 
     assert set(told) == set(headline)
     for short, key in told.items():
         assert fnmatch(headline[short], key or short), short
+
+
+@pytest.mark.parametrize("name", ["nursery", "small", "paper"])
+def test_every_test_split_that_a_run_decodes_has_trivial_baselines(name: str) -> None:
+    params = profile(name)
+    scored = {(run.paper, run.dataset) for run in params.runs.values() if run.split == "test"}
+    assert scored <= {(each.paper, each.dataset) for each in params.baselines.values() if each.split == "test"}
 
 
 def test_the_resamples_are_those_that_the_page_names() -> None:
