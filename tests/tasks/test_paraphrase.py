@@ -387,7 +387,7 @@ def test_scores_stand_for_the_pairs_that_training_does_not_tell_of_too() -> None
     # The first pair is joined by way of "x", of the second nothing trains, of the third one side.
     assert block.families["copies:joined"][:, 2].tolist() == [1, 0, 0]
     assert block.families["copies:unseen"][:, 2].tolist() == [0, 1, 0]
-    assert TASK.counts(made, TASK.scoring()) == {"unseen": 1, "joined": 1, "clusters": 3}
+    assert TASK.counts(made, PROTOCOLS) == {"unseen": 1, "joined": 1, "clusters": 3}
     found = family_scores(block.families, TASK.metrics, seed=1, resamples=10)
     assert found["words_unseen"].value == 1.0 and found["copied_joined"].value == 100.0
 
@@ -406,6 +406,13 @@ def test_the_ngram_row_is_searched_once_and_is_what_a_search_for_each_pair_finds
     reading = NGram(NGramConfig(PairView(("source",))), VOC, model._levels, model.size, model._radix)
     each = TASK.generate(reading, DATA.batch(np.arange(3), reading.config.view), decoder, [])
     assert once and each == [once] * 3
+
+
+def test_test_texts_that_are_texts_of_training_are_counted() -> None:
+    made = plain_outputs(["", "", ""], {})
+    table = made.table.assign(source=["A lamp!", "lamp a", "glows"], reference=["low", "Low lamp, glows", "lamp"])
+    counts = TASK.counts(replace(made, table=table), TASK.scoring())
+    assert counts == {"sources in training": 2, "references in training": 1}
 
 
 def test_scores_of_models_that_did_not_train_on_these_pairs_have_no_parts() -> None:

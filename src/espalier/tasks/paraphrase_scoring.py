@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
+from espalier.corpora.leakage import letters_of
 from espalier.io.errors import DataError
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.paraphrase import GUIDED, Scored
@@ -96,12 +97,21 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
 
 
 def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
-    """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
+    """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`).
+
+    Of texts whose training data are at hand also the records whose source, or reference, is a text of training.
+    """
     if outputs.facts["writes"] == "tree":
         return {"no tree": int((outputs.table["tree"] == "").sum())}
     counts = {} if outputs.annotations is None else {"not parsed": int((outputs.parses()["reason"] != "").sum())}
+    records = outputs.table.drop_duplicates("id")
+    if "defects" in scoring.families and (train := outputs.training()) is not None:
+        known = train.letters()
+        counts |= {
+            f"{side}s in training": int(records[side].map(letters_of).isin(known).sum())
+            for side in ("source", "reference")
+        }
     if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
-        records = outputs.table.drop_duplicates("id")
         parts = TrainingPairs(pairs).parts(records["source"].tolist(), records["reference"].tolist())
         counts |= {part: sum(rows) for part, rows in parts.items()}
         counts["clusters"] = int(records["cluster"].nunique())

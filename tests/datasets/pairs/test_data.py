@@ -75,7 +75,9 @@ def test_the_words_of_both_sides_are_in_lower_case() -> None:
         "source_tree": PARSES[:2],
         "target_tree": PARSES[2:],
     }
-    assert PairData.of(["a", "b"], columns, vocabulary).words() == {"a", "heron", "waits", "the", "lamp"}
+    data = PairData.of(["a", "b"], columns, vocabulary)
+    assert data.words() == {"a", "heron", "waits", "the", "lamp"}
+    assert data.letters() == {"aheron", "heronwaits", "thelamp", "lampthe"}
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])

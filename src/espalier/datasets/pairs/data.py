@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from espalier.corpora.leakage import letters_of
 from espalier.datasets.batch import Batch
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
 from espalier.datasets.pairs.vocabulary import PairVocabulary
@@ -142,6 +144,16 @@ class PairData(RaggedSplit[PairVocabulary]):
         """The different words of both sides, in lower case."""
         return frozenset(
             word.lower() for side in ("source", "target") for word in self.vocabulary.words_of(self.columns[side])
+        )
+
+    def letters(self) -> frozenset[str]:
+        """The letters of each text of both sides, by which leakage compares texts."""
+        pieces = [letters_of(piece) for piece in self.vocabulary.pieces_of(range(self.vocabulary.text_size))]
+        texts = [self.columns[side] for side in ("source", "target")]
+        return frozenset(
+            "".join([pieces[id_] for id_ in column.flat[start:end].tolist()])
+            for column in texts
+            for start, end in pairwise(column.offsets.tolist())
         )
 
     def sizes(self, view: PairView) -> IntArray:
