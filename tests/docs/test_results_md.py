@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from espalier.io.files import read_json
 from pipeline import layout
@@ -33,26 +35,40 @@ def verdicts(paper: str) -> Counter[str]:
 def test_as_many_claims_are_decided_as_the_page_says() -> None:
     assert "Two of the paper's claims hold: GuiG.TG follows" in TEXT
     assert verdicts("guig")["holds"] == 2
-    assert "One claim with three seeds is decided, against X2Tree: K = 1 has the lower exact perplexity" in TEXT
-    assert (verdicts("x2tree")["holds"], verdicts("x2tree")["reversed"]) == (0, 1)
+    assert "Two claims with three seeds are decided, against X2Tree: Att and X2Tree with K = 1 have the lower" in TEXT
+    assert (verdicts("x2tree")["holds"], verdicts("x2tree")["reversed"]) == (0, 2)
     reversed_claims = [each for each in details("orderings", "x2tree")["orderings"] if each["verdict"] == "reversed"]
-    assert [each["claim"] for each in reversed_claims] == ["Ours: K = 3 has a lower exact perplexity than K = 1."]
+    assert [each["claim"] for each in reversed_claims] == [
+        "Ours: X2Tree has a lower exact perplexity than Att.",
+        "Ours: K = 3 has a lower exact perplexity than K = 1.",
+    ]
     assert "Two claims on structures are not interpretable" in TEXT
     assert verdicts("sat")["not interpretable"] == 2
 
 
-def test_on_dev_att_and_encdec_are_below_the_trigram_and_x2tree_is_not() -> None:
-    assert "On test, all models are better than the trigram" in TEXT
-    assert re.search(r"On dev, Att \([\d.]+\) and EncDec \([\d.]+\) are better than the trigram", TEXT)
-    att, encdec, trigram, x2tree = (
-        details("x2tree", run)["scores"]["perplexity_exact_per_word"]
-        for run in ("x2tree_att_power_05", "x2tree_encdec_dev", "baselines/weibo_dev/ngram", "x2tree_power_05")
-    )
-    assert max(att, encdec) < trigram < x2tree
-    trigram, *models = (
-        details("x2tree", run)["scores"]["perplexity_exact_per_word"] for run in ("baselines/weibo/ngram", *WEIBO)
-    )
-    assert max(models) < trigram
+def scores(metric: str, runs: Iterable[str]) -> list[float]:
+    return [details("x2tree", run)["scores"][metric] for run in runs]
+
+
+def test_chains_are_below_the_trigram_and_ternary_trees_are_not() -> None:
+    assert "On dev, all chains are better than the trigram" in TEXT
+    assert "The two models of ternary trees are worse" in TEXT and "Test has the same order" in TEXT
+    names = ("_line", "_encdec", "_seq2seq", "_nrm")
+    dev = [f"x2tree{name}_dev" for name in names] + ["x2tree_att_power_075"]
+    trees = ["x2tree_power_075", "x2tree_linear_dev"]
+    (trigram,) = scores("perplexity_exact_per_word", ["baselines/weibo_dev/ngram"])
+    assert max(scores("perplexity_exact_per_word", dev)) < trigram < min(scores("perplexity_exact_per_word", trees))
+    test = [f"x2tree{name}" for name in (*names, "_att")]
+    trigram, tree, linear = scores("perplexity_exact_per_word", ["baselines/weibo/ngram", "x2tree", "x2tree_linear"])
+    assert max(scores("perplexity_exact_per_word", test)) < trigram < min(tree, linear)
+    assert tree == pytest.approx(trigram, rel=0.01)  # as good
+
+
+def test_every_model_of_x2tree_has_a_lower_bleu_than_copying_the_post() -> None:
+    assert "every model has a lower BLEU than copying the post" in TEXT
+    (copied,) = scores("bleu", ["baselines/weibo/copy"])
+    others = [f"x2tree{name}" for name in ("_mmi", "_encdec_mmi", "_searched", "_encdec_searched")]
+    assert max(scores("bleu", WEIBO + others)) < copied
 
 
 def test_x2tree_s_models_have_converged_as_the_page_says() -> None:
