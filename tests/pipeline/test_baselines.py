@@ -83,7 +83,7 @@ def test_every_row_has_its_files_and_says_what_it_is(project: Any) -> None:
     assert texts["commonest"][:2] == ["灯 雨", "桥 石"]
     assert texts["nearest"][:4] == ["灯 雨", "灯 雨", "石", "桥 石"]
     assert {name for name in names if not settings[name]["trivial"]} == {"human"}
-    assert settings["copy"]["given"] == ["copied", "empty"] and settings["ngram"]["given"] == []
+    assert settings["copy"]["given"] == ["copied", "empty"] and settings["ngram"]["given"] == ["copied"]
 
 
 @pytest.mark.parametrize("split", ["train", "test"])

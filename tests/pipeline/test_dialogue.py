@@ -22,6 +22,7 @@ from espalier.datasets.dialogue.data import ARITY
 from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.files import read_json, write_json
+from espalier.io.hashing import digest
 from espalier.io.tables import table_metadata, write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.models.serialization import load_model
@@ -285,7 +286,8 @@ def test_a_dataset_that_was_made_again_after_training_is_one_line(restored: Path
 @pytest.mark.parametrize("run", ["grown", "replied", "skipped", "short"])
 def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str) -> None:
     scored, table = details(talked, run), outputs(talked, run)
-    assert list(scored) == ["scores", "intervals", "signatures", "undefined", "counts", "settings"]
+    assert list(scored) == ["scores", "intervals", "signatures", "undefined", "ids", "counts", "settings"]
+    assert scored["ids"] == digest(*sorted(set(table["id"])))
     assert {*scored["scores"]} == {*KEYS}
     undefined = {name for name, value in scored["scores"].items() if value is None}
     trees = run in ("grown", "short")
