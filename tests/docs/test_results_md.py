@@ -64,6 +64,14 @@ def test_chains_are_below_the_trigram_and_ternary_trees_are_not() -> None:
     assert tree == pytest.approx(trigram, rel=0.01)  # as good
 
 
+@pytest.mark.parametrize(("run", "corpus"), [("dialogues", "weibo_dialogues"), ("daily", "xdailydialog")])
+def test_on_two_more_corpora_trees_are_below_the_trigram_too(run: str, corpus: str) -> None:
+    assert "On both, X2Tree and EncDec have a lower exact perplexity than the trigram, and EncDec the lowest" in TEXT
+    runs = (f"x2tree_{run}_encdec", f"x2tree_{run}", f"baselines/{corpus}/ngram")
+    chain, tree, trigram = scores("perplexity_exact_per_word", runs)
+    assert chain < tree < trigram
+
+
 def test_every_model_of_x2tree_has_a_lower_bleu_than_copying_the_post() -> None:
     assert "every model has a lower BLEU than copying the post" in TEXT
     (copied,) = scores("bleu", ["baselines/weibo/copy"])
