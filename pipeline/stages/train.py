@@ -63,7 +63,6 @@ class Trained:
 
     Attributes:
         precision: "bf16" or "fp32", which the setting "auto" leaves to the hardware.
-        data: the hash of the dataset that it is trained on.
         init_rows: with `init_vocab: mapped`, the ids whose rows were "copied" from the first model, and the "new" ones.
     """
 
@@ -73,7 +72,6 @@ class Trained:
     progress: Progress
     scratch: Path
     precision: str
-    data: str
     init_rows: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -85,7 +83,6 @@ class Trained:
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
             "precision": self.precision,
-            "data": self.data,
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
             "best_step": self.progress.best_step,
@@ -130,14 +127,16 @@ def run(key: str) -> None:
         results = [_trained(key, model, seed, show) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
+    made = made_of(model)
     with atomic_folder(layout.model(key)) as folder:
         for result in results:
             save_model(folder, model.arch, result.model, result.vocabulary, result.seed)
         describe(folder, key, params)
-        write_json(folder / "training.json", {f"seed{result.seed}": result.summary for result in results})
+        summaries = {f"seed{result.seed}": {**result.summary, "data": made["data"]} for result in results}
+        write_json(folder / "training.json", summaries)
     _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    clock.write("train", key, {"seeds": measured, "made_of": made_of(model)})
+    clock.write("train", key, {"seeds": measured, "made_of": made})
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)
@@ -186,8 +185,7 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
     )  # fmt: skip
     precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
-    data = files_sha256(layout.ready(model.dataset))
-    return Trained(seed, built, vocabulary, progress, scratch, precision, data, init_rows)
+    return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
 
 
 def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:

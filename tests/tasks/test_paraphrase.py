@@ -387,7 +387,9 @@ def test_scores_stand_for_the_pairs_that_training_does_not_tell_of_too() -> None
     # The first pair is joined by way of "x", of the second nothing trains, of the third one side.
     assert block.families["copies:joined"][:, 2].tolist() == [1, 0, 0]
     assert block.families["copies:unseen"][:, 2].tolist() == [0, 1, 0]
-    assert TASK.counts(made, PROTOCOLS) == {"unseen": 1, "joined": 1, "clusters": 3}
+    parts = {"unseen": 1, "joined": 1, "clusters": 3}
+    assert TASK.counts(made, PROTOCOLS) == parts
+    assert TASK.counts(made, TASK.scoring()) == {"sources in training": 2, "references in training": 0, **parts}
     found = family_scores(block.families, TASK.metrics, seed=1, resamples=10)
     assert found["words_unseen"].value == 1.0 and found["copied_joined"].value == 100.0
 

@@ -68,7 +68,7 @@ def test_every_row_is_the_pair_s_own() -> None:
 
 
 def test_the_words_of_both_sides_are_in_lower_case() -> None:
-    vocabulary = PairVocabulary.build(["A Heron waits", "the lamp"], SYMBOLS, "en", pieces=40, lower=False)
+    vocabulary = PairVocabulary.build(["A Heron waits ?", "the lamp"], SYMBOLS, "en", pieces=40, lower=False)
     columns = {
         "source": vocabulary.encode_texts(["A Heron", "the lamp"]),
         "target": vocabulary.encode_texts(["Heron waits", "lamp the"]),
@@ -78,6 +78,8 @@ def test_the_words_of_both_sides_are_in_lower_case() -> None:
     data = PairData.of(["a", "b"], columns, vocabulary)
     assert data.words() == {"a", "heron", "waits", "the", "lamp"}
     assert data.letters() == {"aheron", "heronwaits", "thelamp", "lampthe"}
+    marks = {name: vocabulary.encode_texts(["?", "the lamp"]) for name in ("source", "target")}
+    assert PairData.of(["a", "b"], {**columns, **marks}, vocabulary).letters() == {"thelamp"}
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])

@@ -147,14 +147,14 @@ class PairData(RaggedSplit[PairVocabulary]):
         )
 
     def letters(self) -> frozenset[str]:
-        """The letters of each text of both sides, by which leakage compares texts."""
+        """The letters of each text of both sides, by which leakage compares texts; a text without letters has none."""
         pieces = [letters_of(piece) for piece in self.vocabulary.pieces_of(range(self.vocabulary.text_size))]
         texts = [self.columns[side] for side in ("source", "target")]
         return frozenset(
             "".join([pieces[id_] for id_ in column.flat[start:end].tolist()])
             for column in texts
             for start, end in pairwise(column.offsets.tolist())
-        )
+        ) - {""}
 
     def sizes(self, view: PairView) -> IntArray:
         """(examples,) the tokens that each pair counts for in a batch's budget: the ids of both texts and both trees.
