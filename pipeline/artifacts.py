@@ -255,7 +255,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "parameters": first["parameters"],
         # That of the training; its setting, which may be "auto", where that is not known.
         "precision": first.get("precision") or training_of(model).precision,
-        # The hash of the dataset that the model is trained on.
+        # Of the encoded split that the model is trained on.
         "trained_on": first.get("data"),
         "steps": {seed: values["steps"] for seed, values in training.items()},
         "training": {seed: _learned(values) for seed, values in training.items()},

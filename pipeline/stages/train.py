@@ -23,6 +23,7 @@ from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
+from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.artifacts import read_versions, version_of
 from pipeline.device import device
@@ -127,16 +128,16 @@ def run(key: str) -> None:
         results = [_trained(key, model, seed, show) for seed in model.seeds]
     if not PartialState().is_main_process:
         return
-    made = made_of(model)
+    data = table_sha256(layout.ready(model.dataset) / "train.parquet")
     with atomic_folder(layout.model(key)) as folder:
         for result in results:
             save_model(folder, model.arch, result.model, result.vocabulary, result.seed)
         describe(folder, key, params)
-        summaries = {f"seed{result.seed}": {**result.summary, "data": made["data"]} for result in results}
+        summaries = {f"seed{result.seed}": {**result.summary, "data": data} for result in results}
         write_json(folder / "training.json", summaries)
     _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    clock.write("train", key, {"seeds": measured, "made_of": made})
+    clock.write("train", key, {"seeds": measured, "made_of": made_of(model)})
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)

@@ -11,7 +11,6 @@ import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
-from espalier.io.hashing import files_sha256
 from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.artifacts import read_measurement
@@ -28,7 +27,7 @@ def test_details_say_how_a_run_was_made_and_nothing_that_differs_each_time(share
     assert settings["decoder"]["length_power"] == 0.0  # a default, and the rule of lengths
     assert (settings["decoder"]["top_k"], settings["decoder"]["beam"]) == (8, 5)
     assert settings["precision"] == summary["precision"] in ("bf16", "fp32")  # its setting is "auto"
-    assert settings["trained_on"] == summary["data"] == files_sha256(shared / "data/ready/tiny")
+    assert settings["trained_on"] == summary["data"] == table_sha256(shared / "data/ready/tiny/train.parquet")
     (learned,) = settings["training"].values()
     assert learned["curve"]["step"] == [8, 16, 20]
     assert learned["curve"]["dev_loss"] == [line["dev_loss"] for line in summary["history"]]
