@@ -15,6 +15,7 @@ from espalier.corpora.splits import Split
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
+from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
 from espalier.models.registry import architecture
 from espalier.tasks.registry import task
@@ -23,7 +24,6 @@ from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.layout import NONE, PARAMS
 from pipeline.plugins import import_plugins
-from pipeline.validation import validated
 
 
 def _name(value: str) -> str:

@@ -14,6 +14,7 @@ from espalier.datasets.registry import encoding
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
+from espalier.io.validation import validated
 from espalier.models.registry import architecture
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
@@ -33,7 +34,6 @@ from pipeline.params import (
     network_of,
     vocabulary_of,
 )
-from pipeline.validation import validated
 
 
 def check(params: Params, catalogue: Mapping[str, Source]) -> None:

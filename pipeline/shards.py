@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.hashing import digest
+from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused, Sentence
@@ -62,15 +62,18 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
     Args:
         sentences: texts, or tuples of words; not both.
         parser: the folder of a parser, made by `train_parser`.
-        scratch: for finished shards; the caller deletes it when the result is written.
+        scratch: for finished shards, used again for the same sentences and the same `parser.json`; the caller deletes
+            it when the result is written.
 
     Raises:
         ConfigError: no scheduler answers at that address, or the number of workers is none.
+        ArtifactError: the folder is none of a parser.
     """
     # By length, so that a shard's sentences fit one batch and the longest shards come first.
     distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
     shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
-    files = [scratch / f"{digest(shard)}.parquet" for shard in shards]
+    parsed_by = file_sha256(parser / "parser.json")
+    files = [scratch / f"{digest(parsed_by, shard)}.parquet" for shard in shards]
     todo = [number for number, file in enumerate(files) if not file.exists()]
     scheduler, processes = os.environ.get("ESPALIER_SCHEDULER") or None, _processes(len(todo))
     with progress_bar() as bar:

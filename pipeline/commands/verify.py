@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from espalier.corpora.catalogue import Inside
 from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
 from pipeline.progress import followed, say
-from pipeline.validation import validated
 
 #: Takes a folder, and the names of the folders and files in it; leaves out those that .dvcignore names.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from espalier.io.hashing import digest
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import Parse, columns_of
@@ -28,7 +27,7 @@ def run(key: str) -> None:
     texts = read_table(layout.output(annotation.paper, annotation.run), [*TEXT_COLUMNS, "text"])
     parser = layout.parser(annotation.parser)
     signature = parser_signature(parser)
-    scratch = layout.scratch("annotate", key, digest(signature))
+    scratch = layout.scratch("annotate", key)
     run_ = params.runs[annotation.run]
     language = params.corpora[params.datasets.every[run_.dataset].corpus].language
     table = annotated(texts, parser, scratch, words=task(run_.task).writes_words(language))

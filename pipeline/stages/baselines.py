@@ -13,7 +13,6 @@ from espalier.corpora.readers import READERS
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
-from espalier.io.hashing import digest
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.tasks.registry import task
@@ -142,7 +141,7 @@ def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str,
     keys = texts[list(TEXT_COLUMNS)]
     if row.trees is not None:
         return keys.assign(target_tree=list(row.trees), reason="")
-    scratch = layout.scratch("baselines", key, digest(baseline.parser))
+    scratch = layout.scratch("baselines", key)
     words = task(baseline.task).writes_words(language)
     parses = annotated(texts, layout.parser(baseline.parser), scratch, words=words)
     shutil.rmtree(scratch, ignore_errors=True)

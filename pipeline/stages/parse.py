@@ -13,7 +13,6 @@ from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json
-from espalier.io.hashing import digest
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from espalier.syntax.parse import columns_of
@@ -50,7 +49,6 @@ def run(key: str) -> None:
         signature = parser_signature(parser)
         trained = params.parsers[corpus.parser].treebank != layout.NONE
         scores = read_json(parser / "scores.json", dict[str, float]) if trained else {}
-        scratch = layout.scratch("parse", key, digest(signature))
         clock = Clock()
         records, unparsed, speed = with_trees(records, parser, scratch)
         clock.write("parse", key, speed)

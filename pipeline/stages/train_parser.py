@@ -13,6 +13,7 @@ from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import read_table
+from espalier.io.validation import validated
 from espalier.metrics.parsing import HEADLINE
 from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
@@ -22,7 +23,6 @@ from pipeline.artifacts import version_of, write_metrics
 from pipeline.measured import Clock
 from pipeline.params import ParserEntry, load_params
 from pipeline.progress import progress_bar, say
-from pipeline.validation import validated
 
 if TYPE_CHECKING:
     import rich.progress

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ConfigError
+from espalier.io.files import read_json, write_json
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import save_parser
@@ -81,6 +82,16 @@ def test_a_killed_run_loses_no_finished_shard(parser: Path, tmp_path: Path, monk
     assert again.answers == whole
     assert sum(parsed) == len(set(asked)) - 3 * 16
     assert all(file.stat().st_mtime_ns == time_ for file, time_ in done.items())
+
+
+def test_shards_of_another_parser_are_not_used_again(parser: Path, tmp_path: Path) -> None:
+    asked, scratch = sentences(20), tmp_path / "scratch"
+    shards.parse_all(asked, parser, scratch)
+    other = tmp_path / "other"
+    description = read_json(parser / "parser.json")
+    write_json(other / "parser.json", description | {"signature": "jieba of another release"})
+    assert shards.parse_all(asked, other, scratch).speed["sentences"] == len(set(asked))
+    assert shards.parse_all(asked, parser, scratch).speed["sentences"] == 0
 
 
 @pytest.fixture(scope="module")

@@ -24,14 +24,12 @@ def seeded(seed: int, count: int, rows: str, nursery: str) -> random.Random:
         rows, nursery: what is grown, and by which grammar, for messages.
 
     Raises:
-        ConfigError: the count is negative or too large, or one of both is no integer.
+        ConfigError: the count is negative or too large.
     """
     where = f"nursery {nursery}"
-    if type(count) is not int or not 0 <= count <= MAX_COUNT:
+    if not 0 <= count <= MAX_COUNT:
         remedy = f"give a count of 0 or more, {MAX_COUNT:,} at most"
         raise ConfigError(f"cannot grow {count} {rows}", where=where, remedy=remedy)
-    if type(seed) is not int:
-        raise ConfigError(f"{seed} is no seed", where=where, remedy="give an integer")
     return random.Random(seed)
 
 

@@ -50,8 +50,28 @@ def test_a_generator_is_given_no_folders(tmp_path: Path) -> None:
 def test_options_are_checked_in_one_line() -> None:
     with pytest.raises(ConfigError, match=r"unknown option 'words'; allowed: count, language, word$"):
         rows(MINE, words="lamp")
-    with pytest.raises(ConfigError, match=r"corpora\.mine\.options: no option 'word'; add it"):
+    with pytest.raises(ConfigError, match=r"corpora\.mine\.options: word: Field required; add it$"):
         rows(MINE, count=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value", "words"),
+    [
+        ("brown", "sentences", "14", "should be a valid integer; it is '14'"),
+        ("poems", "rhyme", 5, "should be a valid string; it is 5"),
+        ("tsv", "columns", 3, "should be an instance of Sequence; it is 3"),
+        ("tsv", "columns", "source", "instances are not allowed as a Sequence value; it is 'source'"),
+        ("tsv", "columns", ["source", 2], "should be a valid string; it is 2"),
+        ("paraphrases", "lower", "false", "should be a valid boolean; it is 'false'"),
+        ("paraphrases", "count", True, "should be a valid integer; it is True"),
+        ("paraphrases", "shares", [0.5, 0.5], r"should be a valid dictionary; it is \[0.5, 0.5\]"),
+        ("quora", "unshared", "answer", "should be 'pair' or 'question'; it is 'answer'"),
+        ("news_en", "seed", "one", "should be a valid integer; it is 'one'"),
+    ],
+)
+def test_an_option_of_another_type_is_one_line(name: str, option: str, value: Any, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=rf"corpora\.mine\.options: {option}.*: .*{words}$"):
+        rows(READERS[name], {"mine": tmp_path}, **{option: value})
 
 
 def test_rows_of_another_type_than_the_reader_names_are_refused(tmp_path: Path) -> None:

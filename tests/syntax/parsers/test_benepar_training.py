@@ -119,12 +119,19 @@ def test_a_killed_training_goes_on_to_the_same_model(tmp_path: Path) -> None:
     assert files(tmp_path / "model") == files(tmp_path / "whole")
 
 
-def test_a_damaged_checkpoint_is_passed_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", [None, "best", "optimizer"])
+def test_a_damaged_checkpoint_is_passed_over(part: str | None, tmp_path: Path) -> None:
     bank = treebank()
     scratch = tmp_path / "scratch"
     train_benepar(bank, bank[:4], SMALL, tmp_path / "whole", scratch, seed=1)
     checkpoint = scratch / "checkpoint.pt"
-    checkpoint.write_bytes(checkpoint.read_bytes()[:2000])
+    if part is None:
+        checkpoint.write_bytes(checkpoint.read_bytes()[:2000])
+    else:  # what is read before it is not to be kept
+        state = torch.load(checkpoint, weights_only=True)
+        state["epochs"] = 1
+        state.pop(part)
+        torch.save(state, checkpoint)
     with pytest.warns(UserWarning, match="checkpoint is damaged"):
         train_benepar(bank, bank[:4], SMALL, tmp_path / "model", scratch, seed=1)
     assert files(tmp_path / "model") == files(tmp_path / "whole")
@@ -137,6 +144,14 @@ def test_trees_without_a_common_root_or_tags_are_learnt_too(tmp_path: Path) -> N
         train_benepar(parses, parses[-4:], SMALL, tmp_path / name, tmp_path / f"{name} scratch", seed=1)
         (answer,) = load(tmp_path / name).parse([bank[0].words])
         assert isinstance(answer, Refused) or bool(answer.tags) == (name == "tagged")
+
+
+def test_a_batch_of_words_without_brackets_is_learnt_too(tmp_path: Path) -> None:
+    bank = [*treebank(), *[Parse((word,), ("UH",), f"(UH {word})") for word in ("Oh", "Well", "No", "Yes")]]
+    config = SMALL.model_copy(update={"batch": 1})
+    train_benepar(bank, bank[:4], config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    (answer,) = load(tmp_path / "model").parse([bank[0].words])
+    assert isinstance(answer, Parse)
 
 
 def test_a_treebank_without_trees_is_refused(tmp_path: Path) -> None:

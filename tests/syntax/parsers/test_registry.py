@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,21 @@ def test_a_backend_of_ours_names_the_extra_that_installs_its_library(plugin: Non
         backend.open(None, {}, where="ours")
     with pytest.raises(ConfigError, match=said):
         train(backend, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("backend", "options", "words"),
+    [
+        ("benepar", {"max_words": "200"}, "max_words: Input should be a valid integer; it is '200'"),
+        ("benepar", {"words": "jieba"}, "unknown option 'words'; allowed: batch_tokens, max_words"),
+        ("jieba", {"batch": 3}, "unknown option 'batch'"),
+        ("ltp", {"batch_tokens": 2.5}, "batch_tokens: Input should be a valid integer; it is 2.5"),
+        ("spacy", {"words": "pkuseg"}, "words: Input should be 'spacy', 'jieba' or 'spaces'; it is 'pkuseg'"),
+    ],
+)
+def test_an_option_that_a_backend_does_not_have_is_one_line(backend: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{backend}'s options: {words}"):
+        open_parser(backend, "model", options)
 
 
 def train(backend: Backend, folder: Path) -> None:

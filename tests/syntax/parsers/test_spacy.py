@@ -245,5 +245,3 @@ def test_options_that_cannot_be_are_refused(english: Path) -> None:
         load(english, max_words=0)
     with pytest.raises(ConfigError, match="batch is -1"):
         load(english, batch=-1)
-    with pytest.raises(ConfigError, match="unknown words 'pkuseg'; allowed: jieba, spaces, spacy"):
-        load(english, words="pkuseg")  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from espalier.corpora.readers.rows import checked
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry, imported
+from espalier.io.validation import check_options
 
 _Read = Callable[..., Iterable[Record | Quarantined]]
 
@@ -53,20 +54,15 @@ class Reader:
             where: the path of the corpus in params.yaml, for messages.
 
         Raises:
-            ConfigError: an option that the function does not have, or one that it needs is missing; a record of
-                another type than `record`.
+            ConfigError: an option that the function does not have, one that it needs is missing, or one of another
+                type; a record of another type than `record`.
             ArtifactError, DataError: what the function raises about its files.
         """
         function: _Read = imported("reader", self.function, where=f"{where}.reader")
-        parameters = {name: parameter for name, parameter in inspect.signature(function).parameters.items()
-                      if name != "folders"}  # fmt: skip
-        settings = {"language": language, **options} if "language" in parameters else dict(options)
-        for name in settings:
-            if name not in parameters:
-                raise ConfigError.unknown("option", name, parameters, where=f"{where}.options")
-        for name, parameter in parameters.items():
-            if parameter.default is parameter.empty and name not in settings:
-                raise ConfigError(f"no option '{name}'", where=f"{where}.options", remedy="add it")
+        settings = dict(options)
+        if "language" in inspect.signature(function).parameters:
+            settings = {"language": language} | settings
+        check_options(function, settings, f"{where}.options", given=("folders",))
         for row in function(folders, **settings) if self.reads_sources else function(**settings):
             if not isinstance(row, self.record | Quarantined):
                 raise ConfigError(

@@ -138,21 +138,19 @@ def _check(
     shares: Mapping[str, float] | None,
 ) -> None:
     for name, value in (("min_words", lower), ("max_words", upper), ("count", count)):
-        if value is not None and not (isinstance(value, int) and value >= 1):
-            raise ConfigError(f"{name} {value!r}", where=_WHERE, remedy="a whole number from 1, or leave it out")
+        if value is not None and value < 1:
+            raise ConfigError(f"{name} {value}", where=_WHERE, remedy="a whole number from 1, or leave it out")
     if lower is not None and upper is not None and lower > upper:
         raise ConfigError(f"min_words {lower} is greater than max_words {upper}", where=_WHERE, remedy="correct one")
     if shares is None:
         return
-    if not isinstance(shares, Mapping):
-        raise ConfigError(f"shares {shares!r}", where=_WHERE, remedy="a fraction for each stratum")
     if count is None:
         raise ConfigError("shares without count", where=_WHERE, remedy="say of how many rows")
     for name, share in shares.items():
         if name not in strata:
             raise ConfigError.unknown("stratum", name, strata, where=f"{_WHERE}, shares")
-        if not (isinstance(share, int | float) and 0 <= share <= 1):
-            raise ConfigError(f"{name}: {share!r}", where=f"{_WHERE}, shares", remedy="from 0 to 1")
+        if not 0 <= share <= 1:
+            raise ConfigError(f"{name}: {share}", where=f"{_WHERE}, shares", remedy="from 0 to 1")
     if abs(fsum(shares.values()) - 1) > 1e-6:
         raise ConfigError(f"they add up to {fsum(shares.values()):g}", where=f"{_WHERE}, shares", remedy="to 1")
 

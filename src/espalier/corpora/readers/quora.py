@@ -66,8 +66,6 @@ def read(
         ConfigError: two folders of one kind, no held-out pairs or no vocabulary.
         ArtifactError, DataError: a file that is missing or malformed.
     """
-    if unshared not in ("pair", "question"):
-        raise ConfigError(f"unshared '{unshared}'", where="reader quora", remedy="pair or question")
     sources = recognized_sources(folders, MARKERS, "quora")
     kinds = {mark: (origin, folder) for origin, folder, mark in sources}
     if len(kinds) < len(sources) or _CDNPG not in kinds or VOCABULARY not in kinds:

@@ -8,6 +8,7 @@ one length. The weights of the epoch with the best dev F1 are kept.
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import time
@@ -175,15 +176,18 @@ def _trained(
 
 def _resumed(checkpoint: Path, model: Any, optimizer: torch.optim.Optimizer) -> tuple[int, _Best]:
     """The epochs that are done, and the best of them; the checkpoint's state is put into `model` and `optimizer`."""
+    if not checkpoint.exists():
+        return 0, _Best(-1.0, 0, {})
+    weights, moments = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
     try:
         state = torch.load(checkpoint, map_location="cpu", weights_only=True)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         return state["epochs"], _Best(**state["best"])
-    except FileNotFoundError:
-        pass
     except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
         warnings.warn(f"the checkpoint is damaged ({type(error).__name__}); training starts again", stacklevel=4)
+    model.load_state_dict(weights)
+    optimizer.load_state_dict(moments)
     return 0, _Best(-1.0, 0, {})
 
 
@@ -210,9 +214,8 @@ def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
     ids, mask = (tensor.to(device) for tensor in padded(rows))
     vectors = word_vectors(model.char_encoder, words, model.char_vocab)
     annotations = annotate(model, F.embedding(ids, vectors), mask)
-    gold = torch.tensor(
-        [(number, *node) for number, example in enumerate(examples) for node in example.nodes], device=device
-    )
+    nodes = [(number, *node) for number, example in enumerate(examples) for node in example.nodes]
+    gold = torch.tensor(nodes, dtype=torch.long, device=device).reshape(-1, 4)  # trees of one word may have no node
     loss = margin_loss(model, fenceposts(model, annotations), mask.sum(1) - 2, Nodes(*gold.T)) / len(examples)
     if model.f_tag is None:
         return loss

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.imports import of_extra
 from espalier.io.registry import entry
+from espalier.io.validation import check_options
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser
 
@@ -56,17 +56,13 @@ class Backend:
         """A loaded parser.
 
         Raises:
-            ConfigError: its library is not installed, the model cannot be loaded, or there is no such option; `where`
-                says for which backend.
+            ConfigError: its library is not installed, the model cannot be loaded, there is no such option, or it is of
+                another type; `where` says for which backend.
         """
-        try:
-            with of_extra(self.extra):
-                load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
-                return load(model or "", **options) if self.needs_model else load(**options)
-        except TypeError as error:
-            if "argument" not in str(error):
-                raise
-            raise ConfigError(str(error), where=f"{where}'s options") from error
+        with of_extra(self.extra):
+            load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
+            check_options(load, options, f"{where}'s options", given=("model",) if self.needs_model else ())
+            return load(model or "", **options) if self.needs_model else load(**options)
 
     def settings(self) -> type[BaseModel]:
         """The type of the settings of `train`.

@@ -55,8 +55,6 @@ def load(
     for name, value in (("max_words", max_words), ("batch", batch)):
         if value < 1:
             raise ConfigError(f"{name} is {value}", where="spacy's options", remedy="give at least 1")
-    if words not in ("spacy", "jieba", "spaces", None):
-        raise ConfigError.unknown("words", words, ("spacy", "jieba", "spaces"), where="spacy's options")
     folder, name = _located(str(model))
     nlp = _loaded(folder)
     if words is None:

@@ -1,0 +1,104 @@
+"""Settings and options as types: a mistake is one line, with its key's path and what is allowed there."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from reprlib import Repr
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from espalier.io.errors import ConfigError
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+#: Shows the beginning of a value, however large it is.
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 160
+
+
+def validated(kind: type[Kind], value: Any, where: str, *, names: str = "key") -> Kind:
+    """`value` as a `kind`; one mistake becomes one line with its key's path: an unknown key, else the first.
+
+    Args:
+        names: what the keys are, for messages.
+
+    Raises:
+        ConfigError: an unknown key, one that is missing, or a value of another type.
+    """
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first, (_, what) = error.errors()[0], first_mistake(error)
+        unknown = [each for each in error.errors() if each["type"] == "extra_forbidden"]
+        place = (unknown or [first])[0]["loc"]
+        if unknown:  # before a missing one, which may be the same misspelt
+            siblings = _siblings(kind, place)
+            raise ConfigError.unknown(names, str(place[-1])[:80], siblings, where=_joined(where, place[:-1])) from error
+        remedy = "add it" if first["type"] == "missing" else f"it is {_SHORT.repr(first['input'])}"[:200]
+        if place[-1:] == ("[key]",):  # the key itself, not its value
+            place, remedy = place[:-2], "rename it"
+        raise ConfigError(what, where=_joined(where, place), remedy=remedy) from error
+
+
+def check_options(
+    function: Callable[..., Any], options: Mapping[str, Any], where: str, *, given: Collection[str] = ()
+) -> None:
+    """Check that options are keywords of a function, of the types that it declares, and that none is missing.
+
+    Args:
+        given: the function's other parameters, which its caller gives. Parameters without a type take any value.
+
+    Raises:
+        ConfigError: as for `validated`.
+    """
+    parameters = {name: each for name, each in inspect.signature(function).parameters.items() if name not in given}
+    try:
+        types = get_type_hints(function, include_extras=True)
+    except NameError:  # a type that is imported for type checkers only
+        types = {}
+    fields: dict[str, Any] = {
+        name: (types.get(name, Any), ... if each.default is each.empty else each.default)
+        for name, each in parameters.items()
+        if each.kind is not each.VAR_KEYWORD
+    }
+    extra: Any = "forbid" if len(fields) == len(parameters) else "allow"
+    config = ConfigDict(strict=True, extra=extra, arbitrary_types_allowed=True, protected_namespaces=())
+    validated(create_model("Options", __config__=config, **fields), dict(options), where, names="option")
+
+
+def first_mistake(error: ValidationError) -> tuple[str, str]:
+    """The path of the first mistake, with dots, and what is wrong there."""
+    first = error.errors()[0]
+    return _path(first["loc"]), first["msg"].removeprefix("Value error, ")
+
+
+def _joined(where: str, place: tuple[int | str, ...]) -> str:
+    return f"{where}: {_path(place)}" if place else where
+
+
+def _path(place: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, place))[:200]
+
+
+def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """The keys that are allowed where an unknown one was found."""
+    models: list[type[BaseModel]] = [kind]
+    for part in path[:-1]:
+        here = [model.model_fields[str(part)].annotation for model in models if part in model.model_fields]
+        # Else a key of a map, a place in a list, or the tag of one of several types.
+        models = _models_in(here[0]) if here else [model for model in models if part in _tags(model)] or models
+    return list(dict.fromkeys(name for model in models for name in model.model_fields))
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The types of ours that an annotation is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
+    """The values of the field that tells several types apart."""
+    return get_args(kind.model_fields["kind"].annotation) if "kind" in kind.model_fields else ()
