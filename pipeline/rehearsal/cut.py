@@ -12,7 +12,7 @@ from espalier.corpora.readers import READERS
 from espalier.io.registry import entry
 from espalier.tasks.registry import task
 from pipeline.layout import NONE
-from pipeline.params import Params
+from pipeline.params import Params, training_of
 
 #: Rows of each corpus, optimizer steps of each model, decoded records of each run.
 ROWS, STEPS, DECODED = 64, 3, 2
@@ -53,8 +53,7 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
         if baseline["train"] == NONE:
             baseline["train"] = datasets[baseline["dataset"]]["vocab_from"]
     for key, model in cut["models"].items():
-        asked = params.models[key].training
-        tokens = asked.get("batch_tokens", 4096)
+        tokens = training_of(params.models[key]).batch_tokens
         model["seeds"] = model["seeds"][:1]
         model["training"] |= {
             "steps": STEPS,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from espalier.corpora.records import RECORDS
 from espalier.io.files import read_json
+from espalier.syntax.parsers.registry import BACKENDS
 from pipeline import layout
 from pipeline.artifacts import read_training
 from pipeline.layout import NONE
@@ -108,8 +109,8 @@ def _parser_training(key: str, params: Params, measured: Mapping[str, Any], fold
     parser = params.parsers[key]
     rows = read_json(folder / counts_file(parser.treebank))["rows"]
     rate = min(ROWS, rows) / measured["seconds"]
-    epochs = parser.training.get("epochs", 1)
-    return Estimate(("train_parser", key), rate, "sentences/s", epochs * rows / rate / HOUR)
+    settings: Any = BACKENDS[parser.backend].settings().model_validate(parser.training)
+    return Estimate(("train_parser", key), rate, "sentences/s", settings.epochs * rows / rate / HOUR)
 
 
 def _records(run: Run, params: Params, folder: Path) -> int | None:

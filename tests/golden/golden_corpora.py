@@ -23,9 +23,10 @@ from espalier.corpora.records import Pair, Sentence, Verse, table_of, values_of
 from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit, split_of
 from espalier.datasets.batching import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
-from espalier.datasets.verse.frames import Frame, frame_of, target_of, with_tones
+from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.verse.format import format_of, parse_format
+from espalier.verse.tones import with_tones
 from tests.verse.couyun import write_couyun
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")
@@ -164,7 +165,7 @@ def frames(_: Path) -> Any:
     formats += [parse_format(text, "zh") for text in ("_雨___，____舟。", "_#，_#。/2", "3，3。鹤__。")]
     return {
         "rows": [{name: getattr(frame_of(each, VOC), name).tolist() for name in Frame.__slots__} for each in formats],
-        "toned": with_tones(frame_of(formats[0], VOC), "平仄中仄平仄"[: formats[0].blanks]).tone.tolist(),
+        "toned": frame_of(with_tones(formats[0], "平仄中仄平仄"[: formats[0].blanks]), VOC).tone.tolist(),
         "targets": [target_of(text, VOC).tolist() for text, _ in TEXTS],
         "spellings": [[str(each), each.rhyme] for each in formats],
     }

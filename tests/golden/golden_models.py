@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
-from espalier.datasets.verse.frames import frame_of, target_of, with_tones
+from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS
 from espalier.decoding.beam import beam_search
@@ -50,7 +50,7 @@ def waved(module: Any, size: float = 0.5) -> Any:
 
 def data(titles: bool = True, voc: VerseVocabulary = VOC) -> VerseData:
     frames = [frame_of(format_of(text, "zh", rhyme), voc) for text, rhyme in TEXTS]
-    frames[0] = with_tones(frames[0], "平仄中仄平仄")
+    frames[0] = frame_of(format_of(TEXTS[0][0], "zh", TEXTS[0][1], "平仄中仄平仄"), voc)
     return VerseData.of(
         [str(n) for n in range(len(TEXTS))],
         frames,

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from espalier.datasets.verse.data import VerseBatch, VerseData
-from espalier.datasets.verse.frames import frame_of, target_of, with_tones
+from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.models.songnet import SongNet
@@ -180,9 +180,8 @@ def test_the_title_conditions_a_model_that_reads_it(build: Build, data: VerseDat
 def test_only_the_tones_of_words_change_the_numbers_and_only_of_a_model_that_reads_them() -> None:
     """T at a place reaches the losses through the sum and through F0; where a model reads none, nothing does."""
     voc = replace(VOC, tones=True)
-    frame = frame_of(format_of("灯山，桥雨。", "zh", "A"), voc)
     targets = [target_of("灯山，桥雨。", voc)] * 3
-    frames = [frame, with_tones(frame, "平仄中中"), with_tones(frame, "仄仄中中")]
+    frames = [frame_of(format_of("灯山，桥雨。", "zh", "A", tones), voc) for tones in ("", "平仄中中", "仄仄中中")]
     data = VerseData.of(["a", "b", "c"], frames, voc, targets=targets)
     found = {}
     for symbols in (("c", "p", "s"), ("c", "p", "s", "t")):

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from espalier.io.validation import repeated
+
 
 def _inside(path: str) -> str:
     parts = PurePosixPath(path)
@@ -88,7 +90,6 @@ class Source(BaseModel):
     def _consistent(self) -> Source:
         if bool(self.files) == bool(self.git):
             raise ValueError("both files and git" if self.git else "neither files nor git")
-        names = [file.name for file in self.files]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        if twice := sorted(repeated(file.name for file in self.files)):
             raise ValueError(f"two files named {', '.join(twice)}")
         return self

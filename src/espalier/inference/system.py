@@ -50,6 +50,7 @@ def load(
     from espalier.datasets.registry import encoding
     from espalier.inference.folder import read_system
     from espalier.io.files import read_json
+    from espalier.io.validation import first_mistake
     from espalier.models.registry import architecture
     from espalier.models.serialization import load_model
 
@@ -62,8 +63,8 @@ def load(
     try:
         settings = encoding(kind).settings.model_validate(description.settings)
     except ValidationError as error:
-        place, what = error.errors()[0]["loc"], error.errors()[0]["msg"]
-        where = f"{folder / 'system.json'}: settings.{'.'.join(map(str, place))}"
+        place, what = first_mistake(error)
+        where = f"{folder / 'system.json'}: settings.{place}"
         raise ArtifactError(what, where=where, remedy="train the model again") from error
     chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     return System(

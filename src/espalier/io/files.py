@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.swap import exchange
+from espalier.io.validation import first_mistake
 
 #: A number of a JSON file; for `read_json`.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -80,9 +81,8 @@ def read_json(path: Path, kind: Any = None) -> Any:
     except OSError as error:
         raise ArtifactError(f"cannot be read: {error.strerror or error}", where=path) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise ArtifactError(f"{key or 'its value'}: {first['msg']}", where=path, remedy=remedy) from error
+        key, what = first_mistake(error)
+        raise ArtifactError(f"{key or 'its value'}: {what}", where=path, remedy=remedy) from error
     except (ValueError, RecursionError) as error:
         raise ArtifactError(f"not valid JSON ({error})", where=path, remedy=remedy) from error
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from reprlib import Repr
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -66,6 +67,11 @@ def check_options(
     extra: Any = "forbid" if len(fields) == len(parameters) else "allow"
     config = ConfigDict(strict=True, extra=extra, arbitrary_types_allowed=True, protected_namespaces=())
     validated(create_model("Options", __config__=config, **fields), dict(options), where, names="option")
+
+
+def repeated(names: Iterable[str]) -> set[str]:
+    """The names that occur more than once."""
+    return {name for name, count in Counter(names).items() if count > 1}
 
 
 def first_mistake(error: ValidationError) -> tuple[str, str]:

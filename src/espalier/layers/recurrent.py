@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from espalier.datasets.vocabulary import PAD
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.options import Cell
@@ -63,6 +64,11 @@ class AttentionMemory:
     states: Tensor
     keys: Tensor
     bias: Tensor
+
+    @property
+    def empty(self) -> Tensor:
+        """(sources,) bool, whether a source is padding alone."""
+        return (self.ids == PAD).all(1)
 
     def select(self, index: Tensor) -> AttentionMemory:
         """The rows `index`, in that order."""

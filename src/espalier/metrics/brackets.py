@@ -17,7 +17,6 @@ gold brackets are missed. Its tag accuracy is that of all words, marks too; EVAL
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, compress
@@ -28,7 +27,7 @@ import numpy as np
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, f1, ratio, require_lengths, share_of, signature_of
-from espalier.syntax.constituency import TRACE, WRAPPERS, read_tree
+from espalier.syntax.constituency import TRACE, WRAPPERS, category, read_tree
 from espalier.syntax.tree import Tree
 
 #: Tags of the words that are left out.
@@ -36,7 +35,6 @@ MARKS: Final = frozenset({TRACE, ",", ":", "``", "''", "."})
 
 _DELETED: Final = MARKS.union(WRAPPERS)
 _SAME: Final = {"PRT": "ADVP"}
-_FUNCTIONS = re.compile(r"\A([^-=]+)[-=].*", re.DOTALL)
 
 _SCORED = 6  # the last of seven columns, those of `_Counts`
 _ALL = 7  # the same seven columns, of every sentence
@@ -78,7 +76,7 @@ def _bracketing(tree: Tree) -> _Bracketing:
             words.append(node[0])
             tags.append(node.label())
         else:
-            label = _FUNCTIONS.sub(r"\1", node.label())
+            label = category(node.label())
             waiting.append((_SAME.get(label, label), len(words)))
             waiting += reversed(node)
     return _Bracketing(words, tags, brackets)

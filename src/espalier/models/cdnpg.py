@@ -30,7 +30,7 @@ from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, Memory, Past
 from espalier.models.cdnpg_config import CDNPGConfig
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 
 
 @dataclass
@@ -112,7 +112,7 @@ class CDNPG(nn.Module):
             losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
         else:
             losses = self._copy_losses(batch, self.pointer)[0]
-        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+        return scattered(losses, real)
 
     def start(self, batch: PairBatch) -> CDNPGState:
         """The state before the first token, with the encoder's output and the decoder's keys and values of it."""
@@ -248,7 +248,7 @@ class Pointer(nn.Module):
             hidden, embedded: (sources, n, width) the decoder's last states, and its inputs.
         """
         weights, contexts = self.attention(hidden, memory)
-        empty = (memory.ids == PAD).all(1, keepdim=True)
+        empty = memory.empty[:, None]
         return weights, self.gate.log_probabilities(torch.cat([hidden, contexts, embedded], dim=-1), empty)
 
 

@@ -35,6 +35,11 @@ class Loss(NamedTuple):
     targets: Tensor
 
 
+def scattered(losses: Tensor, real: Tensor) -> Tensor:
+    """(batch, time) the losses (targets,) at the places where `real` (batch, time) is True, in their order, else 0."""
+    return losses.new_zeros(real.shape).masked_scatter(real, losses)
+
+
 class NetworkSettings(Protocol):
     """A pydantic model: `network` of an entry of `models` in params.yaml."""
 

@@ -28,7 +28,7 @@ from espalier.layers.embeddings import PieceEmbedding
 from espalier.layers.positions import sinusoids, sinusoids_at
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE, Aggregator, Level, LevelMemory, Separator
 
@@ -103,7 +103,7 @@ class DNPG(nn.Module):
     def token_losses(self, batch: PairBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         losses, _ = self._losses(batch, self._write(batch, self._read(batch)))
-        return losses.new_zeros(batch.real.shape).masked_scatter(batch.real, losses)
+        return scattered(losses, batch.real)
 
     def start(self, batch: PairBatch) -> DNPGState:
         """The state before the first token, with both encoders' outputs."""
@@ -180,7 +180,7 @@ class DNPG(nn.Module):
             level, of writing at the phrase level, and of copying.
         """
         weights, context = self.pointer(top, memory)
-        empty = (memory.ids == PAD).all(1, keepdim=True)
+        empty = memory.empty[:, None]
         gates = self.gate.log_probabilities(torch.cat([context, top, x], dim=-1), empty)
         return weights, torch.cat([levels[..., SENTENCE, None], levels[..., PHRASE, None] + gates], dim=-1)
 

@@ -7,12 +7,11 @@ Transformer baseline are one architecture. They differ in the encoders' rows and
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.data import PairBatch, PairData, Row
+from espalier.datasets.pairs.data import PairBatch, PairData, modality_of
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import KeyValues, padding_bias, select_all
@@ -22,7 +21,7 @@ from espalier.layers.multi_encoder import Memory
 from espalier.layers.paths import paths_of
 from espalier.layers.positions import sinusoids
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.guig_blocks import DecoderBlock, Encoder
 from espalier.models.guig_config import GuiGConfig
 
@@ -84,7 +83,7 @@ class GuiG(nn.Module):
         real = batch.real
         scores = self.output_embedding.log_probabilities(self.final_norm(self._hidden(batch)[real]))
         losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
-        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+        return scattered(losses, real)
 
     def start(self, batch: PairBatch) -> GuiGState:
         """The state before the first token, with the encoders' outputs and the decoder's keys and values of them."""
@@ -144,11 +143,6 @@ class GuiG(nn.Module):
         places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
         x = x + places
         return dropout(x, self.config.dropout, self.training)
-
-
-def modality_of(row: Row) -> Literal["text", "tree"]:
-    """Whether a row is word pieces or tree symbols."""
-    return "text" if row == "source" else "tree"
 
 
 def _initialise(module: nn.Module) -> None:

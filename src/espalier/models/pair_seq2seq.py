@@ -29,7 +29,7 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import AttentionMemory, CoverageAttention, RecurrentStack
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 
 
@@ -105,7 +105,7 @@ class PairSeq2Seq(nn.Module):
             losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
         else:
             losses, _ = self._copying_losses(decoded, batch)
-        return losses.new_zeros(real.shape).masked_scatter(real, losses)
+        return scattered(losses, real)
 
     def start(self, batch: PairBatch) -> PairSeq2SeqState:
         """The state before the first token, with the encoder's output."""
@@ -169,7 +169,7 @@ class PairSeq2Seq(nn.Module):
     def _gates(self, top: Tensor, context: Tensor, x: Tensor, memory: AttentionMemory) -> Tensor:
         """(sources, n, 2) log p_gen and log(1 - p_gen); p_gen is 1 where the source has no pieces."""
         assert self.gate is not None
-        empty = (memory.ids == PAD).all(1, keepdim=True)
+        empty = memory.empty[:, None]
         return self.gate.log_probabilities(torch.cat([context, top, x], dim=-1), empty)
 
     def _copying_losses(self, decoded: _Decoded, batch: PairBatch) -> tuple[Tensor, Tensor]:

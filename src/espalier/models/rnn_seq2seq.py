@@ -20,7 +20,7 @@ from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import gru_update
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.dialogue_config import Context, RNNSeq2SeqConfig
 from espalier.models.post_encoder import EncodedPosts, PostEncoder
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
@@ -80,7 +80,7 @@ class RNNSeq2Seq(nn.Module):
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
         scores = self.readout.target_scores(self._features(batch)[real], batch.target[real]).chosen
-        return scores.new_zeros(real.shape).masked_scatter(real, -scores)
+        return scattered(-scores, real)
 
     def start(self, batch: Any) -> RNNSeq2SeqState:
         """Encode the sources; h_0 = tanh(V x + b), with x the encoder's last state."""

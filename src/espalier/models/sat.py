@@ -23,7 +23,7 @@ from espalier.layers.linear import linear
 from espalier.layers.positions import sinusoids
 from espalier.layers.readout import readout_loss
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.sat_blocks import DecoderBlock, StructureEncoderBlock
 from espalier.models.sat_config import SATConfig
 
@@ -98,7 +98,7 @@ class SAT(nn.Module):
         whole, real = after_topic(batch), batch.real
         logits = self._logits(self._hidden(whole)[whole.real])
         losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
-        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+        return scattered(losses, real)
 
     def start(self, batch: StructureBatch) -> SATState:
         """The state before the first token, with the keys and values of the encoded structures and of the topic."""

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.data import PairBatch
+from espalier.datasets.pairs.data import PairBatch, modality_of
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.copy import CopyGate, copied_mass, mix, mix_all, smoothed_sum
@@ -29,7 +29,7 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention, RecurrentEncoder, lstm_step
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.scpn_config import SCPNConfig
 
 
@@ -68,7 +68,7 @@ class SCPN(nn.Module):
             sizes["text"] = vocabulary.text_size, config.word
         # Of the same scale as the LSTM's initial weights.
         self.embeddings = nn.ModuleDict({modality: embedding(*size, std=0.1) for modality, size in sizes.items()})
-        self.modalities = ["text" if row == "source" else "tree" for row in rows]
+        self.modalities = [modality_of(row) for row in rows]
         copied = [place for place, modality in enumerate(self.modalities) if modality == config.writes]
         self.copies = copied if config.copying else []
         size, inputs = sizes[config.writes]
@@ -99,8 +99,7 @@ class SCPN(nn.Module):
 
     def token_losses(self, batch: PairBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
-        real = batch.real
-        return torch.zeros(real.shape, device=real.device).masked_scatter(real, self._losses(batch)[0])
+        return scattered(self._losses(batch)[0], batch.real)
 
     def start(self, batch: PairBatch) -> SCPNState:
         """The state before the first token, with the encoders' outputs."""
@@ -174,7 +173,7 @@ class SCPN(nn.Module):
         """(sources, n, 1 + rows to copy from) log-probabilities; -inf for a row without ids."""
         if self.gate is None:
             return features.new_zeros(*features.shape[:-1], 1, dtype=torch.float32)
-        empty = torch.stack([(memories[place].ids == PAD).all(1) for place in self.copies], dim=-1)
+        empty = torch.stack([memories[place].empty for place in self.copies], dim=-1)
         return self.gate.log_probabilities(torch.cat([features, x], dim=-1), empty)
 
     def _joined(self, features: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import RecurrentLayer
 from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.contract import Loss
+from espalier.models.contract import Loss, scattered
 from espalier.models.songnet_config import SongNetConfig
 
 
@@ -149,7 +149,7 @@ class SongNet(nn.Module):
         real = batch.real
         logits = self._logits(self._hidden(batch)[real])
         losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
-        return torch.zeros(real.shape, device=real.device).masked_scatter(real, losses)
+        return scattered(losses, real)
 
     def start(self, batch: VerseBatch) -> SongNetState:
         """The state before the first token, with F0 and its keys and values."""

@@ -51,7 +51,7 @@ class SongNetConfig(BaseModel):
     head: Literal["tied", "linear", "released"] = "tied"
     #: The form of `training.smoothing`: over all words, or as released, which gives the target and padding no share.
     smoothing_form: Smoothing = "uniform"
-    epsilon: float = Field(1e-12, le=1)
+    epsilon: float = Field(1e-12, gt=0, le=1)
 
     @model_validator(mode="after")
     def _fits(self) -> SongNetConfig:

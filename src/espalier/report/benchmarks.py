@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from espalier.io.errors import ArtifactError
+from espalier.io.validation import first_mistake
 from espalier.report.tables import BLANK
 
 
@@ -98,7 +99,7 @@ def load_benchmark(path: Path) -> BenchmarkResult:
         return BenchmarkResult.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise ArtifactError(
-            f"holds no tables of a benchmark: {error.errors()[0]['msg']}",
+            f"holds no tables of a benchmark: {first_mistake(error)[1]}",
             where=str(path),
             remedy=f"python benchmarks/{path.stem}.py --record",
         ) from error

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.validation import first_mistake, repeated
 from espalier.io.yaml_files import load_yaml
 
 #: What the rows of a table are.
@@ -298,9 +299,7 @@ class Printed(_Strict):
     def _ids_once(self) -> Printed:
         entries: tuple[PrintedTable | PrintedFigure | PrintedExamples | PrintedDrawings, ...]
         entries = (*self.tables, *self.figures, *self.examples, *self.drawings)
-        ids = [entry.id for entry in entries]
-        twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
-        if twice:
+        if twice := sorted(repeated(entry.id for entry in entries)):
             raise ValueError(f"the id {twice[0]} stands twice")
         return self
 
@@ -353,11 +352,9 @@ def load_printed(path: Path) -> Printed:
     try:
         return Printed.model_validate(raw)
     except ValidationError as error:
-        first, others = error.errors()[0], error.error_count() - 1
-        place = ".".join(str(part) for part in first["loc"])
+        (place, what), others = first_mistake(error), error.error_count() - 1
         more = f"{others} more like it in this file" if others else None
-        message = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(message, where=f"{path}: {place}" if place else path, remedy=more) from error
+        raise ConfigError(what, where=f"{path}: {place}" if place else path, remedy=more) from error
 
 
 def _known(names: Iterable[str], allowed: Iterable[str], where: str) -> None:

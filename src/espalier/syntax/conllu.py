@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_file
 from espalier.syntax.dependency import Dependencies, fault
 from espalier.syntax.ud_v1 import to_v2
+from espalier.text.normalize import simplified
 
 __all__ = ["UPOS", "Annotated", "Tags", "read_conllu", "simplify", "to_v2", "write_conllu"]
 
@@ -167,15 +167,8 @@ def simplify(dependencies: Dependencies) -> Dependencies:
     Its "tw2s" knows the aspect 著 of Taiwan's spelling: of the words of the Chinese GSD treebank, development and test,
     it makes 99.91 % what the published Simplified treebank has; plain "t2s" 99.77 %.
     """
-    converted = _simplifier().convert(" ".join(dependencies.words)).translate(_QUOTES)
+    converted = simplified(" ".join(dependencies.words), "tw2s").translate(_QUOTES)
     return replace(dependencies, words=tuple(converted.split(" ")))
 
 
 _QUOTES: Final = str.maketrans("「」『』", "“”‘’")
-
-
-@lru_cache(maxsize=1)
-def _simplifier() -> Any:
-    import opencc
-
-    return opencc.OpenCC("tw2s")

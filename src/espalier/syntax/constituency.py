@@ -53,8 +53,7 @@ _TOKEN = re.compile(
 )
 _PLAIN = re.compile(r"[()]|-[LR](?==*RB)")
 _ESCAPED = re.compile(r"-([LR])(?:(=)(?==*RB)|RB-)")
-# A label's category, and the functions and indices after it; no label that begins with their signs.
-_LABEL = re.compile(r"\A([^-=]+)[-=].*", re.DOTALL)
+_CATEGORY = re.compile(r"\A([^-=]+)[-=].*", re.DOTALL)
 _SPACES = " \t\n\r\f\v"
 
 
@@ -209,6 +208,11 @@ def _escape(word: str) -> str:
 # --- Cleaning and cutting --------------------------------------------------------------------------------------------
 
 
+def category(label: str) -> str:
+    """A label without functions and indices: NP of NP-SBJ-1 and NP=2. One that begins with their signs stays: -LRB-."""
+    return _CATEGORY.sub(r"\1", label)
+
+
 def clean(tree: Tree) -> Tree:
     """The tree without functional tags, indices and empty elements: NP-SBJ-1 and NP=2 become NP, and -NONE- goes.
 
@@ -227,7 +231,7 @@ def clean(tree: Tree) -> Tree:
         if isinstance(node, str):
             order.append((node, node, above))
         elif node.label() != TRACE:
-            cleaned = Tree(_LABEL.sub(r"\1", node.label()))
+            cleaned = Tree(category(node.label()))
             order.append((node, cleaned, above))
             waiting += [(child, cleaned) for child in reversed(node)]
     for node, copy, above in reversed(order):  # what is under a node comes before it, from the right

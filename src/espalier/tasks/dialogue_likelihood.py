@@ -93,7 +93,7 @@ def candidates(ids: Sequence[str], posts: Sequence[str], replies: Sequence[str],
     """
     letters = "".join(replies[place].split())
     taken, chosen = {letters}, [place]
-    for other in np.random.default_rng(seed_from("recall", ids[place])).permutation(len(ids)).tolist():
+    for other in np.random.default_rng(seed_from("recall", ids[place])).permutation(len(ids)):
         letters = "".join(replies[other].split())
         if posts[other] != posts[place] and letters not in taken:
             taken.add(letters)

@@ -73,7 +73,7 @@ class ParaphraseTask:
         places = list(range(count))
         if decoder.rows:
             places = places[:: max(1, count // decoder.rows)][: decoder.rows]
-        records, data = [ready.records[place] for place in places], ready.data.select(np.array(places))
+        records, data = [ready.records[place] for place in places], ready.data.select(np.array(places, dtype=np.int64))
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
         view, inputs = model.config.view, list[Inputs]()

@@ -9,6 +9,7 @@ words to the tone of their place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -152,8 +153,6 @@ def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None
 
 def _reframed(data: VerseData, formats: Sequence[Format], names: Sequence[str]) -> VerseData:
     """The same verse with these rows (`Frame`) of other formats, which are as long."""
-    from dataclasses import replace
-
     from espalier.datasets.ragged import Ragged
     from espalier.datasets.verse.frames import frame_of
 

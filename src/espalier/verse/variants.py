@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.validation import first_mistake
 from espalier.text.language import is_mark
 from espalier.verse.books import REMEDY, Book, Books, ToneBook, part_of
 from espalier.verse.text import units_of
@@ -311,8 +312,7 @@ def _parsed(file: Path, kind: TypeAdapter[Any]) -> Any:
     except OSError as error:
         raise ArtifactError("no form book", where=file, remedy=REMEDY) from error
     except ValidationError as error:
-        key, message = ".".join(map(str, error.errors()[0]["loc"])), error.errors()[0]["msg"]
-        raise ArtifactError(f"no form book: {key} {message}", where=file, remedy=REMEDY) from error
+        raise ArtifactError(f"no form book: {' '.join(first_mistake(error))}", where=file, remedy=REMEDY) from error
 
 
 def _variants(tune: str, file: Path) -> Iterator[Variant]:

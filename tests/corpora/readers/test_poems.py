@@ -27,6 +27,13 @@ def test_a_unit_is_a_line_and_an_empty_line_ends_a_poem(tmp_path: Path) -> None:
     assert (second.id, second.tune, second.rhyme, second.target) == ("src/mine/6", "", ".", "o day !")
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_line_without_visible_characters_is_empty(tmp_path: Path, language: str) -> None:
+    first, second = poems(tmp_path / "a", "ra\u200bin\n\u200b\nday\n\n\ufeff \u200b\n", language)
+    assert isinstance(first, Verse) and isinstance(second, Verse)
+    assert [first.target, second.target] == ["rain", "day"]
+
+
 def test_chinese_words_are_characters(tmp_path: Path) -> None:
     [poem] = poems(tmp_path / "a", "春 风，花落。\n夜雨\n", "zh", rhyme="A.")
     assert isinstance(poem, Verse) and (poem.target, poem.rhyme) == ("春风，花落。\n夜雨", "A.")

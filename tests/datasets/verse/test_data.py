@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.datasets.verse.data import Ragged, VerseData, View
-from espalier.datasets.verse.frames import frame_of, target_of, with_tones
+from espalier.datasets.verse.frames import frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP
 from espalier.io.errors import ArtifactError, ConfigError
@@ -90,7 +90,7 @@ def test_literals_are_drawn_from_words_alone_at_their_rate(data: VerseData) -> N
 
 def toned(signs: list[str], voc: VerseVocabulary) -> VerseData:
     pairs = zip(VERSES, signs, strict=True)
-    frames = [with_tones(frame_of(format_of(text, "zh", rhyme), voc), own) for (text, rhyme, _), own in pairs]
+    frames = [frame_of(format_of(text, "zh", rhyme, own), voc) for (text, rhyme, _), own in pairs]
     return VerseData.of(["a", "b", "c"], frames, voc)
 
 

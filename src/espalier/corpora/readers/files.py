@@ -10,6 +10,7 @@ from typing import Any
 
 from espalier.corpora.readers.rows import writable
 from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.validation import repeated
 
 _REMEDY = "run the download stage of its source"
 # An escape in JSON; group 1 is one of a pair of surrogates without the other.
@@ -67,7 +68,7 @@ def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, 
         if not paths:
             raise DataError("no file", file=folder, remedy="run the download or copy stage of its source")
         names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        if twice := sorted(repeated(names)):
             raise DataError(f"two files named {twice[0]}", file=folder, remedy="rename one")
         if odd := [name for name in names if writable(name) != name]:
             raise DataError(f"the file name '{writable(odd[0])}' is not UTF-8", file=folder, remedy="rename it")

@@ -11,6 +11,7 @@ from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark, join_tokens
+from espalier.text.normalize import visible
 from espalier.verse.text import join_units
 
 TITLE = "#"
@@ -42,11 +43,11 @@ def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iter
 
 
 def _stanzas(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Runs of lines that are not empty, each with the row of its first line."""
+    """Runs of lines with visible characters, each with the row of its first line; invisible characters are left out."""
     run: list[str] = []
     for row, line in enumerate([*lines, ""], start=1):
-        if line.strip():
-            run.append(line.strip())
+        if seen := visible(line).strip():
+            run.append(seen)
         elif run:
             yield row - len(run), run
             run = []

@@ -28,6 +28,11 @@ Row = Literal["source", "source_tree", "target_tree", "template"]
 ROWS: tuple[Row, ...] = get_args(Row)
 
 
+def modality_of(row: Row) -> Literal["text", "tree"]:
+    """Whether a row is word pieces or tree symbols."""
+    return "text" if row == "source" else "tree"
+
+
 @dataclass(frozen=True, slots=True)
 class PairView:
     """The rows of a pair that a model reads and writes.

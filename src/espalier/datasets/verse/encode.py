@@ -10,10 +10,10 @@ from pydantic import Field
 from espalier.corpora.records import Quarantined, Verse
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.verse.data import VerseData
-from espalier.datasets.verse.frames import frame_of, target_of, with_tones
+from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import MAX_SYMBOLS, VerseVocabulary
 from espalier.datasets.vocabulary import UNK
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import ConfigError
 from espalier.text.language import Language, tokens_of
 from espalier.verse.format import format_of
 from espalier.verse.text import units_of
@@ -63,17 +63,9 @@ class VerseEncoding:
         ids, frames, targets, titles = [], [], [], []
         places, quarantined = list[int](), list[Quarantined]()
         for place, row in enumerate(records):
-            try:
-                frame = with_tones(
-                    frame_of(format_of(row.target, vocabulary.language, row.rhyme), vocabulary), row.tones
-                )
-                reason = f"over {settings.max_tokens} tokens" if len(frame) > settings.max_tokens else None
-            except ConfigError:
-                reason = f"over {vocabulary.units} units or {vocabulary.length} tokens a unit"
-            except DataError:
-                reason = "tones that do not fit its words"
-            if reason:
-                quarantined.append(Quarantined(id=row.id, stage="linearize", reason=reason, text=row.target))
+            frame = _frame(row, vocabulary, settings.max_tokens)
+            if isinstance(frame, str):
+                quarantined.append(Quarantined(id=row.id, stage="linearize", reason=frame, text=row.target))
                 continue
             places.append(place)
             ids.append(row.id)
@@ -102,3 +94,16 @@ class VerseEncoding:
 def title_of(tune: str, vocabulary: VerseVocabulary) -> list[int]:
     """A tune's name as ids, cut to the number of positions that the vocabulary has."""
     return vocabulary.encode(tokens_of(tune.lower(), vocabulary.language)[: vocabulary.length])
+
+
+def _frame(row: Verse, vocabulary: VerseVocabulary, max_tokens: int) -> Frame | str:
+    """The frame of a poem, or why it has none."""
+    try:
+        format_ = format_of(row.target, vocabulary.language, row.rhyme, row.tones)
+    except ConfigError:
+        return "tones that do not fit its words"
+    try:
+        frame = frame_of(format_, vocabulary)
+    except ConfigError:
+        return f"over {vocabulary.units} units or {vocabulary.length} tokens a unit"
+    return frame if len(frame) <= max_tokens else f"over {max_tokens} tokens"

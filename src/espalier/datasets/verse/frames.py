@@ -5,14 +5,14 @@ All rows are aligned to the target: place t describes the word y_t. A model read
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS, SEP, UNK
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import ConfigError
 from espalier.text.language import tokens_of
 from espalier.verse.format import BLANK, RHYME, Format
 from espalier.verse.sounds import Sounds
@@ -105,27 +105,6 @@ def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:
         row += vocabulary.encode(tokens_of(unit, vocabulary.language))
         row.append(SEP)
     return np.array([*row, EOS], dtype=np.int32)
-
-
-def with_tones(frame: Frame, signs: str) -> Frame:
-    """A frame whose places have these tones.
-
-    Args:
-        signs: one of `SIGNS` for each word, marks left out; empty leaves the frame as it is.
-
-    Raises:
-        DataError: a sign that is none, or more or fewer signs than words.
-    """
-    if not signs:
-        return frame
-    words = frame.tone != NO_TONE
-    if unknown := set(signs) - SIGNS.keys():
-        raise DataError(f"'{min(unknown)}' is no sign of a tone", file="tones", remedy=f"one of {''.join(SIGNS)}")
-    if len(signs) != words.sum():
-        raise DataError(f"{len(signs)} tones of {words.sum()} words", file="tones", remedy="one sign for each word")
-    tone = frame.tone.copy()
-    tone[words] = [SIGNS[sign] for sign in signs]
-    return replace(frame, tone=tone)
 
 
 def _has_blanks(format_: Format, letter: str) -> bool:

@@ -7,6 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from pydantic import BaseModel
+
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.io.hashing import digest, file_sha256
@@ -65,6 +67,14 @@ def load(
     if words == "spaces":
         parts.append("words by spaces")
     return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+
+
+class _Meta(BaseModel):
+    """`meta.json` of a pipeline."""
+
+    lang: str
+    name: str
+    version: str
 
 
 class SpacyParser:
@@ -185,7 +195,7 @@ def _located(model: str) -> tuple[Path, str]:
         if model and not set(model) & set("/\\. "):
             ways.insert(0, f"fetch it: python -m spacy download {model}")
         raise ConfigError(f"no model '{model}'", where="spacy", remedy=", or ".join(ways))
-    meta = read_json(folder / "meta.json")
+    meta = read_json(folder / "meta.json", _Meta)
     name = "model" if meta["name"] == "pipeline" else f"{meta['lang']}_{meta['name']} {meta['version']}"
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return folder, f"{name} {digest([file_sha256(path) for path in files])[:8]}"
