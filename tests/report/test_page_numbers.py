@@ -51,7 +51,15 @@ DETAILS = {
                     ),
                 ],
             },
-            {"claim": "Another.", "profile": "", "p": None, "p_holm": None, "seeds": [0, 0], "measures": []},
+            {
+                "claim": "Another.",
+                "profile": "",
+                "p": None,
+                "p_holm": None,
+                "seeds": [0, 0],
+                "measures": [],
+                "verdict": "not computed",
+            },
             {"claim": "Of another profile.", "profile": "nursery", "p": 0.5},
         ]
     },
@@ -229,6 +237,16 @@ def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_a
         "| 0.020 | 3 | holds |",
         "",
         "Not computed: 1 of 2 claims.",
+    ]
+
+
+def test_the_verdicts_of_a_paper_s_claims_are_counted() -> None:
+    printed = {"guig": load_printed(PRINTED.with_name("guig.yaml"))}
+    numbers = PageNumbers(details, dict, printed)
+    assert render_page('{{ verdicts("small") }}', "a.md", numbers).splitlines()[-3:] == [
+        "| paper | claims | holds | reversed | undecided | too few seeds | not interpretable | not computed |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| GuiG | 2 | 1 | 0 | 0 | 0 | 0 | 1 |",
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
@@ -18,7 +18,7 @@ from espalier.report.printed import Printed
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
 from espalier.report.trivial import MARK, given_as_much, is_below, rows_of
-from espalier.report.verdicts import probability
+from espalier.report.verdicts import Verdict, probability
 
 
 class Training(NamedTuple):
@@ -147,6 +147,16 @@ class PageNumbers:
         orderings = self._at(f"{profile}/orderings/{paper}")["orderings"]
         return claims_table(orderings, profile, self.printed[paper])
 
+    def verdicts(self, profile: str) -> str:
+        """One row for each paper: the number of its claims, by verdict."""
+        every = get_args(Verdict)
+        grid = [["paper", "claims", *every], ["---", *["---:"] * (1 + len(every))]]
+        for paper, each in self.printed.items():
+            orderings = self._at(f"{profile}/orderings/{paper}")["orderings"]
+            found = [claim["verdict"] for claim in orderings if claim["profile"] in (profile, "")]
+            grid.append([each.paper.name, str(len(found)), *(str(found.count(verdict)) for verdict in every)])
+        return grid_of(grid)
+
     def without_dev(self, profile: str) -> str:
         """One row for each paper: its scored runs on test, and those whose model has no scored run on dev."""
         grid = [["paper", "runs on test", "of a model without a run on dev"], ["---", "---:", "---:"]]
@@ -178,7 +188,7 @@ class PageNumbers:
     def functions(self) -> dict[str, Any]:
         """What a template can use, by name."""
         names = ("score", "interval", "difference", "count", "param", "best", "core_hours", "ratios", "table", "claims",
-                 "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
+                 "verdicts", "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
         return {name: getattr(self, name) for name in names} | {"printed": self.printed_value, "tried": self.tried}
 
     @cached_property
