@@ -95,8 +95,8 @@ def test_every_worked_example_gives_the_same_with_the_whole_books(
 @pytest.mark.parametrize("name", ["small", "paper"])
 def test_the_runs_by_the_book_have_all_constraints_and_the_books(name: str) -> None:
     params = profile(name)
-    table = PAGE.table("constraint", "of a run")
-    asked = {key: value for row in table for key, value in re.findall(r"`(\w+): (\w+)`", row["of a run"])}
+    table = PAGE.table("constraint", "`decoder` of a run")
+    asked = {key: value for row in table for key, value in re.findall(r"`(\w+): (\w+)`", row["`decoder` of a run"])}
     assert asked.keys() == {"mode", "marks", "rhyme", "book", "tone"}
     for key in ("songnet_book", "songnet_tone_book"):
         run = params.runs[key]
