@@ -9,7 +9,8 @@ from nltk.tree import Tree
 from espalier.corpora.records import Sentence
 from espalier.io.errors import ConfigError
 from espalier.nursery import news_en
-from espalier.nursery.brackets_en import load, read_rules
+from espalier.nursery.brackets_en import read_rules
+from espalier.nursery.data import load
 from espalier.nursery.news_en import LONGEST, SHORTEST, grow
 from espalier.syntax.levels import linearize
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from espalier.corpora.records import Pair
 from espalier.io.errors import ConfigError
 from espalier.nursery import paraphrase_en
-from espalier.nursery.brackets_en import load
+from espalier.nursery.data import load
 from espalier.nursery.inflect_en import OR, plural
 from espalier.nursery.paraphrase_en import DEEPEST, LONGEST, SHORTEST, grow
 from espalier.syntax.constituency import frequent_templates, linearize, read_tree, template

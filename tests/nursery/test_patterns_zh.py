@@ -147,7 +147,7 @@ def test_a_phrase_that_leads_back_to_itself_is_refused() -> None:
 def test_two_files_may_not_say_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "one.yaml").write_text("words:\n  NOUN: 鱼\n", encoding="utf-8")
     (tmp_path / "two.yaml").write_text("words:\n  NOUN: 虾\n", encoding="utf-8")
-    monkeypatch.setattr("espalier.nursery.patterns_zh.resources.files", lambda _: tmp_path)
+    monkeypatch.setattr("espalier.nursery.data.resources.files", lambda _: tmp_path)
     with pytest.raises(EspalierError, match=r"two\.yaml: words has NOUN already; say it in one of the files"):
         read_grammar("one.yaml", "two.yaml")
 
@@ -162,7 +162,7 @@ def test_a_pattern_of_any_field_is_drawn_no_more_often_than_another() -> None:
 
 def test_a_file_that_is_not_yaml_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "bad.yaml").write_text("phrases:\n  Text: [我 很?: 喜欢\n", encoding="utf-8")
-    monkeypatch.setattr("espalier.nursery.patterns_zh.resources.files", lambda _: tmp_path)
+    monkeypatch.setattr("espalier.nursery.data.resources.files", lambda _: tmp_path)
     with pytest.raises(EspalierError, match=r"bad\.yaml: not YAML: ") as caught:
         read_grammar("bad.yaml")
     assert "\n" not in str(caught.value)

@@ -11,10 +11,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from espalier.nursery.lexicon_en import begins_with_vowel
 from espalier.nursery.sampling import pick
@@ -43,11 +40,6 @@ class Unfit(Exception):  # noqa: N818 - a signal between forms, which no user se
 
 
 # --- Reading and filling ---------------------------------------------------------------------------------------------
-
-
-def load(name: str) -> Any:
-    """The contents of one of the nursery's YAML files."""
-    return yaml.safe_load(resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8"))
 
 
 @cache

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from espalier.corpora.records import Pair
-from espalier.io.errors import ConfigError
 from espalier.nursery.grammar_zh import Bound, Grammar, grow_phrase, recognises
 from espalier.nursery.patterns_zh import Script, read_grammar
-from espalier.nursery.sampling import pick, seeded
+from espalier.nursery.sampling import exhausted, pick, seeded
 from espalier.syntax.parse import Parse, columns_of
 
 #: The maximum of answers to a post, and the bounds of the words of a post or an answer.
@@ -78,9 +77,7 @@ def _post(rng: random.Random, posts: set[tuple[str, ...]], grown: int, count: in
         if _fits(post, posts):
             posts.add(post.words)
             return script, bound, post
-    raise ConfigError(
-        f"the grammar generates only {grown} of {count} pairs", where="nursery dialogue_zh", remedy="ask for fewer"
-    )
+    raise exhausted(grown, count, "pairs", "dialogue_zh")
 
 
 @cache

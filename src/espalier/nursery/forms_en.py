@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from espalier.nursery.brackets_en import Unfit, fill, finished, load, read_form
+from espalier.nursery.brackets_en import Unfit, fill, finished, read_form
+from espalier.nursery.data import load
 from espalier.nursery.inflect_en import OR, verb_form
 from espalier.nursery.meanings_en import Event, Meaning, Trees
 from espalier.nursery.referents_en import Referent

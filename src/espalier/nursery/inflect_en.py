@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from espalier.nursery import lexicon_en
-from espalier.nursery.brackets_en import load
+from espalier.nursery.data import load
 
 #: Joins synonyms, of which a sentence contains one.
 OR = "|"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib import resources
+from functools import cache
 from typing import Any, Literal
 
-import yaml
-
+from espalier.nursery.data import load
 from espalier.verse.rhyme import pronunciations
 
 THEMES = ("sea", "garden", "night", "winter", "court")
@@ -137,8 +135,7 @@ def _frame(head: str, verbs: str) -> Frame:
     return Frame(tuple(verbs.split()), subjects, objects)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _raw() -> dict[str, Any]:
-    text = resources.files("espalier.nursery").joinpath("lexicon_en.yaml").read_text(encoding="utf-8")
-    raw: dict[str, Any] = yaml.safe_load(text)
+    raw: dict[str, Any] = load("lexicon_en.yaml")
     return raw

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from espalier.nursery.brackets_en import Rules, load, read_rules
+from espalier.nursery.brackets_en import Rules, read_rules
+from espalier.nursery.data import load
 
 #: The groups of frames, by their names in forms_en.yaml.
 _FRAMES = ("frames", "transfers", "particles", "mannered", "scenes", "acts")

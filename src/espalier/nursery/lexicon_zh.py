@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib import resources
+from functools import cache
 from typing import Any
 
-import yaml
-
+from espalier.nursery.data import load
 from espalier.verse.rhyme import rhyme_group
 
 SEASONS = ("spring", "summer", "autumn", "winter")
@@ -91,13 +89,9 @@ def supply(season: str, theme: str) -> dict[Sound, int]:
     return counts
 
 
-@lru_cache(maxsize=1)
+@cache
 def _raw() -> dict[str, Any]:
-    raw: dict[str, Any] = {}
-    for name in ("lexicon_zh.yaml", "lexicon_zh_people.yaml"):
-        text = resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8")
-        raw.update(yaml.safe_load(text))
-    return raw
+    return {**load("lexicon_zh.yaml"), **load("lexicon_zh_people.yaml")}
 
 
 def _classes(raw: dict[str, dict[str, Any]], tags: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:

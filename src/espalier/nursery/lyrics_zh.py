@@ -10,10 +10,9 @@ import random
 from functools import cache
 
 from espalier.corpora.records import Sentence
-from espalier.io.errors import ConfigError
 from espalier.nursery.grammar_zh import Grammar, grow_phrase
 from espalier.nursery.patterns_zh import read_grammar
-from espalier.nursery.sampling import seeded
+from espalier.nursery.sampling import exhausted, seeded
 from espalier.syntax.parse import Parse, columns_of
 
 #: The bounds of a line's characters, its comma included.
@@ -50,9 +49,7 @@ def _line(rng: random.Random, known: set[str], count: int) -> Parse:
         if text not in known and _fits(line, text):
             known.add(text)
             return line
-    raise ConfigError(
-        f"the grammar generates only {len(known)} of {count} lines", where="nursery lyrics_zh", remedy="ask for fewer"
-    )
+    raise exhausted(len(known), count, "lines", "lyrics_zh")
 
 
 @cache

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 from espalier.corpora.records import Sentence
-from espalier.io.errors import ConfigError
-from espalier.nursery.brackets_en import Rules, Unfit, fill, finished, load, read_rules, text_of
+from espalier.nursery.brackets_en import Rules, Unfit, fill, finished, read_rules, text_of
+from espalier.nursery.data import load
 from espalier.nursery.inflect_en import verb_form
-from espalier.nursery.sampling import chance, pick, seeded
+from espalier.nursery.sampling import chance, exhausted, pick, seeded
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
 
@@ -49,11 +49,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     while len(sentences) < count:
         sentence = _new(rng, told)
         if sentence is None:
-            raise ConfigError(
-                f"the grammar generates only {len(sentences)} of {count} sentences",
-                where="nursery news_en",
-                remedy="ask for fewer",
-            )
+            raise exhausted(len(sentences), count, "sentences", "news_en")
         told.add(sentence.tags)
         sentences.append(
             Sentence(

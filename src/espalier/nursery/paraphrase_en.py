@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 from espalier.corpora.records import Pair
-from espalier.io.errors import ConfigError
 from espalier.nursery.brackets_en import Unfit, text_of
 from espalier.nursery.forms_en import Family, families, say
 from espalier.nursery.meanings_en import Event, Meaning, draw_meaning
 from espalier.nursery.referents_en import Referent
-from espalier.nursery.sampling import seeded, weighted
+from espalier.nursery.sampling import exhausted, seeded, weighted
 from espalier.syntax.constituency import tags, words
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.tree import Tree
@@ -56,11 +55,7 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
         if not sentences or any(sentence.words in said for sentence in sentences):
             vain += 1
             if vain == _TRIES:
-                raise ConfigError(
-                    f"the grammar generates only {len(pairs)} of {count} pairs",
-                    where="nursery paraphrase_en",
-                    remedy="ask for fewer",
-                )
+                raise exhausted(len(pairs), count, "pairs", "paraphrase_en")
             continue
         vain = 0
         meanings += 1

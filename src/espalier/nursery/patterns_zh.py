@@ -21,12 +21,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import yaml
 
 from espalier.io.errors import EspalierError
+from espalier.nursery.data import load
 from espalier.nursery.grammar_zh import Grammar, Part, Pattern
 
 _REST = r"(?P<rest>(:[^:?!()][^?!()]*|!)?\??)"
@@ -59,9 +59,8 @@ def read_grammar(*files: str) -> tuple[Grammar, tuple[Script, ...]]:
     """
     sections: dict[str, dict[str, Any]] = {}
     for file in files:
-        text = resources.files("espalier.nursery").joinpath(file).read_text(encoding="utf-8")
         try:
-            content = yaml.safe_load(text)
+            content = load(file)
         except yaml.YAMLError as error:
             raise EspalierError(f"not YAML: {error}", where=file) from None
         for section, entries in content.items():

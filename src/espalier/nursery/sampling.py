@@ -33,6 +33,12 @@ def seeded(seed: int, count: int, rows: str, nursery: str) -> random.Random:
     return random.Random(seed)
 
 
+def exhausted(done: int, count: int, rows: str, nursery: str) -> ConfigError:
+    """The error of a grammar that generates fewer rows than were asked for; the arguments are those of `seeded`."""
+    what = f"the grammar generates only {done} of {count} {rows}"
+    return ConfigError(what, where=f"nursery {nursery}", remedy="ask for fewer")
+
+
 def pick(rng: random.Random, items: Sequence[Item]) -> Item:
     """One of the items, all equally likely."""
     return items[int(rng.random() * len(items))]

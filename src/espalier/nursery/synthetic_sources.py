@@ -10,6 +10,7 @@ import csv
 import gzip
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,8 +23,9 @@ from espalier.io.hashing import seed_from
 from espalier.nursery import dialogue_zh, lyrics_zh, paraphrase_en, verse_en, verse_zh
 from espalier.syntax.conllu import Annotated, write_conllu
 from espalier.syntax.constituency import read_tree
-from espalier.syntax.dependency import Dependencies
+from espalier.syntax.dependency import Dependencies, dependencies_of
 from espalier.syntax.levels import linearize
+from espalier.syntax.parse import parse_of
 from espalier.verse.text import units_of
 from espalier.verse.tunes import Tune, tunes
 
@@ -82,13 +84,9 @@ def _conllu_en(folder: Path, seed: int, *, files: Sequence[str]) -> None:
 
 
 def _conllu_zh(folder: Path, seed: int, *, files: Sequence[str]) -> None:
-    sentences = []
-    for pair in dialogue_zh.grow(ROWS, seed):
-        heads = tuple(int(head) for head in pair.target_heads.split())
-        columns = (tuple(column.split()) for column in (pair.target_words, pair.target_tags, pair.target_labels))
-        words, tags, labels = columns
-        sentences.append(Annotated("", pair.target, Dependencies(words, tags, heads, labels)))
-    _conllu(folder, files, sentences)
+    pairs = dialogue_zh.grow(ROWS, seed)
+    trees = (dependencies_of(parse_of(asdict(pair), "target")) for pair in pairs)
+    _conllu(folder, files, [Annotated("", pair.target, tree) for pair, tree in zip(pairs, trees, strict=True)])
 
 
 def _conllu(folder: Path, files: Sequence[str], sentences: Sequence[Annotated]) -> None:

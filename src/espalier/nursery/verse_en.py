@@ -11,10 +11,9 @@ import random
 from functools import cache
 
 from espalier.corpora.records import Verse
-from espalier.io.errors import ConfigError
 from espalier.nursery.lexicon_en import KINDS, NUMBERS, THEMES, lexicon, third_person
 from espalier.nursery.lines_en import LineEnd, Subject, line, suits
-from espalier.nursery.sampling import pick, seeded
+from espalier.nursery.sampling import exhausted, pick, seeded
 from espalier.text.language import join_tokens
 from espalier.verse.rhyme import pronunciations, rhyme_parts
 from espalier.verse.text import join_units
@@ -75,11 +74,7 @@ def grow(count: int, seed: int) -> list[Verse]:
             if lines is not None:
                 break
         else:
-            raise ConfigError(
-                f"the grammar generates only {len(sonnets)} of {count} sonnets",
-                where="nursery verse_en",
-                remedy="ask for fewer",
-            )
+            raise exhausted(len(sonnets), count, "sonnets", "verse_en")
         sonnets.append(
             Verse(
                 id=f"verse_en/{len(sonnets) + 1:05d}",

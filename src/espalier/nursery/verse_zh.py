@@ -12,10 +12,9 @@ import random
 from collections.abc import Callable
 
 from espalier.corpora.records import Verse
-from espalier.io.errors import ConfigError
 from espalier.nursery.clauses_zh import clause, shape_of
 from espalier.nursery.lexicon_zh import SEASONS, THEMES, Sound, lexicon, supply
-from espalier.nursery.sampling import chance, pick, seeded, weighted
+from espalier.nursery.sampling import chance, exhausted, pick, seeded, weighted
 from espalier.verse.text import join_units
 from espalier.verse.tunes import Tune, tunes
 
@@ -58,11 +57,7 @@ def grow(count: int, seed: int) -> list[Verse]:
             if units is not None:
                 break
         else:
-            raise ConfigError(
-                f"the grammar generates only {len(poems)} of {count} poems",
-                where="nursery verse_zh",
-                remedy="ask for fewer",
-            )
+            raise exhausted(len(poems), count, "poems", "verse_zh")
         poems.append(_record(len(poems) + 1, tune, units))
     return poems
 

@@ -19,7 +19,7 @@ from espalier.syntax.parsers.benepar_chart import annotate, annotate_pretrained,
 from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser, without_beginning
 from espalier.syntax.parsers.benepar_spans import Span, tree_over
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
-from espalier.syntax.parsers.parser import Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence
 from espalier.syntax.parsers.penn_words import penn_words
 
 #: The file of a model that was trained here, in its folder.
@@ -103,22 +103,22 @@ class BeneparParser:
     def _input(self, sentence: Sentence) -> _Input | Refused:
         if isinstance(sentence, str):
             if not sentence.strip():
-                return Refused("empty")
+                return EMPTY
             if len(sentence) > LONGEST * self._max_words:
-                return Refused("too long")
+                return TOO_LONG
             split = penn_words(sentence)
             if split is None:
-                return Refused("tokens do not round-trip")
+                return NO_ROUND_TRIP
             words, spaces = split
         else:
             words = tuple(sentence)
             if any(not word or _SPACE.search(word) for word in words):
-                return Refused("tokens do not round-trip")
+                return NO_ROUND_TRIP
             spaces = None
         if not words:
-            return Refused("empty")
+            return EMPTY
         if len(words) > self._max_words or max(map(len, words)) > LONGEST:
-            return Refused("too long")
+            return TOO_LONG
         read = self._unescaped(words)
         if self._model.char_encoder is not None:
             return _Input(words, read, None, len(words) + 2)
@@ -127,11 +127,11 @@ class BeneparParser:
         try:
             encoded = self._model.retokenizer(read, spaces, verbose=False)
         except (StopIteration, AssertionError):  # the tokenizer gives no token for the last word
-            return Refused("tokens do not round-trip")
+            return NO_ROUND_TRIP
         except ValueError:  # more word pieces than the encoder has positions
-            return Refused("too long")
+            return TOO_LONG
         if min(encoded["words_from_tokens"]) < 0:
-            return Refused("tokens do not round-trip")
+            return NO_ROUND_TRIP
         return _Input(words, read, encoded, len(encoded["input_ids"]))
 
     def _parsed(self, inputs: Sequence[_Input]) -> Iterator[Parse | Refused]:
@@ -161,7 +161,7 @@ class BeneparParser:
         tags = model.f_tag(annotations).argmax(-1)[:, 1:].tolist() if model.f_tag is not None else None
         for number, item in enumerate(inputs):
             if not spans[number]:
-                yield Refused("no tree")
+                yield NO_TREE
                 continue
             size = len(item.words)
             predicted_tags = tuple(model.tag_from_index[tag] for tag in tags[number][:size]) if tags else ()

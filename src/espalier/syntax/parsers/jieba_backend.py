@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any
 
 from espalier.io.imports import of_extra
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers.parser import Refused, Sentence
-
-_EMPTY: Final = Refused("empty")
-_NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence
 
 
 def load() -> JiebaParser:
@@ -37,13 +34,13 @@ class JiebaParser:
     def _parsed(self, sentence: Sentence) -> Parse | Refused:
         if not isinstance(sentence, str):
             if any(word.split() != [word] for word in sentence):
-                return _NO_ROUND_TRIP
-            return Parse(tuple(sentence), tuple(map(self._tag, sentence))) if sentence else _EMPTY
+                return NO_ROUND_TRIP
+            return Parse(tuple(sentence), tuple(map(self._tag, sentence))) if sentence else EMPTY
         pairs = [(word, tag) for word, tag in self._tagger.lcut(sentence) if word.strip()]
         if not pairs:
-            return _EMPTY
+            return EMPTY
         words, tags = zip(*pairs, strict=True)
-        return Parse(words, tags) if "".join(words) == "".join(sentence.split()) else _NO_ROUND_TRIP
+        return Parse(words, tags) if "".join(words) == "".join(sentence.split()) else NO_ROUND_TRIP
 
     def _tag(self, word: str) -> str:
         if tag := self._tagger.word_tag_tab.get(word):

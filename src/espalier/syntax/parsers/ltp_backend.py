@@ -18,7 +18,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.dependency import Dependencies, attach_roots, parse_with
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.ltp_compat import CONFIG, load_legacy, load_neural, read_config, weights_of
-from espalier.syntax.parsers.parser import Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, TOO_LONG, Refused, Sentence
 
 #: The files of a model on the hub that are read.
 _FILES: Final = ("*.json", "*.txt", "*.bin")
@@ -27,9 +27,6 @@ LONGEST: Final = 512
 
 #: Half a surrogate pair, which no UTF-8 holds and no tokenizer takes.
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
-_EMPTY: Final = Refused("empty")
-_TOO_LONG: Final = Refused("too long")
-_NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
 
 
 def load(model: str | Path, *, batch_tokens: int = 2000) -> LtpParser | LegacyLtpParser:
@@ -89,7 +86,7 @@ class LtpParser:
 
         A batch has inputs of equally many tokens, because LTP gives lists of words with padding an extra word.
         """
-        results: list[Parse | Refused] = [_NO_ROUND_TRIP] * len(inputs)
+        results: list[Parse | Refused] = [NO_ROUND_TRIP] * len(inputs)
         sizes = self._sizes(inputs, tokenized)
         order = sorted((size, place) for place, size in enumerate(sizes) if size)
         for size, group in groupby(order, key=lambda pair: pair[0]):
@@ -97,7 +94,7 @@ class LtpParser:
             step = max(1, self._batch_tokens // size)
             for first in range(0, len(alike), step):
                 batch = alike[first : first + step]
-                parsed = self._parsed([inputs[n] for n in batch], tokenized) if size <= LONGEST else repeat(_TOO_LONG)
+                parsed = self._parsed([inputs[n] for n in batch], tokenized) if size <= LONGEST else repeat(TOO_LONG)
                 for place, result in zip(batch, parsed, strict=False):
                     results[place] = result
         return results
@@ -120,7 +117,7 @@ class LtpParser:
         for number, sentence in enumerate(batch):
             words = sentence if tokenized else ["".join(word.split()) for word in output.cws[number]]
             if not all(words) or "".join(words) != ("".join(sentence) if tokenized else "".join(sentence.split())):
-                yield _NO_ROUND_TRIP
+                yield NO_ROUND_TRIP
                 continue
             tags = tuple(output.pos[number]) if output.pos else ()
             if not output.dep:
@@ -163,11 +160,11 @@ class LegacyLtpParser:
 def refusal(sentence: Sentence) -> Refused | None:
     """What is wrong with a sentence before any model has seen it."""
     if not (sentence.split() if isinstance(sentence, str) else sentence):
-        return _EMPTY
+        return EMPTY
     if not isinstance(sentence, str) and any(word.split() != [word] for word in sentence):
-        return _NO_ROUND_TRIP
+        return NO_ROUND_TRIP
     if _HALF_PAIR.search("".join(sentence)):
-        return _NO_ROUND_TRIP
+        return NO_ROUND_TRIP
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from espalier.syntax.parse import Parse
 
@@ -14,12 +14,15 @@ Sentence = str | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A sentence that a parser cannot parse, with a short fixed reason, so that reasons can be counted.
-
-    "empty", "too long", "tokens do not round-trip", "no tree".
-    """
+    """A sentence that a parser cannot parse, with a short fixed reason, so that reasons can be counted."""
 
     reason: str
+
+
+EMPTY: Final = Refused("empty")
+TOO_LONG: Final = Refused("too long")
+NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
+NO_TREE: Final = Refused("no tree")
 
 
 class Parser(Protocol):

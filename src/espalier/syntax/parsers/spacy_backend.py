@@ -15,7 +15,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.dependency import Dependencies, attach_roots, mistake
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.jieba_backend import cut_words
-from espalier.syntax.parsers.parser import Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence
 
 #: The file that describes a pipeline.
 CONFIG: Final = "config.cfg"
@@ -26,11 +26,6 @@ _PARSERS: Final = frozenset({"parser", "beam_parser"})
 NEEDED: Final = _TAGGERS | _PARSERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
 #: The relation of a root. spaCy's own name is in capitals, whatever the treebank had.
 ROOT: Final = "root"
-
-_EMPTY: Final = Refused("empty")
-_TOO_LONG: Final = Refused("too long")
-_NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
-_NO_TREE: Final = Refused("no tree")
 
 
 def load(
@@ -123,7 +118,7 @@ class SpacyParser:
         if isinstance(sentence, str):
             text = "".join(sentence.split())
             if not text:
-                return _EMPTY
+                return EMPTY
             if self._words == "jieba":
                 words = cut_words(sentence)
             elif self._words == "spaces":
@@ -132,15 +127,15 @@ class SpacyParser:
                 tokens = [token for token in self._nlp.tokenizer(sentence) if not token.is_space]
                 words, norms = [token.text for token in tokens], [token.norm_ for token in tokens]
             if "".join(words) != text:
-                return _NO_ROUND_TRIP
+                return NO_ROUND_TRIP
         else:
             words = list(sentence)
         if not words:
-            return _EMPTY
+            return EMPTY
         if any(word.split() != [word] for word in words):
-            return _NO_ROUND_TRIP
+            return NO_ROUND_TRIP
         if len(words) > self._max_words:
-            return _TOO_LONG
+            return TOO_LONG
         doc = one_sentence(self._nlp.vocab, words)
         for token, norm in zip(doc, norms, strict=False):
             if token.norm_ != norm:  # the tokenizer normalizes "n't" to "not"
@@ -157,7 +152,7 @@ class SpacyParser:
         heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in doc)
         labels = tuple(token.dep_ if head else ROOT for token, head in zip(doc, heads, strict=True))
         tree, _ = attach_roots(Dependencies(words, tags, heads, labels))
-        return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else _NO_TREE
+        return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else NO_TREE
 
 
 def one_sentence(vocab: Any, words: Sequence[str]) -> Any:

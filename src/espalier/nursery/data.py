@@ -1,0 +1,17 @@
+"""The nursery's YAML files: words, forms and rules."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import yaml
+
+
+def load(name: str) -> Any:
+    """The contents of one of the files.
+
+    Raises:
+        yaml.YAMLError: it is not YAML.
+    """
+    return yaml.safe_load(resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8"))
