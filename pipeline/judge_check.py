@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from espalier.io.errors import ConfigError
 from espalier.tasks.registry import task
 from pipeline.layout import NONE
-from pipeline.params import Baseline, Model, Params, Run, decoder_of, network_of
+from pipeline.params import Model, Params, Scored, decoder_of, network_of
 
 
-def check_judge(path: str, entry_: Run | Baseline, params: Params) -> None:
+def check_judge(path: str, entry_: Scored, params: Params) -> None:
     """The judge of a run or baseline can judge the task's texts, reads their language, and has seen none of them."""
     kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
     if kind.judge is None:

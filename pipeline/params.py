@@ -209,57 +209,47 @@ class Model(Strict):
     training: dict[str, Any]
 
 
-class Run(Strict):
-    """One model decoded one way and scored."""
+class Scored(Strict):
+    """What writes texts for the records of one ready split, and how they are scored."""
 
     paper: Name
-    title: str = ""
     task: str
     preset: str
-    model: str
-    #: The ready dataset whose split is decoded; it has the model's vocabulary.
     dataset: str
     split: Literal["dev", "test"]
+    #: A model that judges the texts: of a run another one than the run's, of baselines that of the runs beside them.
+    lm: str
+    #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
+    lexicon: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
+    decoder: dict[str, Any]
+    scoring: dict[str, Any]
+    samples: int = Field(ge=1, le=1000)
+    seed: Seed
+
+
+class Run(Scored):
+    """One model decoded one way and scored. Its dataset has the vocabulary of the model."""
+
+    title: str = ""
+    model: str
     #: A run whose outputs guide this one, as PAPER/RUN.
     guidance: str
     #: The parses of this run's texts.
     annotation: str
-    #: A model that judges this run's texts: another one than what is judged.
-    lm: str
-    #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
-    lexicon: str
-    #: As `load_params` returns them, these hold the preset's values below the entry's own.
-    decoder: dict[str, Any]
-    scoring: dict[str, Any]
-    samples: int = Field(ge=1, le=1000)
-    seed: Seed
 
 
-class Baseline(Strict):
-    """Rows of a paper's tables that need no trained model, over the records of one ready split."""
+class Baseline(Scored):
+    """Rows of a paper's tables that need no trained model."""
 
-    paper: Name
-    task: str
-    preset: str
-    dataset: str
-    split: Literal["dev", "test"]
     #: The dataset on whose training split the n-gram model is counted; none means `dataset` itself.
     train: str
     #: Parses the texts of the n-gram model, where texts are judged by their parses.
     parser: str
-    #: A model that judges the texts, the same as that of the runs that they are compared with.
-    lm: str
-    #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
-    lexicon: str
     #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows:
     #: one, or one for each sample.
     published: str
     texts: dict[Name, Inside | tuple[Inside, ...]] = {}
-    #: As `load_params` returns them, these hold the preset's values below the entry's own.
-    decoder: dict[str, Any]
-    scoring: dict[str, Any]
-    samples: int = Field(ge=1, le=1000)
-    seed: Seed
 
 
 class Catalogue(Strict):
@@ -380,7 +370,7 @@ def training_of(model: Model) -> TrainingConfig:
     return TrainingConfig.model_validate(model.training)
 
 
-def decoder_of(entry_: Run | Baseline) -> Any:
+def decoder_of(entry_: Scored) -> Any:
     """The checked settings of an entry's decoding, with their defaults."""
     return task(entry_.task).decoder.model_validate(entry_.decoder)
 

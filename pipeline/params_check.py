@@ -24,12 +24,12 @@ from espalier.training.config import TrainingConfig
 from pipeline.judge_check import check_another, check_judge
 from pipeline.layout import NONE, PRINTED
 from pipeline.params import (
-    Baseline,
     Corpus,
     Dataset,
     Params,
     ParserEntry,
     Run,
+    Scored,
     encoding_and_network,
     network_of,
     vocabulary_of,
@@ -349,7 +349,7 @@ def _check_baseline(key: str, params: Params) -> None:
             )
 
 
-def _check_decoded(path: str, entry_: Run | Baseline, params: Params) -> tuple[Task, Settings]:
+def _check_decoded(path: str, entry_: Scored, params: Params) -> tuple[Task, Settings]:
     """The task and the decoder's settings of a run or baseline, with the dataset, judge and lexicon that they need."""
     kind = task(entry_.task, where=f"{path}.task")
     decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")

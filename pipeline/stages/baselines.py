@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,23 +88,31 @@ def run(key: str) -> None:
             train=lambda: train,
             extras=lambda: ready.extras,
         )
-        settings = {
-            "dataset": baseline.dataset,
-            "task": baseline.task,
-            "split": baseline.split,
-            "row": name,
-            "title": row.title,
-            "trivial": row.trivial,
-            "given": list(row.given),
-            **({"structures": list(read)} if (read := reads.get(name, row.reads)) else {}),
-            **({} if judge is None else {"judge": baseline.lm}),
-        }
+        settings = _settings(baseline, name, row, reads.get(name, row.reads))
         write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
     # Last, for a report refuses a folder without it: the rows are whole then.
     write_json(
         layout.details(baseline.paper, place_of(key, DATASET)),
         read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
     )
+
+
+def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str]) -> dict[str, Any]:
+    """The `settings` of the details of a row."""
+    settings = {
+        "dataset": baseline.dataset,
+        "task": baseline.task,
+        "split": baseline.split,
+        "row": name,
+        "title": row.title,
+        "trivial": row.trivial,
+        "given": list(row.given),
+    }
+    if structures:
+        settings["structures"] = list(structures)
+    if baseline.lm != layout.NONE:
+        settings["judge"] = baseline.lm
+    return settings
 
 
 def _title(row: NGramRow) -> str:
