@@ -6,7 +6,7 @@ from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.io.errors import ConfigError
 from espalier.verse.format import format_of, parse_format
-from espalier.verse.tones import read_tones, template_of
+from espalier.verse.tones import blanks_of, read_tones
 
 
 def test_tones_are_one_sign_per_word_and_marks_between_them_say_nothing() -> None:
@@ -17,8 +17,8 @@ def test_tones_are_one_sign_per_word_and_marks_between_them_say_nothing() -> Non
 
 
 def test_tones_alone_are_a_format() -> None:
-    assert template_of("仄仄，平平仄。") == "__，___。"
-    assert str(parse_format(template_of("仄仄，平平仄。"), "zh", tones="仄仄，平平仄。")) == "2，3。"
+    assert blanks_of("仄仄，平平仄。") == "__，___。"
+    assert str(parse_format(blanks_of("仄仄，平平仄。"), "zh", tones="仄仄，平平仄。")) == "2，3。"
 
 
 def test_letters_are_mixed_that_have_level_and_oblique_rhymes() -> None:

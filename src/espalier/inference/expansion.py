@@ -12,7 +12,7 @@ import numpy as np
 
 from espalier.datasets.pairs.data import PairData, PairView
 from espalier.datasets.ragged import Ragged
-from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded, max_ids
+from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded_pairs, max_ids
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Expansion
 from espalier.inference.templates import given_words
@@ -61,7 +61,7 @@ class Expander:
 
     def best(self, jobs: Sequence[Guided], n: int = 1) -> list[list[tuple[str, float]]]:
         """For each job the `n` best trees that keep its template, each with its log-probability."""
-        data = encoded([job.source for job, _ in jobs], self.system, self.max_length)
+        data = encoded_pairs([job.source for job, _ in jobs], self.system, self.max_length)
         batch = data.with_trees(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
         rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view)
         vocabulary = self.system.vocabulary

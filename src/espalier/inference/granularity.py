@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from espalier.corpora.records import Pair
-from espalier.inference.pairs import distinct_texts, encoded, max_length
+from espalier.inference.pairs import distinct_texts, encoded_pairs, max_length
 from espalier.inference.paraphrase import print_words
 from espalier.inference.plain_paraphrase import PlainWriter
 from espalier.inference.requests import PairRequest
@@ -30,7 +30,7 @@ class GranularityWriter(PlainWriter[TextGranularity]):
 
         system = self.system
         found = self.best(jobs)
-        data = encoded(jobs, system, max_length(system))
+        data = encoded_pairs(jobs, system, max_length(system))
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         levels = granularities(system.model, batch, [row[0].tokens if row else () for row in found])
         for job, row, own in zip(jobs, found, levels, strict=True):

@@ -171,7 +171,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
             source=request.text, source_words=words, source_tree=nodes,
             target=request.text, target_words=words, target_tree=nodes,
         )  # fmt: skip
-        encoded([source], self.system, self.max_length)  # raises where the text is too long
+        encoded_pairs([source], self.system, self.max_length)  # raises where the text is too long
         note_unknown_words(source, self.system, self.max_length)
         return PairJob(request, source, templates)
 
@@ -229,7 +229,7 @@ def note_unknown_words(pair: Pair, system: System, length: int) -> None:
         warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
-def encoded(sources: Sequence[Pair], system: System, length: int, *, warn: bool = False) -> PairData:
+def encoded_pairs(sources: Sequence[Pair], system: System, length: int, *, warn: bool = False) -> PairData:
     """Texts as a model reads them.
 
     Args:

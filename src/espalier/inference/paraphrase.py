@@ -17,7 +17,7 @@ from espalier.inference.pairs import (
     PairJob,
     PairWriter,
     distinct_texts,
-    encoded,
+    encoded_pairs,
     max_ids,
     max_length,
 )
@@ -139,7 +139,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         system, vocabulary = self.system, self.system.vocabulary
         most = max_ids(system, self.max_length)
         decoder = PairDecoder(beam=self.beam, max_ids=most, min_ids=1, length_power=self.length_power)
-        data = encoded([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
+        data = encoded_pairs([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))
         for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):

@@ -10,7 +10,14 @@ import numpy as np
 
 from espalier.corpora.records import Pair
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
-from espalier.inference.pairs import distinct_texts, encoded, max_ids, max_length, note_unknown_words, require_readable
+from espalier.inference.pairs import (
+    distinct_texts,
+    encoded_pairs,
+    max_ids,
+    max_length,
+    note_unknown_words,
+    require_readable,
+)
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
@@ -73,7 +80,7 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
     def best(self, texts: Sequence[Pair]) -> list[list[Hypothesis]]:
         """The best rows of word pieces for each text."""
         system, length = self.system, max_length(self.system)
-        batch = encoded(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
+        batch = encoded_pairs(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
         most = max_ids(system, length)
         decoder = PairDecoder(beam=self.beam, max_ids=most, min_ids=1, length_power=self.length_power)
         return search(system.model, batch, decoder, system.view)
@@ -125,7 +132,7 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
             id=request.name, origin="given", language=system.language,
             source=request.text, source_words=found, target=request.text, target_words=found,
         )  # fmt: skip
-        encoded([made], system, length, warn=True)  # raises where the text is too long
+        encoded_pairs([made], system, length, warn=True)  # raises where the text is too long
         note_unknown_words(made, system, length)
         return made
 

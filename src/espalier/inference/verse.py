@@ -27,7 +27,7 @@ from espalier.verse.rhyme_groups import rhyme_groups
 from espalier.verse.slots import BLANKS, RHYME
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import rhyme_place
-from espalier.verse.tones import template_of
+from espalier.verse.tones import blanks_of
 from espalier.verse.tunes import Tune, tune, tunes
 from espalier.verse.variants import TuneBook, Variant
 
@@ -140,7 +140,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
             text, rhyme = named.pattern, rhyme or named.rhyme
             tones = tones or (named.tones if isinstance(named, Variant) else "")
         elif text is None and tones:
-            text = template_of(tones)
+            text = blanks_of(tones)
         if text is None:
             raise ConfigError("no format is given", where="format", remedy="give one, or a tune or tones")
         if request.tones and not self.tone:

@@ -28,7 +28,7 @@ def read_tones(text: str) -> str:
     return signs
 
 
-def template_of(tones: str) -> str:
+def blanks_of(tones: str) -> str:
     """The format whose words have these tones: a blank for each sign, and the marks between them."""
     read_tones(tones)
     return "".join(BLANK if sign in SIGNS else sign for sign in tones)

@@ -149,10 +149,10 @@ def _bimpm(origin: str, folder: Path) -> Iterator[_Raw]:
             label, source, target, _ = fields_of(line, "\t", 4, file, number + 1)
             if label not in ("0", "1"):
                 raise DataError(f"label '{label[:20]}'", file=file, row=number + 1, remedy="expected 0 or 1")
-            yield _Raw(f"quora-bimpm_{split}-{number:06d}", origin, _bare(source), _bare(target), label == "1")
+            yield _Raw(f"quora-bimpm_{split}-{number:06d}", origin, _unquoted(source), _unquoted(target), label == "1")
 
 
-def _bare(field: str) -> str:
+def _unquoted(field: str) -> str:
     """A field without the quotation marks that its writer put around it, because it holds some."""
     quoted = len(field) > 1 and field[0] == field[-1] == '"'
     return field[1:-1].replace('""', '"') if quoted else field

@@ -23,7 +23,7 @@ IntArray = npt.NDArray[np.int32]
 #: What `Frame.tone` says of a place.
 NO_TONE, EITHER, LEVEL, OBLIQUE = -1, 0, 1, 2
 #: How formats and records write them.
-SIGNS = {"": NO_TONE, "中": EITHER, "平": LEVEL, "仄": OBLIQUE}
+TONE_OF = {"": NO_TONE, "中": EITHER, "平": LEVEL, "仄": OBLIQUE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None
         for row in (c, p, inverse, s):
             row.append(SEP)
         letter.append(-1)
-        tone += [*(SIGNS[sign] for sign in tones), NO_TONE]
+        tone += [*(TONE_OF[sign] for sign in tones), NO_TONE]
     for row in (c, p, inverse, s):
         row.append(EOS)
     letter.append(-1)

@@ -10,7 +10,7 @@ from torch import Tensor
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.decoding.constraints.places import COPIED, SIGNS, Places, as_bias, fitting, unmet
+from espalier.decoding.constraints.places import COPIED, SIGN_OF, Places, as_bias, fitting, unmet
 from espalier.verse.sounds import Sounds
 
 
@@ -113,8 +113,8 @@ class FrameConstraint:
             for row, time in places.kind.T.eq(kind).nonzero().tolist():
                 what = (
                     "this model has no word"
-                    if kind not in SIGNS
-                    else f"no word of this model has the tone {SIGNS[kind]}"
+                    if kind not in SIGN_OF
+                    else f"no word of this model has the tone {SIGN_OF[kind]}"
                 )
                 raise unmet(what, batch, row, time)
         rows = torch.arange(len(batch), device=batch.device)

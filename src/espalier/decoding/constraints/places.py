@@ -19,7 +19,7 @@ from espalier.verse.sounds import Sounds
 
 #: The kind of a place whose token is the frame's; those of blanks are `EITHER`, `LEVEL` and `OBLIQUE`.
 COPIED = 3
-SIGNS = {LEVEL: "平", OBLIQUE: "仄"}
+SIGN_OF = {LEVEL: "平", OBLIQUE: "仄"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def fitting(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> npt.NDA
     fits[EITHER] = words
     if sounds.tone:
         tones = [sounds.tones(vocabulary.token(i)) if word else frozenset() for i, word in enumerate(words)]
-        for kind, sign in SIGNS.items():
+        for kind, sign in SIGN_OF.items():
             fits[kind] = [sign in each for each in tones]
     return fits
 

@@ -17,7 +17,7 @@ from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.frames import EITHER, LEVEL, OBLIQUE
 from espalier.datasets.vocabulary import PAD
 from espalier.decoding.constraints.frame import FrameConstraint, FrameState, copied
-from espalier.decoding.constraints.places import COPIED, SIGNS, unmet
+from espalier.decoding.constraints.places import COPIED, SIGN_OF, unmet
 from espalier.decoding.constraints.sound_classes import FIRST, Bits, classes_of, with_twins
 from espalier.io.errors import ConfigError
 
@@ -201,7 +201,7 @@ class RhymeConstraint:
         return letters, torch.from_numpy(possible), torch.from_numpy(used)
 
     def _no_group(self, batch: VerseBatch, row: int, time: int, reading: int, literals: bool) -> ConfigError:
-        sign = SIGNS.get(reading)
+        sign = SIGN_OF.get(reading)
         has = f" has the tone {sign} and" if sign else ""
         others = "the literals and the places before" if literals else "words of the places before"
         return unmet(f"no word of this model{has} rhymes with {others}", batch, row, time)

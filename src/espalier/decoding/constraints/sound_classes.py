@@ -12,7 +12,7 @@ from torch import Tensor
 
 from espalier.datasets.verse.frames import EITHER
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.decoding.constraints.places import COPIED, SIGNS, fitting
+from espalier.decoding.constraints.places import COPIED, SIGN_OF, fitting
 from espalier.verse.sounds import Sounds
 
 Bits = npt.NDArray[np.int64]
@@ -62,7 +62,7 @@ def classes_of(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> Soun
     size = max(bits.values(), default=FIRST) + 1
     groups = _sets([[bits[group] for group in own] for _, own, _ in numbers], size)
     readings = _sets([[bits[group] for group in own] for _, _, own in numbers], size)
-    signs = [SIGNS.get(kind, "") for kind in range(COPIED + 1)]
+    signs = [SIGN_OF.get(kind, "") for kind in range(COPIED + 1)]
     tones = _sets([[bit for group, bit in bits.items() if sounds.has_tone(group, sign)] for sign in signs], size)
     found = np.bitwise_or.reduce(np.where(counts[..., None] > 0, groups, 0), axis=1)
     return SoundClasses(of_word, counts.astype(np.float32), groups, readings, tones, found)
