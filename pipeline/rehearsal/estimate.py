@@ -110,7 +110,7 @@ def _parser_training(key: str, params: Params, measured: Mapping[str, Any], fold
     rows = read_json(folder / counts_file(parser.treebank))["rows"]
     rate = min(ROWS, rows) / measured["seconds"]
     settings: Any = BACKENDS[parser.backend].settings().model_validate(parser.training)
-    return Estimate(("train_parser", key), rate, "sentences/s", settings.epochs * rows / rate / HOUR)
+    return Estimate(("train_parser", key), rate, "sentences/s", getattr(settings, "epochs", 1) * rows / rate / HOUR)
 
 
 def _records(run: Run, params: Params, folder: Path) -> int | None:

@@ -12,7 +12,7 @@ import torch
 from espalier.metrics.metric import details_json
 from espalier.metrics.parsing import parsing_scores
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
-from espalier.syntax.parse import Parse
+from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.benepar_chart import best_nodes
 from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.benepar_spans import spans_of, tree_over
@@ -23,6 +23,7 @@ from espalier.syntax.parsers.penn_words import penn_words
 from espalier.syntax.parsers.registry import save_parser
 from espalier.syntax.parsers.spacy_backend import load as load_spacy
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
+from espalier.syntax.parsers.trivial_backend import TrivialParser, counted
 from pipeline.stages.annotate import annotated
 
 TREES = [
@@ -101,6 +102,14 @@ def spacy(folder: Path) -> Any:
     return [best["uas"], best["tags"], found, SpacyTraining().components()["parser"]]
 
 
+def trivial(_: Path) -> Any:
+    trees = [(text, read_tree(text)) for text in TREES]
+    bank = [Parse(words(tree), tags(tree), text, tuple(range(len(words(tree)))), tags(tree)) for text, tree in trees]
+    model = counted(bank)
+    answers = TrivialParser(model, "made").parse([parse.words for parse in bank])
+    return [model.model_dump(), [None if isinstance(each, Refused) else columns_of(each, "_") for each in answers]]
+
+
 def parsing(_: Path) -> Any:
     gold = [
         Parse(
@@ -131,5 +140,6 @@ COMPONENTS = {
     "parsers.jieba": jieba,
     "parsers.ltp": ltp,
     "parsers.spacy": spacy,
+    "parsers.trivial": trivial,
     "metrics.parsing": parsing,
 }

@@ -118,6 +118,11 @@ BACKENDS: dict[str, Backend] = {
         training=f"{_PARSERS}.spacy_config:SpacyTraining",
         extra="parse",
     ),
+    "trivial": Backend(
+        f"{_PARSERS}.trivial_backend:load",
+        train=f"{_PARSERS}.trivial_backend:train_trivial",
+        training=f"{_PARSERS}.trivial_backend:TrivialTraining",
+    ),
 }
 
 
