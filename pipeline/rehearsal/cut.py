@@ -92,7 +92,11 @@ def replace_parser(cut: Raw, key: str) -> str | None:
     parsers = cut["parsers"]
     language = parsers[key]["language"]
     other = next(
-        (name for name, parser in parsers.items() if parser["language"] == language and parser["treebank"] != NONE),
+        (
+            name
+            for name, parser in parsers.items()
+            if parser["language"] == language and parser["treebank"] != NONE and parser["backend"] != "trivial"
+        ),
         None,
     )
     if other is not None:
