@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from espalier.corpora.readers import READERS
 from espalier.io.registry import entry
+from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import task
 from pipeline.layout import NONE
 from pipeline.params import Params, training_of
@@ -91,14 +92,9 @@ def replace_parser(cut: Raw, key: str) -> str | None:
     """Let the trained parser of the same language do what the one of this key was to do; None if there is none."""
     parsers = cut["parsers"]
     language = parsers[key]["language"]
-    other = next(
-        (
-            name
-            for name, parser in parsers.items()
-            if parser["language"] == language and parser["treebank"] != NONE and parser["backend"] != "trivial"
-        ),
-        None,
-    )
+    trained = (name for name, parser in parsers.items() if parser["treebank"] != NONE)
+    usable = (name for name in trained if not BACKENDS[parsers[name]["backend"]].baseline)
+    other = next((name for name in usable if parsers[name]["language"] == language), None)
     if other is not None:
         for corpus in cut["corpora"].values():
             corpus["parser"] = other if corpus["parser"] == key else corpus["parser"]

@@ -195,8 +195,8 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     data.write_text(data.read_text().replace(" n 02 ", " n zz "))
     with pytest.raises(SourceError, match=r"data\.noun: the entry \d+ is broken; download WordNet again"):
         WordNet(tmp_path / "two").synonyms("car")
-    data.write_bytes(b"\xff")
-    with pytest.raises(SourceError, match=r"data\.noun: is not UTF-8; download WordNet again"):
+    (tmp_path / "two" / "index.noun").write_bytes(b"\xff")
+    with pytest.raises(SourceError, match=r"index\.noun: is not UTF-8; download WordNet again"):
         WordNet(tmp_path / "two")
     (tmp_path / "one" / "index.noun").write_text("car n many\n")
     with pytest.raises(SourceError, match=r"index\.noun: the entry car is broken"):

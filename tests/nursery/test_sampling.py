@@ -40,12 +40,13 @@ def test_a_count_that_is_negative_or_too_large_is_refused_at_once(name: str, cou
         list(READERS[name].rows({}, {"count": count, "seed": 1}, language="zh", where="corpora.tiny"))
 
 
-@pytest.mark.parametrize("name", ["count", "seed"])
+@pytest.mark.parametrize("option", ["count", "seed"])
 @pytest.mark.parametrize("value", [None, [1], "10", 1.5, True])
-def test_a_count_and_a_seed_are_integers(name: str, value: Any) -> None:
-    options = {"count": 1, "seed": 1, name: value}
-    with pytest.raises(ConfigError, match=rf"corpora\.tiny\.options: {name}: Input should be a valid integer"):
-        list(READERS["lyrics_zh"].rows({}, options, language="zh", where="corpora.tiny"))
+@pytest.mark.parametrize("name", ["dialogue_zh", "lyrics_zh", "news_en", "paraphrase_en", "verse_en", "verse_zh"])
+def test_a_count_and_a_seed_are_integers(name: str, option: str, value: Any) -> None:
+    options = {"count": 1, "seed": 1, option: value}
+    with pytest.raises(ConfigError, match=rf"corpora\.tiny\.options: {option}: Input should be a valid integer"):
+        list(READERS[name].rows({}, options, language="zh", where="corpora.tiny"))
 
 
 def test_the_same_seed_draws_the_same_numbers() -> None:

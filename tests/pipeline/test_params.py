@@ -77,18 +77,34 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("extra", 1, r"params.yaml: unknown key 'extra'; allowed: annotations, baselines, catalogue, corpora"),
     ("corpora/tiny/extra", 1, r"corpora\.tiny: unknown key 'extra'; allowed: also_1, .*filters.*reader.*shelf"),
     ("corpora/tiny/filters/extra", 1, r"corpora\.tiny\.filters: unknown key 'extra'; allowed: .*min_units"),
-    ("corpora/tiny/split/extra", 1, r"corpora\.tiny\.split\.random: unknown key 'extra'; allowed: dev, kind, seed"),
+    (
+        "corpora/tiny/split/extra",
+        1,
+        r"corpora\.tiny\.split\.random: unknown key 'extra'; allowed: dev, kind, seed, test$",
+    ),
     ("datasets/extra", {}, r"datasets: unknown key 'extra'; allowed: canonicalize, linearize"),
     (
         "datasets/linearize/tiny/extra",
         1,
-        r"datasets\.linearize\.tiny: unknown key 'extra'; allowed: length, max_tokens",
+        r"datasets\.linearize\.tiny: unknown key 'extra'; allowed: length, max_tokens, min_count",
     ),
     ("models/songnet/extra", 1, r"models\.songnet: unknown key 'extra'; allowed: arch, dataset"),
-    ("models/songnet/network/depth", 3, r"models\.songnet\.network: unknown key 'depth'; .*layers"),
-    ("models/songnet/training/extra", 1, r"models\.songnet\.training: unknown key 'extra'; allowed: batch_tokens"),
+    (
+        "models/songnet/network/depth",
+        3,
+        r"models\.songnet\.network: unknown key 'depth'; allowed: activation, .*layers",
+    ),
+    (
+        "models/songnet/training/extra",
+        1,
+        r"models\.songnet\.training: unknown key 'extra'; allowed: batch_tokens, betas",
+    ),
     ("runs/songnet_free/extra", 1, r"runs\.songnet_free: unknown key 'extra'; allowed: annotation, dataset, decoder"),
-    ("runs/songnet_free/decoder/top_p", 1, r"runs\.songnet_free\.decoder: unknown key 'top_p'; allowed: beam"),
+    (
+        "runs/songnet_free/decoder/top_p",
+        1,
+        r"runs\.songnet_free\.decoder: unknown key 'top_p'; allowed: beam, book, length_power",
+    ),
     (
         "runs/songnet_free/scoring/ruels",
         "sonnet",
@@ -102,7 +118,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
         r"\.scoring: smoothing: .*'nltk_3_4', 'nltk_3_5' or 'nltk_3_6'",
     ),
     ("presets/guig/scoring", {"families": ["bleu"]}, r"\.scoring: families\.0: .*'similarity', 'trees'"),
-    ("presets/songnet/extra", {}, r"presets\.songnet: unknown key 'extra'; allowed: decoder, network"),
+    (
+        "presets/songnet/extra",
+        {},
+        r"presets\.songnet: unknown key 'extra'; allowed: decoder, network, scoring, training",
+    ),
     ("sources/published/web/extra", 1, r"sources\.published\.web: unknown key 'extra'; allowed: shelf"),
     # a wrong type or value
     ("root", "/", r"params.yaml: root: .*'\.' or '\.\./\.\.'"),
@@ -117,7 +137,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ),
     ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
     ("corpora/tiny/reader", "penn", r"corpora\.tiny\.records: the reader penn gives Sentence rows, not Verse"),
-    ("corpora/lines/reader", "news_en", r"corpora\.lines\.shelf: reader news_en reads no files; set it to none"),
+    (
+        "corpora/lines/reader",
+        "news_en",
+        r"corpora\.lines\.shelf: reader news_en reads no files; set it to none",
+    ),
     ("corpora/tiny/reader", "songci", r"corpora\.tiny\.shelf: reader songci reads files; name a shelf"),
     ("corpora/tiny/filters/min_units", "many", r"corpora\.tiny\.filters\.min_units: .*integer"),
     ("corpora/tiny/filters/max_units", 1, r"corpora\.tiny\.filters: min_units 2 is greater than max_units 1"),
@@ -232,7 +256,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("datasets/linearize/tiny/corpus", "none", r"datasets\.linearize\.tiny\.corpus: unknown reference 'none'"),
     ("datasets/linearize/tiny/vocab_from", "moon", r"tiny\.vocab_from: .*allowed: none, other, said, tiny"),
     ("datasets/linearize/tiny/pieces_from", "moon/bert", r"tiny\.pieces_from: verse reads no pieces; set it to none"),
-    ("datasets/linearize/said/pieces_from", "moon/bert", r"said\.pieces_from: .*'moon/bert'; allowed: lines"),
+    (
+        "datasets/linearize/said/pieces_from",
+        "moon/bert",
+        r"said\.pieces_from: .*'moon/bert'; allowed: lines",
+    ),
     ("datasets/linearize/said/cut", True, r"linearize\.said: .*cut: true is for pairs without trees"),
     ("models/songnet/arch", "moon", r"models\.songnet\.arch: unknown arch 'moon'; allowed: cdnpg, "),
     ("models/songnet/dataset", "moon", r"models\.songnet\.dataset: .*allowed: other, said, talk, tiny"),
@@ -313,12 +341,28 @@ MISTAKES: list[tuple[str, Any, str]] = [
         1,
         r"tiny\.units: no row fits both units 1 and min_units 2, a filter of corpus tiny; change one",
     ),
-    ("corpora/tiny/filters/min_tokens", 201, r"linearize\.\w+\.max_tokens: no row fits both max_tokens 200 and min_"),
-    ("corpora/talk/filters/min_words", 25, r"talk\.max_words: no row fits both max_words 24 and min_words 25, a f"),
-    ("corpora/said/filters/min_words", 51, r"said\.max_length: no row fits both max_length 50 and min_words 51, a "),
+    (
+        "corpora/tiny/filters/min_tokens",
+        201,
+        r"linearize\.\w+\.max_tokens: no row fits both max_tokens 200 and min_",
+    ),
+    (
+        "corpora/talk/filters/min_words",
+        25,
+        r"talk\.max_words: no row fits both max_words 24 and min_words 25, a f",
+    ),
+    (
+        "corpora/said/filters/min_words",
+        51,
+        r"said\.max_length: no row fits both max_length 50 and min_words 51, a ",
+    ),
     ("datasets/linearize/said/min_length", 51, r"said: min_length 51 is greater than max_length 50"),
     ("datasets/canonicalize/talk/min_words", 25, r"talk: min_words 25 is greater than max_words 24"),
-    ("corpora/tiny/split", TITLES | {"dev_size": 2}, r"split\.title: dev_titles 3 have more rows than dev_size 2 a"),
+    (
+        "corpora/tiny/split",
+        TITLES | {"dev_size": 2},
+        r"split\.title: dev_titles 3 have more rows than dev_size 2 a",
+    ),
     # a source's folder is not where the file of no source lies
     ("sources/local/own/shelf", "none", r"sources: own\.shelf: none is no shelf; rename the shelf"),
     ("sources/published/web/shelf", "none/web", r"sources: web\.shelf: none is no shelf"),
@@ -721,7 +765,7 @@ def test_the_nursery_has_a_default_for_each_command_and_downloads_nothing() -> N
     [
         ({"width": 10, "heads": 3}, "width 10 is no multiple of heads 3"),
         ({"symbols": ["c", "x"]}, r"network: symbols\.1: .*'c', 'p', 's' or 't'"),
-        ({"depth": 3}, r"network: unknown key 'depth'; .*layers"),
+        ({"depth": 3}, r"network: unknown key 'depth'; allowed: activation, .*layers"),
     ],
 )
 def test_a_network_that_cannot_be_built_is_one_line(value: dict[str, Any], message: str) -> None:

@@ -31,16 +31,17 @@ def validated(kind: type[Kind], value: Any, where: str, *, names: str = "key") -
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        first, (_, what) = error.errors()[0], first_mistake(error)
-        unknown = [each for each in error.errors() if each["type"] == "extra_forbidden"]
-        place = (unknown or [first])[0]["loc"]
-        if unknown:  # before a missing one, which may be the same misspelt
+        errors = error.errors()
+        # An unknown key before one that is missing, which may be the same misspelt.
+        first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+        place = first["loc"]
+        if first["type"] == "extra_forbidden":
             siblings = _siblings(kind, place)
             raise ConfigError.unknown(names, str(place[-1])[:80], siblings, where=_joined(where, place[:-1])) from error
         remedy = "add it" if first["type"] == "missing" else f"it is {_SHORT.repr(first['input'])}"[:200]
         if place[-1:] == ("[key]",):  # the key itself, not its value
             place, remedy = place[:-2], "rename it"
-        raise ConfigError(what, where=_joined(where, place), remedy=remedy) from error
+        raise ConfigError(first_mistake(error)[1], where=_joined(where, place), remedy=remedy) from error
 
 
 def check_options(

@@ -41,12 +41,12 @@ class WordNet:
         self._index: dict[str, dict[str, str]] = {}
         self._data: dict[str, bytes] = {}
         for part in _ENDINGS:
-            lines = (line.split() for line in self._read(f"{part}.exc").splitlines())
+            lines = (line.split() for line in self._text(f"{part}.exc").splitlines())
             self._exceptions[part] = {form: bases for form, *bases in filter(None, lines)}
-            entries = self._read(f"index.{part}").splitlines()
+            entries = self._text(f"index.{part}").splitlines()
             # The licence stands above the entries, each line after two spaces.
             self._index[part] = {line.partition(" ")[0]: line for line in entries if not line.startswith(" ")}
-            self._data[part] = self._read(f"data.{part}").encode()  # offsets count bytes
+            self._data[part] = self._read(f"data.{part}")
 
     def synonyms(self, word: str) -> frozenset[str]:
         """The single words that share a sense with `word`, or with a base form of it; any part of speech.
@@ -92,15 +92,19 @@ class WordNet:
         for name in fields[4 : 4 + 2 * words : 2]:
             yield name.partition("(")[0]
 
-    def _read(self, name: str) -> str:
+    def _text(self, name: str) -> str:
         try:
-            return (self._folder / name).read_bytes().decode()
+            return self._read(name).decode()
+        except UnicodeDecodeError as error:
+            raise SourceError("is not UTF-8", where=self._folder / name, remedy="download WordNet again") from error
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return (self._folder / name).read_bytes()
         except OSError as error:
             raise SourceError(
                 "no such file of WordNet", where=self._folder / name, remedy="give the folder of its database files"
             ) from error
-        except UnicodeDecodeError as error:
-            raise SourceError("is not UTF-8", where=self._folder / name, remedy="download WordNet again") from error
 
     def _broken(self, name: str, entry: str) -> SourceError:
         return SourceError(f"the entry {entry} is broken", where=self._folder / name, remedy="download WordNet again")

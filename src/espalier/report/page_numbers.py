@@ -144,16 +144,14 @@ class PageNumbers:
         """One row for each claim of the paper that both its runs can decide, with the effect on each of its measures,
         and a line with the number of the others.
         """
-        orderings = self._at(f"{profile}/orderings/{paper}")["orderings"]
-        return claims_table(orderings, profile, self.printed[paper])
+        return claims_table(self._claims(profile, paper), profile, self.printed[paper])
 
     def verdicts(self, profile: str) -> str:
         """One row for each paper: the number of its claims, by verdict."""
         every = get_args(Verdict)
         grid = [["paper", "claims", *every], ["---", *["---:"] * (1 + len(every))]]
         for paper, each in self.printed.items():
-            orderings = self._at(f"{profile}/orderings/{paper}")["orderings"]
-            found = [claim["verdict"] for claim in orderings if claim["profile"] in (profile, "")]
+            found = [claim["verdict"] for claim in self._claims(profile, paper)]
             grid.append([each.paper.name, str(len(found)), *(str(found.count(verdict)) for verdict in every)])
         return grid_of(grid)
 
@@ -207,6 +205,10 @@ class PageNumbers:
             below = is_below(metric, self._better.get(metric), result, beside)
             yield (f"{MARK} " if below else "") + self.score(f"{place}/{result.key}", metric, int(digits or 2))
 
+    def _claims(self, profile: str, paper: str) -> list[Mapping[str, Any]]:
+        orderings = self._at(f"{profile}/orderings/{paper}")["orderings"]
+        return [claim for claim in orderings if claim["profile"] in (profile, "")]
+
     def _at(self, place: str) -> Mapping[str, Any]:
         profile, group, key = place.split("/", 2)
         return self.details(profile, group, key)
@@ -251,14 +253,13 @@ class PageNumbers:
         return self.benchmarks[name]
 
 
-def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str, printed: Printed) -> str:
-    """The claims of a profile in `details/orderings/<paper>.json`, as a table, in the words of `printed`.
+def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Printed) -> str:
+    """The claims of a profile, from `details/orderings/<paper>.json`, as a table, in the words of `printed`.
 
     Raises:
         ArtifactError: `printed` does not have a claim.
     """
-    own = [claim for claim in orderings if claim["profile"] in (profile, "")]
-    known = [claim for claim in own if claim["p"] is not None]
+    known = [claim for claim in claims if claim["p"] is not None]
     grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
     for claim in known:
         effects = "<br>".join(_effect(measure) for measure in claim["measures"])
@@ -272,8 +273,8 @@ def claims_table(orderings: Sequence[Mapping[str, Any]], profile: str, printed: 
                 remedy=f"dvc repro report@{printed.paper.key} in profile {profile}",
             )
         grid.append([words, effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
-    rest = len(own) - len(known)
-    return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(own)} claims." if rest else "")
+    rest = len(claims) - len(known)
+    return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(claims)} claims." if rest else "")
 
 
 def _effect(measure: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from espalier.io.errors import DataError
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers.parser import EMPTY
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP
 from espalier.syntax.parsers.trivial_backend import TrivialModel, TrivialTraining, counted, load, train_trivial
 
 
@@ -42,8 +42,8 @@ def test_a_tree_branches_to_the_right_and_each_word_depends_on_the_same_neighbou
     )
     parser = load(tmp_path / "model")
     assert parser.signature.startswith("trivial ")
-    long, one, none = parser.parse([("a", "blue", "pear", "."), "pear", ""])
-    assert isinstance(long, Parse) and isinstance(one, Parse) and none == EMPTY
+    long, one, none, spaced = parser.parse([("a", "blue", "pear", "."), "pear", "", ("a pear", ".")])
+    assert isinstance(long, Parse) and isinstance(one, Parse) and (none, spaced) == (EMPTY, NO_ROUND_TRIP)
     assert long.tree == "(S (NP (DT a) (NP (NN blue) (NN pear))) (. .))"
     assert long.tags == ("DT", "NN", "NN", ".") and long.heads == (2, 3, 4, 0)
     assert long.labels == ("det", "obj", "obj", "root")

@@ -9,7 +9,7 @@ from typing import Any
 
 from espalier.io.imports import of_extra
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence, are_words
 
 
 def load() -> JiebaParser:
@@ -33,7 +33,7 @@ class JiebaParser:
 
     def _parsed(self, sentence: Sentence) -> Parse | Refused:
         if not isinstance(sentence, str):
-            if any(word.split() != [word] for word in sentence):
+            if not are_words(sentence):
                 return NO_ROUND_TRIP
             return Parse(tuple(sentence), tuple(map(self._tag, sentence))) if sentence else EMPTY
         pairs = [(word, tag) for word, tag in self._tagger.lcut(sentence) if word.strip()]

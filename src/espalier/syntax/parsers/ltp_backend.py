@@ -18,7 +18,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.dependency import Dependencies, attach_roots, parse_with
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.ltp_compat import CONFIG, load_legacy, load_neural, read_config, weights_of
-from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, TOO_LONG, Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, TOO_LONG, Refused, Sentence, are_words
 
 #: The files of a model on the hub that are read.
 _FILES: Final = ("*.json", "*.txt", "*.bin")
@@ -161,7 +161,7 @@ def refusal(sentence: Sentence) -> Refused | None:
     """What is wrong with a sentence before any model has seen it."""
     if not (sentence.split() if isinstance(sentence, str) else sentence):
         return EMPTY
-    if not isinstance(sentence, str) and any(word.split() != [word] for word in sentence):
+    if not isinstance(sentence, str) and not are_words(sentence):
         return NO_ROUND_TRIP
     if _HALF_PAIR.search("".join(sentence)):
         return NO_ROUND_TRIP

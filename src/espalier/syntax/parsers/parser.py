@@ -25,6 +25,11 @@ NO_ROUND_TRIP: Final = Refused("tokens do not round-trip")
 NO_TREE: Final = Refused("no tree")
 
 
+def are_words(words: Sequence[str]) -> bool:
+    """Whether none is empty or has white space."""
+    return all(word.split() == [word] for word in words)
+
+
 class Parser(Protocol):
     """A backend with its model loaded."""
 

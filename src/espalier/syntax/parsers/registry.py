@@ -44,6 +44,7 @@ class Backend:
         train: "module:function" that trains on a treebank, called as `Backend.trained` does; None if nothing does.
         training: "module:class" of the settings of `train`.
         extra: the extra of this project that installs the library; None for a plugin's.
+        baseline: whether it is a trivial baseline, whose parses are scored and not used.
     """
 
     load: str
@@ -51,6 +52,7 @@ class Backend:
     train: str | None = None
     training: str | None = None
     extra: str | None = None
+    baseline: bool = False
 
     def open(self, model: str | Path | None, options: Mapping[str, Any], *, where: str) -> Parser:
         """A loaded parser.
@@ -122,6 +124,7 @@ BACKENDS: dict[str, Backend] = {
         f"{_PARSERS}.trivial_backend:load",
         train=f"{_PARSERS}.trivial_backend:train_trivial",
         training=f"{_PARSERS}.trivial_backend:TrivialTraining",
+        baseline=True,
     ),
 }
 

@@ -15,7 +15,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.dependency import Dependencies, attach_roots, mistake
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.jieba_backend import cut_words
-from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence, are_words
 
 #: The file that describes a pipeline.
 CONFIG: Final = "config.cfg"
@@ -132,7 +132,7 @@ class SpacyParser:
             words = list(sentence)
         if not words:
             return EMPTY
-        if any(word.split() != [word] for word in words):
+        if not are_words(words):
             return NO_ROUND_TRIP
         if len(words) > self._max_words:
             return TOO_LONG

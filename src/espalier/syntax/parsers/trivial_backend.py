@@ -17,7 +17,7 @@ from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.hashing import file_sha256
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers.parser import EMPTY, Refused, Sentence
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence, are_words
 from espalier.syntax.tree import Tree
 
 _FILE: Final = "trivial.json"
@@ -118,9 +118,13 @@ class TrivialParser:
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
         """A parse of each sentence, whose words are separated by spaces, or given."""
         words = [tuple(each.split() if isinstance(each, str) else each) for each in sentences]
-        return [self._parse(each) if each else EMPTY for each in words]
+        return [self._parse(each) for each in words]
 
-    def _parse(self, words: tuple[str, ...]) -> Parse:
+    def _parse(self, words: tuple[str, ...]) -> Parse | Refused:
+        if not words:
+            return EMPTY
+        if not are_words(words):
+            return NO_ROUND_TRIP
         model = self.model
         tags = tuple(model.tags.get(word, model.tag) for word in words)
         tree = write_tree(self._tree(words, tags)) if model.root else ""
