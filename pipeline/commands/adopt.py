@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
 from espalier.io.registry import entry
+from espalier.models.serialization import WEIGHTS
 from pipeline import layout
 from pipeline.artifacts import SeedMeasurement
 from pipeline.params import Params, load_params
@@ -31,6 +32,7 @@ class _Training(BaseModel):
     torch: str
     seeds: Annotated[dict[str, _Seed], Field(min_length=1)]
     made_of: dict[str, Any]
+    model: str
 
 
 class _Decoding(BaseModel):
@@ -41,7 +43,8 @@ def adopt(key: str, folder: Path) -> None:
     """Copy a model, its curve and the outputs of its runs out of a profile's folder, if they were made of the same.
 
     Writes `provenance/<key>.json`, which details and reports show. A training with fewer steps than asked for here is
-    adopted too; the provenance says how many of how many.
+    adopted too; the provenance says how many of how many. So is a model without its weights, which may be too large to
+    bring: what was decoded with it there is scored here.
 
     Raises:
         ArtifactError: something is not there, or was made of other data, settings or component versions.
@@ -55,10 +58,12 @@ def adopt(key: str, folder: Path) -> None:
         raise ArtifactError("no such file", where=place, remedy="name the profile's folder as it came back")
     there: dict[str, Any] = read_json(place, _Training)
     _same(made_of(model), there["made_of"], place)
-    if not (folder / layout.model(key)).is_dir():
-        raise ArtifactError("no such folder", where=folder / layout.model(key), remedy="bring it back too")
+    if not (folder / layout.model(key) / "training.json").is_file():
+        where = folder / layout.model(key) / "training.json"
+        raise ArtifactError("no such file", where=where, remedy="bring the model's folder back too")
+    weights = any((folder / layout.model(key)).glob(WEIGHTS))
     files = [layout.curve(model.paper, key), layout.measured("train", key)]
-    runs = _decoded_there(key, folder, params)
+    runs = _decoded_there(key, folder, params, None if weights else there["model"])
     for run in runs:
         files += [layout.output(params.runs[run].paper, run), layout.measured("decode", run)]
     _copy(folder, layout.model(key), files)
@@ -70,21 +75,29 @@ def adopt(key: str, folder: Path) -> None:
         "steps": steps,
         "steps_asked": asked,
         "commit": _commit(folder),
+        "weights": weights,
     }
     write_json(layout.provenance(key), provenance)
     say(f"{key}: {steps:,} of {asked:,} steps, {provenance['hours']} h on {provenance['hardware']}")
+    if not weights:
+        say(f"without its weights: to decode more with it, train it here (dvc repro -f train@{key})")
     say(f"make DVC know it: dvc commit -f train@{key}{''.join(f' decode@{run}' for run in runs)}")
 
 
-def _decoded_there(key: str, folder: Path, params: Params) -> list[str]:
-    """The model's runs whose outputs came back, made by this very model of what is here."""
+def _decoded_there(key: str, folder: Path, params: Params, model: str | None) -> list[str]:
+    """The model's runs whose outputs came back, made by this very model of what is here.
+
+    Args:
+        model: the hash of the model that was trained there; None if its folder is whole, and so has this hash.
+    """
     from pipeline.stages.decode import made_of
 
     found = []
     for name, run in params.runs.items():
         if run.model == key and (folder / layout.output(run.paper, name)).exists():
             place = folder / layout.measured("decode", name)
-            _same(made_of(run, folder), read_json(place, _Decoding)["made_of"], place)
+            here = made_of(run, folder) | ({} if model is None else {"model": model})
+            _same(here, read_json(place, _Decoding)["made_of"], place)
             found.append(name)
     return found
 

@@ -107,8 +107,8 @@ class Trained:
 def run(key: str) -> None:
     """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
 
-    On a CPU its seeds train side by side, as many as there are cores or as `ESPALIER_WORKERS` says. Under
-    `accelerate launch` every process trains, and the first one writes.
+    Its seeds train side by side: as many as `ESPALIER_WORKERS` says, or else as there are cores, and one on a GPU.
+    Under `accelerate launch` every process trains, and the first one writes.
     """
     import torch
     from accelerate import PartialState
@@ -118,8 +118,9 @@ def run(key: str) -> None:
     params = load_params()
     model = entry("model", params.models, key)
     clock = Clock()
-    alone = os.environ.get("WORLD_SIZE", "1") == "1" and device().type == "cpu"
-    processes = workers(cores() // torch.get_num_threads()) if alone else 1
+    alone = os.environ.get("WORLD_SIZE", "1") == "1"
+    at_once = cores() // torch.get_num_threads() if device().type == "cpu" else 1
+    processes = workers(at_once) if alone else 1
     with progress_bar() as bar:
         show = _bars(bar, key, model)
         if len(model.seeds) > 1 and processes > 1:
@@ -137,7 +138,8 @@ def run(key: str) -> None:
         write_json(folder / "training.json", summaries)
     _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    clock.write("train", key, {"seeds": measured, "made_of": made_of(model)})
+    made = {"made_of": made_of(model), "model": files_sha256(layout.model(key))}
+    clock.write("train", key, {"seeds": measured, **made})
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)

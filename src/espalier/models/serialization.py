@@ -29,6 +29,8 @@ from espalier.models.registry import architecture
 FORMAT = 2
 #: The files that all seeds share.
 SHAPE, VOCABULARY = "model.json", "vocabulary.json"
+#: The files of the weights, one for each seed.
+WEIGHTS = "seed[0-9]*.safetensors"
 #: The key of the weights' metadata that holds the digests, as JSON.
 DIGESTS = "sha256"
 
@@ -83,7 +85,7 @@ def weights_of(folder: Path, seed: int | None = None) -> Path:
     Raises:
         ArtifactError: there is none.
     """
-    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob("seed[0-9]*.safetensors")}
+    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob(WEIGHTS)}
     if not files or (seed is not None and seed not in files):
         raise ArtifactError(
             "no weights" + (f" of seed {seed}" if seed is not None else ""), where=folder, remedy="train the model"

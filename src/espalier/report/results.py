@@ -35,13 +35,19 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """The origin of a model that was not trained by `dvc repro` here. Hours are wall-clock hours."""
+    """The origin of a model that was not trained by `dvc repro` here.
+
+    Attributes:
+        hours: wall-clock hours, summed over seeds.
+        weights: whether its weights are here too.
+    """
 
     hardware: str = ""
     hours: float | None = None
     steps: int | None = None
     steps_asked: int | None = None
     commit: str = ""
+    weights: bool = True
 
     @property
     def shortened(self) -> bool:
@@ -49,7 +55,7 @@ class Provenance:
         return self.steps is not None and self.steps_asked is not None and self.steps < self.steps_asked
 
     def __str__(self) -> str:
-        """One line: hardware, hours, steps of the settings' steps, commit; unknown facts are left out."""
+        """One line: hardware, hours, steps of the settings' steps, commit, weights; unknown facts are left out."""
         facts = [self.hardware]
         if self.hours is not None:
             facts.append(f"{self.hours:.1f} h")
@@ -58,6 +64,8 @@ class Provenance:
             facts.append(f"{self.steps:,}{planned} steps")
         if self.commit:
             facts.append(f"commit {self.commit[:10]}")
+        if not self.weights:
+            facts.append("without its weights")
         return ", ".join(fact for fact in facts if fact)
 
 
