@@ -90,12 +90,18 @@ class Measurement(BaseModel):
     hardware: str
     threads: int
     seeds: Annotated[dict[str, SeedMeasurement], Field(min_length=1)]
+    peak_gpu_memory: int | None = None
 
     def __str__(self) -> str:
         """One line: hardware, threads, hours, speed, precision; the last two of the first seed."""
         first, hours = self._first, self.hours
         speed = f"{first.tokens_per_second:,.0f} tokens/s"
         return f"{self.hardware}, {self._threads}, {hours:.2f} h, {speed}, {first.precision}"
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU trained."""
+        return self.peak_gpu_memory is not None
 
     @property
     def hours(self) -> float:

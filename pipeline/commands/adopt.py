@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
+from espalier.io.hashing import files_sha256
 from espalier.io.registry import entry
 from espalier.models.serialization import WEIGHTS
 from pipeline import layout
@@ -32,7 +33,7 @@ class _Training(BaseModel):
     torch: str
     seeds: Annotated[dict[str, _Seed], Field(min_length=1)]
     made_of: dict[str, Any]
-    model: str
+    model: str | None = None
 
 
 class _Decoding(BaseModel):
@@ -56,14 +57,18 @@ def adopt(key: str, folder: Path) -> None:
     place = folder / layout.measured("train", key)
     if not place.is_file():
         raise ArtifactError("no such file", where=place, remedy="name the profile's folder as it came back")
-    there: dict[str, Any] = read_json(place, _Training)
+    there: dict[str, Any] = {"model": None, **read_json(place, _Training)}
     _same(made_of(model), there["made_of"], place)
-    if not (folder / layout.model(key) / "training.json").is_file():
-        where = folder / layout.model(key) / "training.json"
-        raise ArtifactError("no such file", where=where, remedy="bring the model's folder back too")
-    weights = any((folder / layout.model(key)).glob(WEIGHTS))
+    trained = folder / layout.model(key)
+    if not (trained / "training.json").is_file():
+        raise ArtifactError("no such file", where=trained / "training.json", remedy="bring the model's folder back too")
+    weights, whole = any(trained.glob(WEIGHTS)), files_sha256(trained)
+    made: str = there["model"] or whole  # earlier versions of `train` write no hash
+    if weights and whole != made:
+        remedy = "bring all its files back, or none of its weights"
+        raise ArtifactError("not the model that was trained there", where=trained, remedy=remedy)
     files = [layout.curve(model.paper, key), layout.measured("train", key)]
-    runs = _decoded_there(key, folder, params, None if weights else there["model"])
+    runs = _decoded_there(key, folder, params, made)
     for run in runs:
         files += [layout.output(params.runs[run].paper, run), layout.measured("decode", run)]
     _copy(folder, layout.model(key), files)
@@ -84,11 +89,11 @@ def adopt(key: str, folder: Path) -> None:
     say(f"make DVC know it: dvc commit -f train@{key}{''.join(f' decode@{run}' for run in runs)}")
 
 
-def _decoded_there(key: str, folder: Path, params: Params, model: str | None) -> list[str]:
+def _decoded_there(key: str, folder: Path, params: Params, model: str) -> list[str]:
     """The model's runs whose outputs came back, made by this very model of what is here.
 
     Args:
-        model: the hash of the model that was trained there; None if its folder is whole, and so has this hash.
+        model: the hash of the model's folder, with its weights.
     """
     from pipeline.stages.decode import made_of
 
@@ -96,7 +101,9 @@ def _decoded_there(key: str, folder: Path, params: Params, model: str | None) ->
     for name, run in params.runs.items():
         if run.model == key and (folder / layout.output(run.paper, name)).exists():
             place = folder / layout.measured("decode", name)
-            here = made_of(run, folder) | ({} if model is None else {"model": model})
+            if run.guidance != layout.NONE and not (guide := layout.output(*run.guidance.split("/"))).is_file():
+                raise ArtifactError("no such file", where=guide, remedy="adopt the model that guides this run first")
+            here = made_of(run, folder) | {"model": model}
             _same(here, read_json(place, _Decoding)["made_of"], place)
             found.append(name)
     return found

@@ -112,7 +112,8 @@ def _trainings(profile: str) -> Mapping[str, Training]:
     found = dict[str, Training]()
     for key, model in _checked(profile).models.items():
         if took := read_measurement(key, layout.PROFILES[profile]):
-            found[key] = Training(model.paper, len(took.seeds), took.hours * took.threads)
+            hours = {"gpu_hours": took.hours} if took.on_gpu else {"core_hours": took.hours * took.threads}
+            found[key] = Training(model.paper, len(took.seeds), **hours)
     return found
 
 

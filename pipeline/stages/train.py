@@ -107,7 +107,7 @@ class Trained:
 def run(key: str) -> None:
     """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
 
-    Its seeds train side by side: as many as `ESPALIER_WORKERS` says, or else as there are cores, and one on a GPU.
+    Its seeds train side by side, `ESPALIER_WORKERS` at once; by default one on a GPU, and on a CPU one for each core.
     Under `accelerate launch` every process trains, and the first one writes.
     """
     import torch

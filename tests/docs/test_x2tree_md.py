@@ -222,9 +222,13 @@ def test_the_counts_of_parameters_are_those_of_the_models(name: str) -> None:
         assert int(row[f"{name}: width"]) == network_of(model).width, key
         assert row[f"{name}: million parameters"] == f"{counts[key] / 1e6:.2f}", key
         assert f"{words:,}" in TEXT
+    large = {"x2tree_full", "x2tree_att_full"}
     ours = {"x2tree_line", "x2tree_linear", "x2tree_shared", "x2tree_encdec_wide"}
-    equal = [count for key, count in counts.items() if name == "small" or key in ours]
-    assert max(equal) < 1.1 * min(equal) and len(equal) == {"small": 7, "paper": 4}[name]
+    groups = [large, counts.keys() - large] if name == "small" else [ours]
+    assert list(map(len, groups)) == {"small": [2, 7], "paper": [4]}[name]
+    for group in groups:
+        equal = [counts[key] for key in group]
+        assert max(equal) < 1.1 * min(equal)
 
 
 # --- Scoring ---------------------------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ def test_the_page_s_commands_train_elsewhere_and_bring_it_back(
     assert not (committed / "models/songnet").exists()
     shutil.rmtree(back / "models/songnet")
     place.write_text(json.dumps(value), encoding="utf-8")
-    assert "no such folder" in refused_line(committed, "adopt", "songnet", "--from", str(back))
+    assert "bring the model's folder back too" in refused_line(committed, "adopt", "songnet", "--from", str(back))
     assert "name the profile's folder as it came back" in refused_line(
         committed, "adopt", "songnet", "--from", "back/x"
     )
@@ -141,6 +141,33 @@ def test_fewer_steps_are_adopted_and_said(committed: Path, tmp_path: Path, cli: 
     assert (details["settings"]["provenance"]["steps"], details["settings"]["provenance"]["steps_asked"]) == (8, 20)
     assert cli(committed, "train", "songnet").status == 0
     assert not (committed / "provenance/songnet.json").exists()  # it is trained here now
+
+
+def test_outputs_are_adopted_without_the_weights_if_that_model_wrote_them(
+    committed: Path, tmp_path: Path, cli: Cli, refused_line: Callable[..., str]
+) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(committed, there, symlinks=True)
+    for command in (("train", "songnet"), ("decode", "songnet_free")):
+        assert cli(there, *command).status == 0
+    shutil.copy(there / "models/songnet/seed1.safetensors", there / "models/songnet/seed2.safetensors")
+    whole = "bring all its files back, or none of its weights"
+    assert whole in refused_line(committed, "adopt", "songnet", "--from", str(there))
+    for weights in (there / "models/songnet").glob("seed*.safetensors"):
+        weights.unlink()
+    shutil.rmtree(committed / "models/songnet")
+    place = there / "measured/train/songnet.json"
+    value = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps(value | {"model": "another"}), encoding="utf-8")
+    assert "model is not what it is here" in refused_line(committed, "adopt", "songnet", "--from", str(there))
+
+    place.write_text(json.dumps(value), encoding="utf-8")
+    answer = cli(committed, "adopt", "songnet", "--from", str(there))
+    assert answer.status == 0 and "without its weights" in answer.err
+    assert not json.loads((committed / "provenance/songnet.json").read_text(encoding="utf-8"))["weights"]
+    assert cli(committed, "score", "songnet_free").status == 0
+    answer = cli(committed, "decode", "songnet_free")
+    assert answer.status == 1 and "no weights of seed 1" in answer.err
 
 
 @pytest.fixture

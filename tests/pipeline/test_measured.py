@@ -75,6 +75,9 @@ def test_a_measurement_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert str(found) == "a GPU, 2 threads, 1.50 h, 1,234 tokens/s, bf16"
     assert found is not None and found.machine == "a GPU, 2 threads, bf16"
     assert found.scores == {"hours": 0.5, "tokens_per_second": 1234.5}  # of one seed
+    assert not found.on_gpu
+    write_json(layout.measured("train", "m"), {"hardware": "", "threads": 2, "seeds": seeds, "peak_gpu_memory": 0})
+    assert (on_gpu := read_measurement("m")) is not None and on_gpu.on_gpu
     write_json(layout.measured("train", "m"), {"hardware": "a GPU", "threads": 2, "seeds": {}})
     with pytest.raises(ArtifactError, match=r"m\.json: seeds"):
         read_measurement("m")

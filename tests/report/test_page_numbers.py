@@ -93,7 +93,12 @@ DETAILS = {
     },
     ("small", "guig", "other"): {"scores": {"bleu": 30.634, "ppl": 10.0, "nodes": 1.0}},
 }
-TRAININGS = {"one": Training("guig", 3, 1.26), "other": Training("guig", 1, 0.5), "verse": Training("songnet", 1, 9.0)}
+TRAININGS = {
+    "one": Training("guig", 3, 1.26),
+    "other": Training("guig", 1, gpu_hours=0.5),
+    "third": Training("guig", 1, gpu_hours=0.24),
+    "verse": Training("songnet", 1, 9.0),
+}
 PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
 
 
@@ -162,9 +167,9 @@ def test_a_metric_that_only_other_rows_have_is_a_dash_and_one_that_no_row_has_an
         render("{{ table('small/guig', {'other': ''}, {'TED': 'ted_guide'}) }}")
 
 
-def test_core_hours_are_summed_over_models_and_by_paper() -> None:
-    assert render("{{ core_hours('small', 'one', 'other') }}") == "1.8"
-    assert render("{{ training_costs('small') }}").splitlines()[2:] == ["| GuiG | 2 | 4 | 1.8 |"]
+def test_hours_are_summed_over_models_and_by_paper() -> None:
+    assert render("{{ gpu_hours('small', 'third', 'other') }}") == "0.7"
+    assert render("{{ training_costs('small') }}").splitlines()[2:] == ["| GuiG | 3 | 5 | 1.3 | 0.7 |"]
     assert len(render("{{ training_costs('nursery') }}").splitlines()) == 2
 
 
@@ -214,7 +219,7 @@ def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_
         ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
         ("{{ best('guig', 'table-9', 'bleu') }}", "report/printed/guig.yaml: no printed bleu in table-9"),
         ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),
-        ("{{ core_hours('small', 'one', 'none') }}", "profile small: no measured training of none"),
+        ("{{ gpu_hours('small', 'one', 'none') }}", "profile small: no measured training of none"),
         ("{{ undefined }}", "page.md: 'undefined' is undefined"),
         ("{% if %}", "page.md: "),
         ("{{ score('small/guig', 'bleu') }}", "page.md: ValueError: "),

@@ -86,6 +86,7 @@ def test_a_run_made_elsewhere_with_fewer_steps_is_marked_in_the_table(toy: Print
         toy, a_run(provenance=made)
     )
     assert str(made) == "one GPU, 2.0 h, 4,000 of 10,000 steps, commit 0123456789"
+    assert str(Provenance(hardware="one GPU", weights=False)) == "one GPU, without its weights"
 
 
 def test_a_run_with_all_its_steps_is_marked_as_made_elsewhere_only(toy: Printed, a_run: MakeRun) -> None:

@@ -22,11 +22,17 @@ from espalier.report.verdicts import Verdict, probability
 
 
 class Training(NamedTuple):
-    """What the training of a model took, over its seeds."""
+    """What the training of a model took, over its seeds.
+
+    Attributes:
+        core_hours: of trainings on a CPU, the hours times the threads.
+        gpu_hours: the hours of trainings on a GPU, which may have trained several at once.
+    """
 
     paper: str
     seeds: int
-    core_hours: float
+    core_hours: float = 0.0
+    gpu_hours: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -95,12 +101,12 @@ class PageNumbers:
             raise ArtifactError(f"no printed {column} in {table}", where=f"report/printed/{paper}.yaml")
         return f"{max(values):.2f}"
 
-    def core_hours(self, profile: str, *models: str) -> str:
-        """The hours that the training of these models took, times its threads."""
+    def gpu_hours(self, profile: str, *models: str) -> str:
+        """The hours that the trainings of these models took on a GPU."""
         known = self.trainings(profile)
         if absent := set(models) - known.keys():
             raise ArtifactError(f"no measured training of {', '.join(sorted(absent))}", where=f"profile {profile}")
-        return f"{sum(known[model].core_hours for model in models):.1f}"
+        return f"{sum(known[model].gpu_hours for model in models):.1f}"
 
     def ratios(self, name: str, row: str, ours: str | None = None) -> str:
         """From the least to the largest ratio of a benchmark's row, over its tables, or over those with row `ours`."""
@@ -163,12 +169,13 @@ class PageNumbers:
         return grid_of(grid)
 
     def training_costs(self, profile: str) -> str:
-        """One row for each paper: its models, the trainings of their seeds, and their core-hours."""
-        grid = [["paper", "models", "trainings", "core-hours"], ["---", "---:", "---:", "---:"]]
+        """One row for each paper: its models, the trainings of their seeds, and their core-hours and hours on a GPU."""
+        grid = [["paper", "models", "trainings", "core-hours", "hours on a GPU"], ["---", *["---:"] * 4]]
         for paper, each in self.printed.items():
             if own := [training for training in self.trainings(profile).values() if training.paper == paper]:
-                seeds, hours = sum(training.seeds for training in own), sum(training.core_hours for training in own)
-                grid.append([each.paper.name, str(len(own)), str(seeds), f"{hours:.1f}"])
+                seeds = sum(training.seeds for training in own)
+                hours = sum(training.core_hours for training in own), sum(training.gpu_hours for training in own)
+                grid.append([each.paper.name, str(len(own)), str(seeds), *(f"{kind:.1f}" for kind in hours)])
         return grid_of(grid)
 
     def benchmark(self, name: str) -> str:
@@ -185,7 +192,7 @@ class PageNumbers:
     @cached_property
     def functions(self) -> dict[str, Any]:
         """What a template can use, by name."""
-        names = ("score", "interval", "difference", "count", "param", "best", "core_hours", "ratios", "table", "claims",
+        names = ("score", "interval", "difference", "count", "param", "best", "gpu_hours", "ratios", "table", "claims",
                  "verdicts", "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
         return {name: getattr(self, name) for name in names} | {"printed": self.printed_value, "tried": self.tried}
 
