@@ -40,7 +40,7 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
     cut = copy.deepcopy(raw)
     cut["plugins"] = [*cut["plugins"], PLUGIN]
     for parser in cut["parsers"].values():
-        if parser["treebank"] != NONE:
+        if parser["treebank"] != NONE and "epochs" in BACKENDS[parser["backend"]].settings().model_fields:
             parser["training"]["epochs"] = 1
     for corpus in cut["corpora"].values():
         _cut_corpus(corpus)

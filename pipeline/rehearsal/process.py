@@ -39,7 +39,7 @@ def run_stage(
     """
     started = time.monotonic()
     receiver, sender = _FORKS.Pipe(duplex=False)
-    memory = 0
+    memory, code = 0, None
     with tempfile.NamedTemporaryFile() as said, receiver:
         process = _FORKS.Process(
             target=_in_process, args=(main, stage, folder, {**os.environ, **environment}, said.name, sender)
@@ -47,10 +47,11 @@ def run_stage(
         process.start()
         sender.close()
         with suppress(EOFError):  # of a process that the system ended
-            memory = receiver.recv()
+            memory, code = receiver.recv()
         process.join()
         assert process.exitcode is not None  # as it has ended
-        code, lines = process.exitcode, said.read().decode(errors="replace").strip().splitlines()
+        lines = said.read().decode(errors="replace").strip().splitlines()
+    code = process.exitcode if code is None else code
     return Outcome(stage, _failure(code, lines), time.monotonic() - started, memory)
 
 
@@ -62,7 +63,10 @@ def _in_process(
     said: str,
     sender: Connection,
 ) -> None:
-    """Call `main` as a command would, and send the peak memory of this process, in bytes."""
+    """Call `main` as a command would, and send the peak memory of this process, in bytes, and its status.
+
+    The fork server passes the status on too, but has been seen to lose it.
+    """
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
@@ -70,11 +74,16 @@ def _in_process(
     for file, number in ((nothing, 0), (nothing, 1), (errors, 2)):
         os.dup2(file, number)
     sys.argv[1:] = stage
+    code = 1
     try:
         main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
     finally:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        sender.send(peak * (1 if sys.platform == "darwin" else 1024))
+        sender.send((peak * (1 if sys.platform == "darwin" else 1024), code))
 
 
 def _failure(code: int, lines: list[str]) -> str | None:

@@ -9,6 +9,7 @@ import pytest
 
 from espalier.corpora.readers import READERS, Reader
 from espalier.corpora.records import Pair, Sentence
+from espalier.syntax.parsers.registry import BACKENDS
 from pipeline.layout import PARAMS, PROFILES
 from pipeline.params import load_params, read_yaml
 from pipeline.rehearsal.cut import CPU_TOKENS, cut_params, replace_parser, shape_of, with_shape
@@ -32,6 +33,17 @@ def test_networks_stay_and_numbers_of_steps_rows_and_records_do_not() -> None:
         "dev": 0,
         "test": 0,
     }
+
+
+@pytest.mark.parametrize("profile", ["small", "paper"])
+def test_parsers_are_trained_for_one_epoch_where_their_backend_counts_epochs(profile: str) -> None:
+    parsers = {key: parser for key, parser in cut_of(profile)["parsers"].items() if parser["treebank"] != "none"}
+    assert {"penn", "penn_trivial"} <= parsers.keys()
+    for parser in parsers.values():
+        settings = BACKENDS[parser["backend"]].settings()
+        given = {"language": parser["language"]} if "language" in settings.model_fields else {}
+        trained: Any = settings.model_validate({**given, **parser["training"]})
+        assert getattr(trained, "epochs", 1) == 1
 
 
 def test_words_of_few_rows_are_known_so_that_n_grams_have_targets() -> None:
