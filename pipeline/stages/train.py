@@ -138,8 +138,8 @@ def run(key: str) -> None:
         write_json(folder / "training.json", summaries)
     _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    made = {"made_of": made_of(model), "model": files_sha256(layout.model(key))}
-    clock.write("train", key, {"seeds": measured, **made})
+    facts = {"seeds": measured, "made_of": made_of(model), "model": files_sha256(layout.model(key))}
+    clock.write("train", key, facts)
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
         shutil.rmtree(result.scratch, ignore_errors=True)

@@ -27,7 +27,7 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
     """
-    from espalier.models.serialization import load_model, weights_of
+    from espalier.models.serialization import WEIGHTS, load_model, weights_of
 
     weights_of(folder)  # trained at all
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -37,7 +37,7 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
     with atomic_folder(out) as part:
         _copy(folder, part, part)
         for shape in sorted(part.rglob("model.json")):
-            for weights in sorted(shape.parent.glob("seed*.safetensors")):
+            for weights in sorted(shape.parent.glob(WEIGHTS)):
                 load_model(shape.parent, int(weights.stem.removeprefix("seed")))
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
