@@ -1,11 +1,4 @@
-"""An n-gram model with interpolated Kneser-Ney smoothing (Chen and Goodman 1999, section 3), over the chain contract.
-
-    P(w | h) = max(c(h w) - D, 0) / c(h .) + r(h) P(w | h')
-
-where h' is h without its farthest token, c counts occurrences for the longest histories and distinct predecessors below
-("continuations"), and r(h) is what the discounts D take from h. D = n1 / (n1 + 2 n2) from how many n-grams of a length
-have a count of one and of two, or, modified, one discount each for counts of one, of two, and of three and more. Below
-the histories of no token stands the uniform distribution over what can be written.
+"""An n-gram model of chains with Kneser-Ney smoothing (`kneser_ney.py`), over the chain contract.
 
 It reads no source: a baseline of a language model of the targets. Where the batches have structures (SAT), the symbol
 of the token that is predicted is known too: it is the part of the history nearest to it, so the last to be left out.
@@ -14,22 +7,17 @@ With one word of history, P(w | w_-1 s) rests on P(w | s), and that on P(w).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from espalier.datasets.vocabulary import BOS, PAD
 from espalier.models.contract import Loss
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-#: The number of places whose likelihood is computed at once.
-PLACES_PER_SLICE = 65_536
+from espalier.models.kneser_ney import IntArray, KneserNey
 
 
 @dataclass(frozen=True)
@@ -38,7 +26,7 @@ class NGramConfig:
 
     Attributes:
         view: that of the batches that it reads.
-        order: the length of its n-grams; a symbol of the predicted token is not counted.
+        order: the length of its n-grams; a symbol of the predicted token, or its place in a tree, is not counted.
         discounts: 1, or 3 for modified Kneser-Ney smoothing.
     """
 
@@ -47,65 +35,6 @@ class NGramConfig:
     discounts: Literal[1, 3] = 1
     width: int = 1
     positions: int = 2**31
-
-
-@dataclass(frozen=True)
-class _Level:
-    """The n-grams with histories of one length, sorted by history and token.
-
-    A history is numbered by its place in `histories`. There it stands as the number of the history without its farthest
-    part, times the model's radix, plus that part: so numbers of any length fit 63 bits.
-
-    Attributes:
-        histories: (h,) ascending.
-        starts: (h + 1,) where the tokens of each history begin.
-        grams: (n,) number of the history times the number of ids, plus the token; ascending.
-        tokens: (n,) the tokens that follow, ascending within a history.
-        shares: (n,) max(c(h w) - D, 0) / c(h .).
-        rests: (h,) the weight of the shorter history: 1 minus the history's shares.
-    """
-
-    histories: IntArray
-    starts: IntArray
-    grams: IntArray
-    tokens: IntArray
-    shares: FloatArray
-    rests: FloatArray
-
-    @classmethod
-    def of(cls, histories: IntArray, grams: IntArray, counts: IntArray, size: int, discounts: int) -> Self:
-        """From the n-grams, ascending, and how often each was counted."""
-        starts = np.searchsorted(grams, np.arange(len(histories) + 1) * size)
-        if not len(grams):
-            return cls(histories, starts, grams, grams, np.zeros(0), np.zeros(0))
-        totals = np.add.reduceat(counts, starts[:-1]).astype(np.float64)
-        shares = np.maximum(counts - _discounts(counts, discounts), 0) / np.repeat(totals, np.diff(starts))
-        rests = 1 - np.add.reduceat(shares, starts[:-1])
-        return cls(histories, starts, grams, grams % size, shares, rests)
-
-    def extend(self, numbers: IntArray, known: npt.NDArray[np.bool_], parts: IntArray, radix: int) -> Any:
-        """The numbers here of shorter histories with one more part, and which of them the level has."""
-        if not len(self.histories):
-            return numbers, np.zeros_like(known)
-        wanted = numbers * radix + parts
-        places = np.searchsorted(self.histories, wanted).clip(max=len(self.histories) - 1)
-        return places, known & (self.histories[places] == wanted)
-
-
-def _discounts(counts: IntArray, discounts: int) -> FloatArray:
-    """The discount of each count (equation 26 of Chen and Goodman for three).
-
-    Where too few n-grams were counted to estimate three, or one, it is one, or half a count.
-    """
-    n1, n2, n3, n4 = (int((counts == times).sum()) for times in range(1, 5))
-    if not (n1 and n2):
-        return np.full(len(counts), 0.5)
-    one = n1 / (n1 + 2 * n2)
-    if discounts == 3 and n3 and n4:
-        three = np.array([1 - 2 * one * n2 / n1, 2 - 3 * one * n3 / n2, 3 - 4 * one * n4 / n3])
-        if (three >= 0).all():
-            return three[counts.clip(max=3) - 1]
-    return np.full(len(counts), one)
 
 
 @dataclass
@@ -131,14 +60,8 @@ class NGramState:
 class NGram:
     """The model, fitted to rows of targets."""
 
-    def __init__(self, config: NGramConfig, vocabulary: Any, levels: Sequence[_Level], size: int, radix: int) -> None:
-        self.config, self.vocabulary, self.size = config, vocabulary, size
-        self._levels, self._radix = levels, radix
-        uniform = np.full(size, 1 / (size - 2))
-        uniform[[PAD, BOS]] = 0.0  # never written
-        words = levels[0]
-        self._unigrams = words.rests[0] * uniform if len(words.rests) else uniform
-        self._unigrams[words.tokens] += words.shares
+    def __init__(self, config: NGramConfig, vocabulary: Any, counts: KneserNey) -> None:
+        self.config, self.vocabulary, self.counts = config, vocabulary, counts
 
     @classmethod
     def fit(cls, config: NGramConfig, vocabulary: Any, batches: Sequence[Any], size: int) -> Self:
@@ -157,21 +80,9 @@ class NGram:
             targets.append(rows[rows != PAD])
             histories.append(_histories(rows, contexts, config.order)[rows != PAD])
         if not batches:
-            none = np.zeros(0, np.int64)
-            return cls(config, vocabulary, [_Level.of(none, none, none, size, 1)] * config.order, size, radix)
+            targets, histories = [np.zeros(0, np.int64)], [np.zeros((0, config.order - 1), np.int64)]
         history, target = np.concatenate(histories), np.concatenate(targets)
-        numbers, tables = np.zeros(len(target), np.int64), [np.zeros(1, np.int64)]
-        for part in history.T:
-            table, numbers = np.unique(numbers * radix + part, return_inverse=True)
-            tables.append(table)
-        grams, counts = np.unique(numbers * size + target, return_counts=True)
-        levels = [_Level.of(tables[-1], grams, counts, size, config.discounts)]
-        for table, longer in zip(tables[-2::-1], tables[:0:-1], strict=True):
-            # A shorter history counts each distinct longer one once.
-            shorter = longer[grams // size] // radix
-            grams, counts = np.unique(shorter * size + grams % size, return_counts=True)
-            levels.append(_Level.of(table, grams, counts, size, config.discounts))
-        return cls(config, vocabulary, levels[::-1], size, radix)
+        return cls(config, vocabulary, KneserNey.fit(history, target, size, radix, config.discounts))
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
@@ -187,56 +98,20 @@ class NGram:
         symbols = state.contexts[:, state.place : state.place + 1]
         if state.contexts.shape[1] and not symbols.shape[1]:
             symbols = np.zeros((len(words), 1), np.int64)
-        with np.errstate(divide="ignore"):
-            scores = np.log(self._distributions(np.concatenate([symbols, words[:, ::-1]], axis=1)))
-        read = NGramState(words, state.contexts, state.place + 1)
-        return torch.from_numpy(scores).float().to(tokens.device), read
+        scores = self.counts.log_probabilities(np.concatenate([symbols, words[:, ::-1]], axis=1))
+        return scores.to(tokens.device), NGramState(words, state.contexts, state.place + 1)
 
     def token_losses(self, batch: Any) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         target, losses = batch.target.cpu().numpy(), np.zeros(batch.target.shape)
         histories = _histories(target, _contexts(batch, self.vocabulary)[0], self.config.order)
-        rows, places = np.nonzero(target != PAD)
-        for start in range(0, len(rows), PLACES_PER_SLICE):
-            part = rows[start : start + PLACES_PER_SLICE], places[start : start + PLACES_PER_SLICE]
-            losses[part] = -np.log(self._probabilities(histories[part], target[part]))
+        real = target != PAD
+        losses[real] = self.counts.nats(histories[real], target[real])
         return torch.from_numpy(losses).to(batch.device)
 
     def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the batch's targets."""
         return Loss(self.token_losses(batch).sum(), batch.real.sum())
-
-    # --- Its parts ---------------------------------------------------------------------------------------------------
-
-    def _distributions(self, histories: IntArray) -> FloatArray:
-        """(n, parts) histories, the nearest part first, to (n, ids) probabilities."""
-        probabilities = np.repeat(self._unigrams[None], len(histories), axis=0)
-        for level, numbers, known in self._walk(histories):
-            rows = np.flatnonzero(known)
-            probabilities[rows] *= level.rests[numbers[rows], None]
-            starts, counts = level.starts[numbers[rows]], np.diff(level.starts)[numbers[rows]]
-            inside = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-            probabilities[np.repeat(rows, counts), level.tokens[inside]] += level.shares[inside]
-        return probabilities
-
-    def _probabilities(self, histories: IntArray, tokens: IntArray) -> FloatArray:
-        """(n,) probabilities of `tokens` after (n, parts) histories, the nearest part first."""
-        probabilities = self._unigrams[tokens]
-        for level, numbers, known in self._walk(histories):
-            if not len(level.grams):
-                continue
-            wanted = numbers * self.size + tokens
-            at = np.searchsorted(level.grams, wanted).clip(max=len(level.grams) - 1)
-            share = np.where(level.grams[at] == wanted, level.shares[at], 0.0)
-            probabilities = np.where(known, share + level.rests[numbers] * probabilities, probabilities)
-        return probabilities
-
-    def _walk(self, histories: IntArray) -> Iterator[tuple[_Level, IntArray, npt.NDArray[np.bool_]]]:
-        """Each level of histories, from the shortest, with the numbers of the histories there, and which it has."""
-        numbers, known = np.zeros(len(histories), np.int64), np.ones(len(histories), bool)
-        for level, parts in zip(self._levels[1:], histories.T, strict=True):
-            numbers, known = level.extend(numbers, known, parts, self._radix)
-            yield level, numbers, known
 
 
 def _contexts(batch: Any, vocabulary: Any) -> tuple[IntArray, int]:

@@ -1,0 +1,168 @@
+"""Interpolated Kneser-Ney smoothing of counts (Chen and Goodman 1999, section 3).
+
+    P(w | h) = max(c(h w) - D, 0) / c(h .) + r(h) P(w | h')
+
+where h' is h without its farthest part, c counts occurrences for the longest histories and distinct predecessors below
+("continuations"), and r(h) is what the discounts D take from h. D = n1 / (n1 + 2 n2) from how many n-grams of a length
+have a count of one and of two, or, modified, one discount each for counts of one, of two, and of three and more. Below
+the histories of no part stands the uniform distribution over what can be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from espalier.datasets.vocabulary import BOS, PAD
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+#: The number of probabilities that are computed at once.
+PLACES_PER_SLICE = 65_536
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The n-grams with histories of one length, sorted by history and token.
+
+    A history is numbered by its place in `histories`. There it stands as the number of the history without its farthest
+    part, times the model's radix, plus that part: so numbers of any length fit 63 bits.
+
+    Attributes:
+        histories: (h,) ascending.
+        starts: (h + 1,) where the tokens of each history begin.
+        grams: (n,) number of the history times the number of ids, plus the token; ascending.
+        tokens: (n,) the tokens that follow, ascending within a history.
+        shares: (n,) max(c(h w) - D, 0) / c(h .).
+        rests: (h,) the weight of the shorter history: 1 minus the history's shares.
+    """
+
+    histories: IntArray
+    starts: IntArray
+    grams: IntArray
+    tokens: IntArray
+    shares: FloatArray
+    rests: FloatArray
+
+    @classmethod
+    def of(cls, histories: IntArray, grams: IntArray, counts: IntArray, size: int, discounts: int) -> Self:
+        """From the n-grams, ascending, and how often each was counted."""
+        starts = np.searchsorted(grams, np.arange(len(histories) + 1) * size)
+        if not len(grams):
+            return cls(histories, starts, grams, grams, np.zeros(0), np.zeros(0))
+        totals = np.add.reduceat(counts, starts[:-1]).astype(np.float64)
+        shares = np.maximum(counts - _discounts(counts, discounts), 0) / np.repeat(totals, np.diff(starts))
+        rests = 1 - np.add.reduceat(shares, starts[:-1])
+        return cls(histories, starts, grams, grams % size, shares, rests)
+
+    def extend(self, numbers: IntArray, known: npt.NDArray[np.bool_], parts: IntArray, radix: int) -> Any:
+        """The numbers here of shorter histories with one more part, and which of them the level has."""
+        if not len(self.histories):
+            return numbers, np.zeros_like(known)
+        wanted = numbers * radix + parts
+        places = np.searchsorted(self.histories, wanted).clip(max=len(self.histories) - 1)
+        return places, known & (self.histories[places] == wanted)
+
+
+def _discounts(counts: IntArray, discounts: int) -> FloatArray:
+    """The discount of each count (equation 26 of Chen and Goodman for three).
+
+    Where too few n-grams were counted to estimate three, or one, it is one, or half a count.
+    """
+    n1, n2, n3, n4 = (int((counts == times).sum()) for times in range(1, 5))
+    if not (n1 and n2):
+        return np.full(len(counts), 0.5)
+    one = n1 / (n1 + 2 * n2)
+    if discounts == 3 and n3 and n4:
+        three = np.array([1 - 2 * one * n2 / n1, 2 - 3 * one * n3 / n2, 3 - 4 * one * n4 / n3])
+        if (three >= 0).all():
+            return three[counts.clip(max=3) - 1]
+    return np.full(len(counts), one)
+
+
+class KneserNey:
+    """Probabilities of tokens after histories, from counts.
+
+    Args:
+        levels: of the histories of each length, from none.
+        size: the number of ids.
+        radix: above every part of a history.
+    """
+
+    def __init__(self, levels: Sequence[_Level], size: int, radix: int) -> None:
+        self.size = size
+        self._levels, self._radix = levels, radix
+        uniform = np.full(size, 1 / (size - 2))
+        uniform[[PAD, BOS]] = 0.0  # never written
+        words = levels[0]
+        self._unigrams = words.rests[0] * uniform if len(words.rests) else uniform
+        self._unigrams[words.tokens] += words.shares
+
+    @classmethod
+    def fit(cls, histories: IntArray, tokens: IntArray, size: int, radix: int, discounts: Literal[1, 3] = 1) -> Self:
+        """Count tokens after their histories.
+
+        Args:
+            histories: (n, parts), the nearest part first, numbers below `radix`.
+            tokens: (n,) ids below `size`.
+            discounts: 1, or 3 for modified smoothing.
+        """
+        if not len(tokens):
+            none = np.zeros(0, np.int64)
+            return cls([_Level.of(none, none, none, size, 1)] * (histories.shape[1] + 1), size, radix)
+        numbers, tables = np.zeros(len(tokens), np.int64), [np.zeros(1, np.int64)]
+        for part in histories.T:
+            table, numbers = np.unique(numbers * radix + part, return_inverse=True)
+            tables.append(table)
+        grams, counts = np.unique(numbers * size + tokens, return_counts=True)
+        levels = [_Level.of(tables[-1], grams, counts, size, discounts)]
+        for table, longer in zip(tables[-2::-1], tables[:0:-1], strict=True):
+            # A shorter history counts each distinct longer one once.
+            shorter = longer[grams // size] // radix
+            grams, counts = np.unique(shorter * size + grams % size, return_counts=True)
+            levels.append(_Level.of(table, grams, counts, size, discounts))
+        return cls(levels[::-1], size, radix)
+
+    def log_probabilities(self, histories: IntArray) -> Tensor:
+        """(n, parts) histories, the nearest part first, to (n, ids) log-probabilities of all tokens."""
+        probabilities = np.repeat(self._unigrams[None], len(histories), axis=0)
+        for level, numbers, known in self._walk(histories):
+            rows = np.flatnonzero(known)
+            probabilities[rows] *= level.rests[numbers[rows], None]
+            starts, counts = level.starts[numbers[rows]], np.diff(level.starts)[numbers[rows]]
+            inside = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+            probabilities[np.repeat(rows, counts), level.tokens[inside]] += level.shares[inside]
+        with np.errstate(divide="ignore"):
+            return torch.from_numpy(np.log(probabilities)).float()
+
+    def nats(self, histories: IntArray, tokens: IntArray) -> FloatArray:
+        """(n,) -log p of `tokens` after (n, parts) histories, the nearest part first."""
+        nats = np.zeros(len(tokens))
+        for start in range(0, len(tokens), PLACES_PER_SLICE):
+            rows = slice(start, start + PLACES_PER_SLICE)
+            nats[rows] = -np.log(self._probabilities(histories[rows], tokens[rows]))
+        return nats
+
+    def _probabilities(self, histories: IntArray, tokens: IntArray) -> FloatArray:
+        probabilities = self._unigrams[tokens]
+        for level, numbers, known in self._walk(histories):
+            if not len(level.grams):
+                continue
+            wanted = numbers * self.size + tokens
+            at = np.searchsorted(level.grams, wanted).clip(max=len(level.grams) - 1)
+            share = np.where(level.grams[at] == wanted, level.shares[at], 0.0)
+            probabilities = np.where(known, share + level.rests[numbers] * probabilities, probabilities)
+        return probabilities
+
+    def _walk(self, histories: IntArray) -> Iterator[tuple[_Level, IntArray, npt.NDArray[np.bool_]]]:
+        """Each level of histories, from the shortest, with the numbers of the histories there, and which it has."""
+        numbers, known = np.zeros(len(histories), np.int64), np.ones(len(histories), bool)
+        for level, parts in zip(self._levels[1:], histories.T, strict=True):
+            numbers, known = level.extend(numbers, known, parts, self._radix)
+            yield level, numbers, known

@@ -1,0 +1,177 @@
+"""An n-gram model of K-ary trees with Kneser-Ney smoothing (`kneser_ney.py`), over the tree contract.
+
+It predicts a node's children from the words above them, as `ngram.py` predicts a token from the words before it: with
+`order` 3, a child from its parent and its grandparent. The part of the history nearest to the child, so the last to be
+left out, is its place: which child of its parent it is, which earlier children the parent has, and which child the
+parent itself is.
+
+It reads no source: a baseline of X2Tree, whose children depend on the post, on all their ancestors and on the words of
+their earlier siblings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from espalier.datasets.vocabulary import BOS, EOS
+from espalier.io.errors import ConfigError
+from espalier.models.contract import Loss
+from espalier.models.kneser_ney import IntArray, KneserNey
+from espalier.models.ngram import NGramConfig
+
+
+@dataclass
+class NGramTreeState:
+    """Sources, of which nothing is read.
+
+    Attributes:
+        rows: (n,) their rows in the batch.
+    """
+
+    rows: Tensor
+
+    def select(self, index: Tensor) -> NGramTreeState:
+        """The rows `index`."""
+        return NGramTreeState(self.rows[index])
+
+
+@dataclass
+class NGramTreeNodes:
+    """Nodes whose children are to be chosen.
+
+    Attributes:
+        above: (n, order) which child each node is, K for a root; its word, and the words above it, the nearest first.
+        child_hidden: (n, K, order - 1) of each child which one it is, and the words above it.
+    """
+
+    above: Tensor
+    child_hidden: Tensor
+
+    def select(self, index: Tensor) -> NGramTreeNodes:
+        """The rows `index`."""
+        return NGramTreeNodes(self.above[index], self.child_hidden[index])
+
+
+class NGramTree:
+    """The model, fitted to trees.
+
+    Raises:
+        ConfigError: `config.order` is below 2.
+    """
+
+    def __init__(self, config: NGramConfig, vocabulary: Any, counts: KneserNey) -> None:
+        if config.order < 2:
+            raise ConfigError(f"is {config.order}", where="order", remedy="2 or more: a child and its parent")
+        self.config, self.vocabulary, self.counts = config, vocabulary, counts
+        self.arity: int = config.view.arity
+
+    @classmethod
+    def fit(cls, config: NGramConfig, vocabulary: Any, batches: Sequence[Any], size: int) -> Self:
+        """Count the roots and the children of trees.
+
+        Args:
+            batches: of `datasets.dialogue.data`, of trees.
+            size: the number of output ids.
+        """
+        k = config.view.arity
+        parts = [_choices(batch, k, config.order) for batch in batches]
+        histories = np.concatenate([np.zeros((0, config.order), np.int64), *(history for history, _, _ in parts)])
+        tokens = np.concatenate([np.zeros(0, np.int64), *(token for _, token, _ in parts)])
+        radix = max(size, int(_root_place(k)) + 1)
+        return cls(config, vocabulary, KneserNey.fit(histories, tokens, size, radix, config.discounts))
+
+    # --- The contract ------------------------------------------------------------------------------------------------
+
+    def tree_losses(self, batch: Any) -> Tensor:
+        """(batch,) nats of each tree."""
+        histories, tokens, owners = _choices(batch, self.arity, self.config.order)
+        nats = np.bincount(owners, self.counts.nats(histories, tokens), len(batch))
+        return torch.from_numpy(nats).to(batch.device)
+
+    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
+        """Summed negative log-likelihood: K n + 1 choices for a tree of n words."""
+        return Loss(self.tree_losses(batch).sum(), torch.tensor(len(batch) + batch.below.numel(), device=batch.device))
+
+    def start(self, batch: Any) -> NGramTreeState:
+        """The rows of the batch."""
+        return NGramTreeState(torch.arange(len(batch), device=batch.device))
+
+    def roots(self, state: NGramTreeState) -> Tensor:
+        """(n, ids) log-probabilities of the root."""
+        scores = self.counts.log_probabilities(_root_histories(1, self.arity, self.config.order))
+        return scores.to(state.rows.device).repeat(len(state.rows), 1)
+
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: NGramTreeState) -> NGramTreeNodes:
+        """Nodes with words `tokens`, (n,), and what their parents passed to them, (n, order - 1); None for roots."""
+        if hidden is None:
+            hidden = tokens.new_full((len(tokens), self.config.order - 1), BOS)
+            hidden[:, 0] = self.arity
+        above = torch.cat([hidden[:, :1], tokens[:, None], hidden[:, 1:]], dim=1)
+        slots = torch.arange(self.arity, device=tokens.device).expand(len(tokens), -1)
+        passed = above[:, None, 1:-1].expand(-1, self.arity, -1)
+        return NGramTreeNodes(above, torch.cat([slots[..., None], passed], dim=2))
+
+    def child(self, k: int, nodes: NGramTreeNodes, earlier: Tensor) -> Tensor:
+        """(n, ids) log-probabilities of child k, given the children before it, (n, k)."""
+        above = nodes.above.cpu().numpy()
+        places = _places(k, earlier.cpu().numpy(), above[:, 0], self.arity)
+        scores = self.counts.log_probabilities(np.concatenate([places[:, None], above[:, 1:]], axis=1))
+        return scores.to(earlier.device)
+
+
+# --- Histories -------------------------------------------------------------------------------------------------------
+
+
+def _choices(batch: Any, k: int, order: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Of all roots, then of all children: the histories (n, order), the tokens (n,), and their rows of the batch (n,).
+
+    A history is the child's place, its parent, its grandparent and so on, `BOS` where there is none.
+    """
+    tokens, below, place = (tensor.cpu().numpy() for tensor in (batch.tokens, batch.below, batch.place))
+    widths, owner = batch.widths.cpu().numpy(), batch.owner.cpu().numpy()
+    roots, count = len(batch), len(tokens)
+    starts = np.cumsum(widths) - widths
+    level_before = np.repeat(np.roll(starts, 1), widths)
+    parent, slot = place // k + level_before, place % k
+    parent[:roots], slot[:roots] = count, k  # no node
+    words, parent = np.append(tokens, BOS), np.append(parent, count)
+    above, node = list[IntArray](), np.arange(count)
+    for _ in range(order - 1):
+        above.append(words[node])
+        node = parent[node]
+    histories = [_root_histories(roots, k, order)]
+    for child in range(k):
+        histories.append(np.stack([_places(child, below[:, :child], slot, k), *above], axis=1))
+    return (
+        np.concatenate(histories),
+        np.concatenate([tokens[:roots], *below.T]),
+        np.concatenate([owner[:roots], np.tile(owner, k)]),
+    )
+
+
+def _places(child: int, earlier: IntArray, slot: IntArray, k: int) -> IntArray:
+    """(n,) a number for each place: which child it is, which of those before it are words, which child its parent is.
+
+    Args:
+        earlier: (n, child) the tokens of the children before it.
+        slot: (n,) which child its parent is, K for a root.
+    """
+    there = (earlier != EOS) @ (1 << np.arange(child))
+    return np.asarray((child * (1 << (k - 1)) + there) * (k + 1) + slot, dtype=np.int64)
+
+
+def _root_place(k: int) -> int:
+    """The number of the root's place, above all others."""
+    return k * (1 << (k - 1)) * (k + 1)
+
+
+def _root_histories(rows: int, k: int, order: int) -> IntArray:
+    histories = np.full((rows, order), BOS, dtype=np.int64)
+    histories[:, 0] = _root_place(k)
+    return histories
