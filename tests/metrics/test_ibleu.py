@@ -87,14 +87,32 @@ def test_the_formula_is_in_the_name_of_the_family_and_changes_the_value() -> Non
 def test_the_paper_s_protocol_is_sacrebleu_s_and_its_weighted_difference() -> None:
     whole, cut = Sides(SOURCES, REFERENCES, HYPOTHESES), Sides(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
     families = protocol_statistics(whole, cut, pieces=2)
-    library = paraphrase.library_protocols(whole, cut)
+    library = paraphrase.library_protocols(whole, cut, alphas=(0.8, 0.9))
     found = confirmed(family_scores(families, metrics_of, seed=1, resamples=0), library)
+    own = {name for name in found if name.startswith("paper") and "meteor" not in name}
+    assert own == {*library}  # every score but METEOR is also the library's
     assert found["paper_bleu_4"].value != found["paper_bleu_4_whole"].value
     for alpha in (80, 90):
         share = alpha / 100
         assert found[f"paper_ibleu_{alpha}"].value == pytest.approx(
             share * library["paper_bleu_4"] - (1 - share) * library["paper_self_bleu"]
         )
+
+
+def test_the_scores_of_the_parts_are_the_library_s_of_their_pairs_alone() -> None:
+    whole, cut = Sides(SOURCES, REFERENCES, HYPOTHESES), Sides(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
+    parts = {"unseen": [True, False, True], "joined": [False, False, False]}
+    families = protocol_statistics(whole, cut, pieces=2)
+    families |= paraphrase.by_part(families, parts)
+    library = paraphrase.library_protocols(whole, cut, alphas=(0.8, 0.9), parts=parts)
+    chosen = [Sides(*([side[0], side[2]] for side in both)) for both in (whole, cut)]
+    alone = paraphrase.library_protocols(*chosen, alphas=(0.8, 0.9))
+    unseen = {name: value for name, value in library.items() if name.endswith("_unseen")}
+    assert unseen == {f"{name}_unseen": value for name, value in alone.items()}
+    assert not [name for name in library if name.endswith("_joined")]  # no pair is
+    own = family_scores(families, metrics_of, seed=1, resamples=0)
+    assert {name: own[name].value for name in unseen} == pytest.approx(unseen)
+    assert confirmed(own, library).keys() == own.keys()
 
 
 texts = st.lists(st.lists(st.sampled_from([*"abc", "?", ",", "don ' t"]), min_size=1, max_size=7).map(" ".join),
@@ -108,7 +126,7 @@ def test_the_statistics_of_segments_are_the_library_s(sides: list[str], random: 
         random.shuffle(other)
     whole = Sides(sides, *others)
     families = {"paper:0.8:19": paper_statistics(*whole)}
-    confirmed(family_scores(families, metrics_of, seed=1, resamples=0), library_paper(*whole))
+    confirmed(family_scores(families, metrics_of, seed=1, resamples=0), library_paper(*whole, alphas=(0.8,)))
 
 
 def test_a_copy_has_full_self_bleu_and_is_counted() -> None:

@@ -362,7 +362,9 @@ def test_scoring_names_the_families_and_asks_for_no_parses() -> None:
     (block,) = TASK.statistics(plain_outputs(["a lamp", "glows", "low"], {}), PROTOCOLS)
     assert {*block.families} == {"released:nltk_3_4:2", "paper:0.8,0.9:2", "paper:0.8,0.9:whole", "copies"}
     assert {*block.library} == {
-        f"paper_{name}{ending}" for name in ("bleu_2", "bleu_4", "self_bleu") for ending in ("", "_whole")
+        f"paper_{name}{ending}"
+        for name in ("bleu_2", "bleu_4", "self_bleu", "ibleu_80", "ibleu_90", "rouge_l")
+        for ending in ("", "_whole")
     }
     names = {metric.name for family in block.families for metric in TASK.metrics(family)}
     assert {"ted_full", "bleu", "perplexity"}.isdisjoint(names)
@@ -405,7 +407,7 @@ def test_the_ngram_row_is_searched_once_and_is_what_a_search_for_each_pair_finds
     (inputs,) = TASK.inputs(Ready(records, DATA), model, decoder, RunOptions(), 0)
     assert [[each["id"] for each in rows] for rows in inputs.rows] == [["a", "b", "c"]]
     (once,) = TASK.generate(model, inputs.data.batch(inputs.prompts, row.view), decoder, [])
-    reading = NGram(NGramConfig(PairView(("source",))), VOC, model._levels, model.size, model._radix)
+    reading = NGram(NGramConfig(PairView(("source",))), VOC, model.counts)
     each = TASK.generate(reading, DATA.batch(np.arange(3), reading.config.view), decoder, [])
     assert once and each == [once] * 3
 

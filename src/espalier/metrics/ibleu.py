@@ -37,7 +37,7 @@ from espalier.metrics.meteor import meteor_statistics
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.nltk_bleu import Smoothing, nltk_bleu
 from espalier.metrics.rouge import KEYS as ROUGE
-from espalier.metrics.rouge import longest_common, rouge_statistics
+from espalier.metrics.rouge import library_rouge, longest_common, rouge_statistics
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -245,9 +245,14 @@ _COPIES: Final = (
 
 
 def library_paper(
-    sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], *, whole: bool = False
+    sources: Sequence[str],
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    *,
+    alphas: Sequence[float],
+    whole: bool = False,
 ) -> dict[str, float]:
-    """sacreBLEU's own `paper_bleu_2`, `paper_bleu_4` and `paper_self_bleu` of a corpus; nothing for no segments."""
+    """The protocol `paper` but METEOR, from sacreBLEU's and rouge-score's own values; nothing for no segments."""
     if not hypotheses:
         return {}
     library, ending = _sacrebleu(), "_whole" if whole else ""
@@ -256,8 +261,13 @@ def library_paper(
     two = library.compute_bleu(
         four.counts[:2], four.totals[:2], four.sys_len, four.ref_len, library.smooth_method, max_ngram_order=2
     )
-    return {
-        f"paper_bleu_2{ending}": two.score,
-        f"paper_bleu_4{ending}": four.score,
-        f"paper_self_bleu{ending}": library.corpus_score(written, [copied]).score,
+    own = library.corpus_score(written, [copied]).score
+    (rouge,) = library_rouge(references, hypotheses, keys=("rouge_l_words",)).values()
+    values = {
+        "bleu_2": two.score,
+        "bleu_4": four.score,
+        "self_bleu": own,
+        **{f"ibleu_{100 * alpha:g}": alpha * four.score - (1 - alpha) * own for alpha in alphas},
+        "rouge_l": rouge,
     }
+    return {f"paper_{name}{ending}": value for name, value in values.items()}

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -238,9 +240,16 @@ def protocol_statistics(
     return families
 
 
-def library_protocols(whole: Sides, cut: Sides) -> dict[str, float]:
-    """The corpus scores that sacreBLEU gives for the protocol `paper`, by metric; nothing for no segments."""
-    return {**ibleu.library_paper(*cut), **ibleu.library_paper(*whole, whole=True)}
+def library_protocols(
+    whole: Sides, cut: Sides, *, alphas: Sequence[float], parts: Mapping[str, Sequence[bool]] = MappingProxyType({})
+) -> dict[str, float]:
+    """The corpus scores that libraries give for the protocol `paper`, by metric: of all segments, and of each part."""
+    found: dict[str, float] = {}
+    for part, rows in {"": [True] * len(whole.hypotheses), **parts}.items():
+        own, own_cut = (Sides(*([*compress(side, rows)] for side in sides)) for sides in (whole, cut))
+        values = ibleu.library_paper(*own_cut, alphas=alphas) | ibleu.library_paper(*own, alphas=alphas, whole=True)
+        found |= {f"{name}_{part}" if part else name: value for name, value in values.items()}
+    return found
 
 
 def library_scores(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:

@@ -14,7 +14,7 @@ intervals and comparisons; the score stage compares both values.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.metadata import version
 from typing import Final
 
@@ -48,20 +48,23 @@ def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Ar
     return np.array(rows, dtype=np.float64).reshape(-1, len(KEYS) + 1)
 
 
-def library_rouge(references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:
-    """rouge-score's own values of `KEYS`, times 100; nothing for no segments."""
+def library_rouge(
+    references: Sequence[str], hypotheses: Sequence[str], keys: Collection[str] = KEYS
+) -> dict[str, float]:
+    """rouge-score's own values of `keys`, some of `KEYS`, times 100; nothing for no segments."""
     if not hypotheses:
         return {}
     nltk_module()  # rouge-score imports it, and with it what makes that slow
     from rouge_score.rouge_scorer import RougeScorer
 
     types = ("rouge1", "rouge2", "rougeL")
-    values = list[float]()
-    for stems in (True, False):
-        scorer = RougeScorer(types, use_stemmer=stems)
-        found = [scorer.score(*pair) for pair in zip(references, hypotheses, strict=True)]
-        values += [100.0 * float(np.mean([row[kind].fmeasure for row in found])) for kind in types]
-    return dict(zip(KEYS, values, strict=True))
+    values: dict[str, float] = {}
+    for stems, names in ((True, KEYS[: len(types)]), (False, KEYS[len(types) :])):
+        kinds = {name: kind for name, kind in zip(names, types, strict=True) if name in keys}
+        scorer = RougeScorer([*kinds.values()], use_stemmer=stems)
+        found = [scorer.score(*pair) for pair in zip(references, hypotheses, strict=True)] if kinds else []
+        values |= {name: 100.0 * float(np.mean([row[kind].fmeasure for row in found])) for name, kind in kinds.items()}
+    return values
 
 
 def longest_common(one: Sequence[str], other: Sequence[str]) -> int:

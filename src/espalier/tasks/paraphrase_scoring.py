@@ -83,15 +83,16 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         scored=wanted,
     )
     library = library_scores(*sides) if "similarity" in wanted else {}
+    pairs = outputs.extras().get("pairs") if scoring.parts else None
+    parts = TrainingPairs(pairs).parts(sides.sources, sides.references) if pairs is not None else {}
     if {"released", "paper", "copies"} & wanted:
         cut = _cut(sides, outputs, scoring.pieces)
         families |= protocol_statistics(
             sides, cut, pieces=scoring.pieces, smoothing=scoring.smoothing, alphas=scoring.alphas,
             wordnet=outputs.lexicon, scored=wanted,
         )  # fmt: skip
-        library |= library_protocols(sides, cut) if "paper" in wanted else {}
-    if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
-        families |= by_part(families, TrainingPairs(pairs).parts(sides.sources, sides.references))
+        library |= library_protocols(sides, cut, alphas=scoring.alphas, parts=parts) if "paper" in wanted else {}
+    families |= by_part(families, parts)
     audits = _audits(trees, parses, families, outputs.seed) if "ted" in families and parses is not None else {}
     return [Segments(rows, families, library, audits)]
 
