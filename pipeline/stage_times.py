@@ -59,9 +59,8 @@ class StageTimes:
         if stage in self.runs:
             return Known(self.runs[stage], "earlier run")
         name, _, key = stage.partition("@")
-        seconds = self._read(layout.measured(name, key), dict[str, Any]).get("seconds")  # of a stage that DVC alone ran
-        if isinstance(seconds, int | float):
-            return Known(float(seconds), "earlier run")
+        if seconds := _seconds_of(self._read(layout.measured(name, key), dict[str, Any])):
+            return Known(max(seconds), "earlier run")
         if stage in self.rehearsed:
             return Known(self.rehearsed[stage], "rehearsal")
         return None
@@ -126,3 +125,14 @@ def spoken(seconds: float) -> str:
     if minutes < 1:
         return "under 1 min"
     return f"about {minutes} min" if minutes < 100 else f"about {minutes // 60} h {minutes % 60} min"
+
+
+def _seconds_of(measurement: Mapping[str, Any]) -> list[float]:
+    """The seconds of a stage, and of each seed of a training.
+
+    A training that was resumed has the seconds since then; its seeds have all of theirs.
+    """
+    seeds = measurement.get("seeds")
+    every = [measurement, *(seeds.values() if isinstance(seeds, Mapping) else ())]
+    found = [each.get("seconds") for each in every if isinstance(each, Mapping)]
+    return [float(seconds) for seconds in found if isinstance(seconds, int | float)]

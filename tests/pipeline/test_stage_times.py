@@ -30,6 +30,13 @@ def test_a_run_tells_before_a_measurement_and_both_before_a_rehearsal() -> None:
     }  # fmt: skip
 
 
+def test_a_resumed_training_takes_at_least_as_long_as_its_longest_seed() -> None:
+    seeds = {"seed1": {"seconds": 900.0}, "seed2": {"seconds": 1200.0}}
+    write_json(layout.measured("train", "a"), {"seconds": 60.0, "seeds": seeds})
+    found = StageTimes().known("train@a")
+    assert found is not None and found.seconds == 1200
+
+
 def test_known_stages_take_what_they_took_and_others_the_mean_of_their_kind() -> None:
     write_json(RUNS, {"train@a": 30.0, "train@b": 50.0, "score@a": 2.0})
     times = StageTimes()
