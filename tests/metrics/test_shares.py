@@ -64,6 +64,20 @@ def test_the_coverage_where_it_is_least_is_the_one_that_the_page_on_metrics_says
     assert coverage(0.01, sizes, alike=True) == pytest.approx(0.9, abs=0.01)
 
 
+@pytest.mark.parametrize(("correlation", "covered"), [(0.001, 0.91), (0.05, 0.55)])
+def test_where_two_clusters_hold_most_segments_it_covers_as_little_as_the_page_says(
+    correlation: float, covered: float
+) -> None:
+    sizes = np.array([662.0, 205.0, *[4.0] * 23])  # those of the SongNet authors' test tunes nearly
+    spread = (1 - correlation) / correlation
+    generator = np.random.default_rng(4)
+    shares = generator.beta(0.3 * spread, 0.7 * spread, (TRIALS, len(sizes)))
+    drawn = generator.binomial(sizes.astype(int), shares).astype(float)
+    bounds = [share_interval(row, sizes, 0.95) for row in drawn]
+    found = np.mean([low <= 0.3 <= high for low, high in filter(None, bounds)])
+    assert found == pytest.approx(covered, abs=0.015)
+
+
 def test_percentiles_do_not_cover_a_rare_share() -> None:
     """Why there is another interval: two per mille of 957 segments."""
     counts = np.random.default_rng(4).binomial(957, 0.002, 400)
