@@ -16,6 +16,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
+from espalier.models.ngram_tree import NGramTree
 from espalier.tasks.registry import task
 from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
@@ -62,7 +63,7 @@ def run(key: str) -> None:
     options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
     written = {name: decoded(kind, model, ready, dev, decoder, options, seed=0) for name, model in models.items()}
     first = next(iter(ngrams))
-    table, facts = written[first][0], {"unfit": str(ready.unfit), **kind.facts(models[first])}
+    table = written[first][0]
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
     rows = {name: BaselineRow(_title(row), {}, given=row.given) for name, row in ngrams.items()}
     rows |= kind.baselines(table, ready, train, baseline.seed)
@@ -75,6 +76,7 @@ def run(key: str) -> None:
         if judge is not None:
             texts = judged(kind.judge, judge, texts)
         place = place_of(key, name)
+        facts = {"unfit": str(ready.unfit), **kind.facts(models.get(name, models[first]))}
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
         outputs = Outputs(
             texts,
@@ -116,15 +118,22 @@ def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Seque
 
 
 def _title(row: NGramRow) -> str:
-    return f"a model of the training targets' {row.order}-grams, which reads {row.reads}"
+    where = " over trees" if _writes_trees(row) else ""
+    return f"a model of the training targets' {row.order}-grams{where}, which reads {row.reads}"
 
 
-def _fitted(train: Any, row: NGramRow) -> NGram:
+def _writes_trees(row: NGramRow) -> bool:
+    return getattr(row.view, "shape", "") == "tree"
+
+
+def _fitted(train: Any, row: NGramRow) -> NGram | NGramTree:
     """An n-gram model of the targets of the training split."""
     places = np.arange(len(train))
     batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]
     config = NGramConfig(row.view, row.order, row.discounts)
-    return NGram.fit(config, train.vocabulary, batches, train.vocabulary.text_size)
+    return (NGramTree if _writes_trees(row) else NGram).fit(
+        config, train.vocabulary, batches, train.vocabulary.text_size
+    )
 
 
 def _published(

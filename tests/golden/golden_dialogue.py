@@ -19,6 +19,8 @@ from espalier.datasets.vocabulary import EOS, WordVocabulary
 from espalier.metrics.dialogue import Writes, dialogue_statistics, metrics_of
 from espalier.metrics.metric import details_json, family_scores
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
+from espalier.models.ngram import NGramConfig
+from espalier.models.ngram_tree import NGramTree
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.tasks.dialogue_likelihood import (
@@ -247,7 +249,12 @@ def baselines(_: Path) -> Any:
          for id_, post, reply in posts for rank in range(3)]
     )  # fmt: skip
     rows = TASKS["dialogue"].baselines(table, Ready([], train), train, 1)
-    return {name: [row.columns["text"], row.trivial, list(row.given)] for name, row in rows.items()}
+    found: dict[str, Any] = {name: [row.columns["text"], row.trivial, list(row.given)] for name, row in rows.items()}
+    view = DialogueView("tree")
+    batch = train.batch(np.arange(len(train)), view)
+    trees = NGramTree.fit(NGramConfig(view), train.vocabulary, [batch], train.vocabulary.text_size)
+    found["ngram_tree"] = [trees.tree_losses(batch).tolist(), trees.roots(trees.start(batch))[0].exp().tolist()]
+    return found
 
 
 COMPONENTS = {

@@ -71,15 +71,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_every_row_has_its_files_and_says_what_it_is(project: Any) -> None:
     project()
     baselines.run("talk")
-    names = {"ngram", "copy", "human", "commonest", "nearest", "chance"}
+    names = {"ngram", "ngram_tree", "copy", "human", "commonest", "nearest", "chance"}
     texts, settings = {}, {}
     for name in names:
         table = read_table(layout.output("x2tree", f"baselines/talk/{name}"))
         assert table["id"].tolist() == ["test0", "test0", "test1", "test1", "test2", "test2"]
         texts[name] = table["text"].tolist()
         settings[name] = read_json(layout.details("x2tree", f"baselines/talk/{name}"))["settings"]
-        assert (table["nll"] > 0).all() == (name == "ngram") and settings[name]["row"] == name
+        assert (table["nll"] > 0).all() == (name in ("ngram", "ngram_tree")) and settings[name]["row"] == name
         assert set(read_table(layout.segments("x2tree", f"baselines/talk/{name}"))["id"]) == {"test0", "test1", "test2"}
+    whole = {
+        name: read_json(layout.details("x2tree", f"baselines/talk/{name}"))["scores"]["tree_whole"] for name in names
+    }
+    assert {name for name in names if whole[name] is not None} == {"ngram_tree"}
     assert texts["commonest"][:2] == ["灯 雨", "桥 石"]
     assert texts["nearest"][:4] == ["灯 雨", "灯 雨", "石", "桥 石"]
     assert {name for name in names if not settings[name]["trivial"]} == {"human"}

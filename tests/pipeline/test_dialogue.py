@@ -354,7 +354,7 @@ def test_a_corpus_that_no_grammar_grew_is_judged_by_none(restored: Path, monkeyp
 
 
 def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
-    names = {"ngram", "copy", "human", "commonest", "nearest", "chance"}
+    names = {"ngram", "ngram_tree", "copy", "human", "commonest", "nearest", "chance"}
     for kind in ("outputs", "segments", "metrics", "details"):
         files = {path.stem for path in (talked / f"{kind}/x2tree/baselines/talk").iterdir()}
         assert files == (names | {"dataset"} if kind == "details" else names)

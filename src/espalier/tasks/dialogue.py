@@ -52,8 +52,11 @@ class DialogueTask:
             check_arity(network.view.arity)
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
-        """One of the replies' words."""
-        return {"ngram": NGramRow(DialogueView("chain"), given=("copied",))}
+        """One of the replies' words, one of their trees."""
+        return {
+            "ngram": NGramRow(DialogueView("chain"), given=("copied",)),
+            "ngram_tree": NGramRow(DialogueView("tree"), given=("copied",)),
+        }
 
     def writes_words(self, language: Language) -> bool:
         """Texts are words joined by spaces."""

@@ -1,8 +1,8 @@
 """What a dialogue model makes of replies that are given: p(y | x), p(y), recall among ten, and sums over all trees.
 
 p(y) is the mean of p(y | x') over posts x' of the split. It is the model's own, and of the same form, so that what all
-replies of a form have in common, such as the 3 n + 1 choices of a tree, cancels in log p(y | x) - log p(y); a model of
-the replies alone would leave it in, and a post without words is one that no model was trained on.
+replies of a form have in common, such as the 3 n + 1 choices of a tree, cancels in log p(y | x) - log p(y). Of another
+model, such as one of the replies alone, it would not; and a post without words is one that no model was trained on.
 """
 
 from __future__ import annotations

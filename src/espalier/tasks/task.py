@@ -197,7 +197,7 @@ class NGramRow:
     """One row of a report by an n-gram model that is counted where the report is made.
 
     Attributes:
-        view: of the batches that it counts, whose targets are texts.
+        view: of the batches that it counts, whose targets are texts, or trees.
         order: the length of its n-grams.
         reads: what it is given besides the text so far, in a few words.
         discounts: 1, or 3 for modified Kneser-Ney smoothing.
