@@ -10,6 +10,7 @@ import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.report import PageNumbers, Training, load_printed, render_page
+from espalier.report.page_numbers import claims_table
 
 DETAILS = {
     ("small", "guig", "one"): {
@@ -53,11 +54,14 @@ DETAILS = {
             },
             {
                 "claim": "Another.",
+                "better": "guig_tg",
+                "worse": "guig_scpn",
+                "margin": None,
+                "measures": [{"metric": "ted_full"}],
                 "profile": "",
                 "p": None,
                 "p_holm": None,
                 "seeds": [0, 0],
-                "measures": [],
                 "verdict": "not computed",
             },
             {"claim": "Of another profile.", "profile": "nursery", "p": 0.5},
@@ -238,7 +242,7 @@ def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_a
         "| claim | effect: printed; ours, 95 % interval | p, corrected | seeds | verdict |",
         "| --- | --- | --- | --- | --- |",
         "| Under the same parse GuiG keeps the meaning better than SCPN. "
-        "| bleu: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>rouge_l: —; -1<br>meteor: —; -1 "
+        "| BLEU: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>ROUGE L: —; -1<br>METEOR: —; -1 "
         "| 0.020 | 3 | holds |",
         "",
         "Not computed: 1 of 2 claims.",
@@ -249,10 +253,34 @@ def test_the_verdicts_of_a_paper_s_claims_are_counted() -> None:
     printed = {"guig": load_printed(PRINTED.with_name("guig.yaml"))}
     numbers = PageNumbers(details, dict, printed)
     assert render_page('{{ verdicts("small") }}', "a.md", numbers).splitlines()[-3:] == [
-        "| paper | claims | holds | reversed | undecided | too few seeds | not interpretable | not computed |",
+        "| claims of | claims | holds | reversed | undecided | too few seeds | not interpretable | not computed |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-        "| GuiG | 2 | 1 | 0 | 0 | 0 | 0 | 1 |",
+        "| GuiG's paper | 2 | 1 | 0 | 0 | 0 | 0 | 1 |",
     ]
+
+
+def test_claims_of_ours_are_counted_apart_and_a_margin_stands_beside_the_effect() -> None:
+    printed = load_printed(PRINTED.with_name("x2tree.yaml"))
+    claims = []
+    for ordering in printed.orderings:
+        metric = printed.columns[ordering.columns[0]].metric
+        unknown = dict.fromkeys(("printed_effect", "interval"))
+        measure = {**unknown, "metric": metric, "effect": 1.0, "printed_effect_excluded": False}
+        runs = {name: getattr(ordering, name) for name in ("better", "worse", "margin")}
+        numbers = {"measures": [measure], "seeds": [3], "p": 0.5, "p_holm": 1.0}
+        claims.append({**runs, **numbers, "profile": "small", "verdict": "undecided"})
+    table = claims_table(claims, "small", printed)
+    assert table.count("| Ours: ") == sum(ordering.ours for ordering in printed.orderings) > 0
+    assert table.count("<br>margin 1 |") == 1
+
+    def details_of(profile: str, group: str, key: str) -> dict[str, Any]:
+        return {"orderings": claims}
+
+    counted = PageNumbers(details_of, dict, {"x2tree": printed})
+    lines = render_page('{{ verdicts("small") }}', "a.md", counted).splitlines()[-2:]
+    ours = sum(ordering.ours for ordering in printed.orderings)
+    assert lines[0].startswith(f"| X2Tree's paper | {len(claims) - ours} |")
+    assert lines[1].startswith(f"| ours on X2Tree | {ours} |")
 
 
 def test_a_claim_that_is_no_longer_printed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

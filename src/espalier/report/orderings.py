@@ -124,7 +124,7 @@ def _ordering(
         )
     least = min(compared, key=lambda comparison: comparison.segments)
     return Ordering(
-        claim.claim,
+        claim.words,
         *pair,
         profile,
         claim.margin,

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
 from espalier.report.markdown import grid_of
-from espalier.report.printed import Printed
+from espalier.report.printed import Printed, PrintedOrdering
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
 from espalier.report.trivial import MARK, given_as_much, is_below, rows_of
@@ -153,12 +153,16 @@ class PageNumbers:
         return claims_table(self._claims(profile, paper), profile, self.printed[paper])
 
     def verdicts(self, profile: str) -> str:
-        """One row for each paper: the number of its claims, by verdict."""
+        """One row for each paper: the number of its claims, by verdict; and one for ours on its system, if any."""
         every = get_args(Verdict)
-        grid = [["paper", "claims", *every], ["---", *["---:"] * (1 + len(every))]]
+        grid = [["claims of", "claims", *every], ["---", *["---:"] * (1 + len(every))]]
         for paper, each in self.printed.items():
-            found = [claim["verdict"] for claim in self._claims(profile, paper)]
-            grid.append([each.paper.name, str(len(found)), *(str(found.count(verdict)) for verdict in every)])
+            found = self._claims(profile, paper)
+            own = [_claim_of(claim, profile, each).ours for claim in found]
+            for is_ours, name in ((False, f"{each.paper.name}'s paper"), (True, f"ours on {each.paper.name}")):
+                chosen = [claim["verdict"] for claim, ours in zip(found, own, strict=True) if ours == is_ours]
+                if chosen or not is_ours:
+                    grid.append([name, str(len(chosen)), *(str(chosen.count(verdict)) for verdict in every)])
         return grid_of(grid)
 
     def without_dev(self, profile: str) -> str:
@@ -269,28 +273,37 @@ def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Pri
     known = [claim for claim in claims if claim["p"] is not None]
     grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
     for claim in known:
-        effects = "<br>".join(_effect(measure) for measure in claim["measures"])
+        named = _claim_of(claim, profile, printed)
+        names = [printed.columns[column].heading for column in named.columns]
+        effects = [_effect(name, measure) for name, measure in zip(names, claim["measures"], strict=True)]
+        if named.margin is not None:
+            effects.append(f"margin {named.margin:g}")
         seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
-        metrics = tuple(measure["metric"] for measure in claim["measures"])
-        words = printed.claim_of(claim["better"], claim["worse"], metrics, claim["margin"])
-        if words is None:
-            raise ArtifactError(
-                f"no claim that {claim['better']} is better than {claim['worse']} by {', '.join(metrics)}",
-                where=f"report/printed/{printed.paper.key}.yaml",
-                remedy=f"dvc repro report@{printed.paper.key} in profile {profile}",
-            )
-        grid.append([words, effects, probability(claim["p_holm"]), seeds, claim["verdict"]])
+        grid.append([named.words, "<br>".join(effects), probability(claim["p_holm"]), seeds, claim["verdict"]])
     rest = len(claims) - len(known)
     return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(claims)} claims." if rest else "")
 
 
-def _effect(measure: Mapping[str, Any]) -> str:
+def _claim_of(claim: Mapping[str, Any], profile: str, printed: Printed) -> PrintedOrdering:
+    """The claim that one of `details/orderings/<paper>.json` is about."""
+    metrics = tuple(measure["metric"] for measure in claim["measures"])
+    found = printed.claim_of(claim["better"], claim["worse"], metrics, claim["margin"])
+    if found is None:
+        raise ArtifactError(
+            f"no claim that {claim['better']} is better than {claim['worse']} by {', '.join(metrics)}",
+            where=f"report/printed/{printed.paper.key}.yaml",
+            remedy=f"dvc repro report@{printed.paper.key} in profile {profile}",
+        )
+    return found
+
+
+def _effect(name: str, measure: Mapping[str, Any]) -> str:
     """How much better the one is by a measure: the paper's number, ours, and its interval."""
     printed, effect, interval = measure["printed_effect"], measure["effect"], measure["interval"]
     around = f" [{interval[0]:.3g}, {interval[1]:.3g}]" if interval else ""
     excluded = ", printed effect excluded" if measure["printed_effect_excluded"] else ""
     ours = BLANK if effect is None else f"{effect:.3g}"
-    return f"{measure['metric']}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
+    return f"{name}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
 
 
 def _number(value: Any, digits: int) -> str:

@@ -222,7 +222,7 @@ def _listed(value: object) -> object:
 
 
 class PrintedOrdering(_Strict):
-    """A claim of the paper: by every one of these columns one run stands better than another.
+    """A claim of the paper, or one of `ours`: by every one of these columns one run stands better than another.
 
     With a `margin` the claim is that it does not stand worse by more than that, in the unit of its only column.
     """
@@ -232,6 +232,12 @@ class PrintedOrdering(_Strict):
     columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(alias="column", min_length=1)
     claim: str
     margin: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    ours: bool = False
+
+    @property
+    def words(self) -> str:
+        """The claim, and whose it is if it is not the paper's."""
+        return f"Ours: {self.claim}" if self.ours else self.claim
 
     @model_validator(mode="after")
     def _one_unit(self) -> PrintedOrdering:
@@ -328,13 +334,15 @@ class Printed(_Strict):
         rows = (row for table in self.tables for row in table.rows if any(ref.run == run for ref in row.runs))
         return next((row.printed[column] for row in rows if column in row.printed), None)
 
-    def claim_of(self, better: str, worse: str, metrics: tuple[str, ...], margin: float | None) -> str | None:
-        """The words of the claim on two runs by these metrics; None without such a claim."""
+    def claim_of(
+        self, better: str, worse: str, metrics: tuple[str, ...], margin: float | None
+    ) -> PrintedOrdering | None:
+        """The claim on two runs by these metrics; None without such a claim."""
         wanted = (better, worse, metrics, margin)
         for claim in self.orderings:
             names = tuple(self.columns[column].metric for column in claim.columns)
             if (claim.better, claim.worse, names, claim.margin) == wanted:
-                return claim.claim
+                return claim
         return None
 
 
