@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,10 @@ def test_guig_stands_to_copying_and_to_no_path_attention_as_the_page_says() -> N
         for metric, sign in (("bleu", 1), ("rouge_l", 1), ("meteor", 1), ("ted_full", -1)):
             whole, without = values("guig", metric, [f"guig_tg{size}", f"guig_no_pa{size}"])
             assert sign * (without - whole) > 0
+    assert "SE + TG stays below it in BLEU, ROUGE-L and METEOR" in TEXT
+    for metric, split in product(("bleu", "rouge_l", "meteor"), ("", "_dev")):
+        longer, copied = values("guig", metric, [f"guig_se_tg_long{split}", f"baselines/guig{split}/copy"])
+        assert longer < copied
     (copied,) = values("guig", "bleu", ["baselines/guig/copy"])
     assert max(values("guig", "bleu", ["guig_se_tg", "guig_se_tg_full"])) < copied
 
