@@ -238,6 +238,12 @@ class Run(Scored):
     #: The parses of this run's texts.
     annotation: str
 
+    @property
+    def guide(self) -> tuple[str, str] | None:
+        """The paper and the key of the run that guides this one; None if none does."""
+        paper, _, key = self.guidance.partition("/")
+        return None if self.guidance == NONE else (paper, key)
+
 
 class Baseline(Scored):
     """Rows of a paper's tables that need no trained model."""

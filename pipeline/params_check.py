@@ -373,9 +373,9 @@ def _source_folders(params: Params) -> list[str]:
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
     """Another run over the same rows, as PAPER/RUN: its outputs lie there."""
     _refers(path, run.guidance, [f"{other.paper}/{key}" for key, other in runs.items()])
-    if run.guidance == NONE:
+    if run.guide is None:
         return
-    other = runs[run.guidance.split("/")[1]]
+    other = runs[run.guide[1]]
     if (other.dataset, other.split, other.samples) != (run.dataset, run.split, run.samples):
         raise ConfigError(
             f"run {run.guidance} has another dataset, split or number of samples",

@@ -101,7 +101,7 @@ def _decoded_there(key: str, folder: Path, params: Params, model: str) -> list[s
     for name, run in params.runs.items():
         if run.model == key and (folder / layout.output(run.paper, name)).exists():
             place = folder / layout.measured("decode", name)
-            if run.guidance != layout.NONE and not (guide := layout.output(*run.guidance.split("/"))).is_file():
+            if run.guide and not (guide := layout.output(*run.guide)).is_file():
                 raise ArtifactError("no such file", where=guide, remedy="adopt the model that guides this run first")
             here = made_of(run, folder) | {"model": model}
             _same(here, read_json(place, _Decoding)["made_of"], place)

@@ -44,7 +44,7 @@ def run(key: str) -> None:
     run_ = entry("run", params.runs, key)
     kind = task(run_.task)
     decoder = decoder_of(run_)
-    guidance = None if run_.guidance == layout.NONE else read_texts(*run_.guidance.split("/"))
+    guidance = read_texts(*run_.guide) if run_.guide else None
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
     judge = judge_model(run_.lm, params)
     tables, dev, facts = [], [], dict[str, str]()
@@ -81,7 +81,7 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
     Args:
         folder: in which the model lies.
     """
-    guide = None if run_.guidance == layout.NONE else file_sha256(layout.output(*run_.guidance.split("/")))
+    guide = file_sha256(layout.output(*run_.guide)) if run_.guide else None
     judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
     decoder = decoder_of(run_)
     lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if decoder.needs_lexicon else {}

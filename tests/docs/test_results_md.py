@@ -19,6 +19,7 @@ from markdown_page import Page
 
 TEXT = " ".join(Page("docs/results.md").prose.split())
 SMALL = layout.PROFILES["small"]
+EXACT = "perplexity_exact_per_word"
 #: The models of X2Tree's first table.
 WEIBO = [f"x2tree{name}" for name in ("", "_line", "_encdec", "_seq2seq", "_att", "_nrm", "_linear")]
 
@@ -52,8 +53,8 @@ def test_as_many_claims_are_decided_as_the_page_says() -> None:
     assert verdicts("sat")["not interpretable"] == 2
 
 
-def scores(metric: str, runs: Iterable[str]) -> list[float]:
-    return [details("x2tree", run)["scores"][metric] for run in runs]
+def values(group: str, metric: str, runs: Iterable[str]) -> list[float]:
+    return [details(group, run)["scores"][metric] for run in runs]
 
 
 def test_chains_are_below_the_trigram_and_ternary_trees_are_not() -> None:
@@ -63,16 +64,16 @@ def test_chains_are_below_the_trigram_and_ternary_trees_are_not() -> None:
     names = ("_line", "_encdec", "_seq2seq", "_nrm")
     dev = [f"x2tree{name}_dev" for name in names] + ["x2tree_att_power_075"]
     trees = ["x2tree_power_075", "x2tree_linear_dev"]
-    (trigram,) = scores("perplexity_exact_per_word", ["baselines/weibo_dev/ngram"])
-    assert max(scores("perplexity_exact_per_word", dev)) < trigram < min(scores("perplexity_exact_per_word", trees))
+    (trigram,) = values("x2tree", EXACT, ["baselines/weibo_dev/ngram"])
+    assert max(values("x2tree", EXACT, dev)) < trigram < min(values("x2tree", EXACT, trees))
     test = [f"x2tree{name}" for name in (*names, "_att")]
-    trigram, tree, linear = scores("perplexity_exact_per_word", ["baselines/weibo/ngram", "x2tree", "x2tree_linear"])
-    assert max(scores("perplexity_exact_per_word", test)) < trigram < min(tree, linear)
+    trigram, tree, linear = values("x2tree", EXACT, ["baselines/weibo/ngram", "x2tree", "x2tree_linear"])
+    assert max(values("x2tree", EXACT, test)) < trigram < min(tree, linear)
     assert tree == pytest.approx(trigram, rel=0.01)  # as good
     assert "both larger models are worse than the trigram on dev; on test, Att is better than the trigram" in TEXT
     larger = [f"x2tree{name}_full{split}" for split in ("_dev", "") for name in ("", "_att")]
-    tree_dev, chain_dev, tree, chain = scores("perplexity_exact_per_word", larger)
-    assert min(tree_dev, chain_dev) > scores("perplexity_exact_per_word", ["baselines/weibo_dev/ngram"])[0]
+    tree_dev, chain_dev, tree, chain = values("x2tree", EXACT, larger)
+    assert min(tree_dev, chain_dev) > values("x2tree", EXACT, ["baselines/weibo_dev/ngram"])[0]
     assert tree > trigram > chain
 
 
@@ -81,7 +82,7 @@ def test_a_trigram_over_trees_is_worse_than_both_x2tree_and_the_trigram(corpus: 
     assert "is worse than the trigram, which predicts it from the two words before it" in TEXT
     assert "and the earlier siblings, is better than the trigram over trees" in TEXT
     runs = (run, f"baselines/{corpus}/ngram", f"baselines/{corpus}/ngram_tree")
-    tree, trigram, over_trees = scores("perplexity_exact_per_word", runs)
+    tree, trigram, over_trees = values("x2tree", EXACT, runs)
     assert max(tree, trigram) < over_trees
 
 
@@ -89,15 +90,15 @@ def test_a_trigram_over_trees_is_worse_than_both_x2tree_and_the_trigram(corpus: 
 def test_on_two_more_corpora_trees_are_below_the_trigram_too(run: str, corpus: str) -> None:
     assert "On both, X2Tree and EncDec have a lower exact perplexity than the trigram. With one seed each" in TEXT
     runs = (f"x2tree_{run}_encdec", f"x2tree_{run}", f"baselines/{corpus}/ngram")
-    chain, tree, trigram = scores("perplexity_exact_per_word", runs)
+    chain, tree, trigram = values("x2tree", EXACT, runs)
     assert max(chain, tree) < trigram
 
 
 def test_every_model_of_x2tree_has_a_lower_bleu_than_copying_the_post() -> None:
     assert "every model has a lower BLEU than copying the post" in TEXT
-    (copied,) = scores("bleu", ["baselines/weibo/copy"])
+    (copied,) = values("x2tree", "bleu", ["baselines/weibo/copy"])
     others = [f"x2tree{name}" for name in ("_mmi", "_encdec_mmi", "_searched", "_encdec_searched")]
-    assert max(scores("bleu", WEIBO + others)) < copied
+    assert max(values("x2tree", "bleu", WEIBO + others)) < copied
 
 
 def test_x2tree_s_models_have_converged_as_the_page_says() -> None:
@@ -117,10 +118,6 @@ def test_x2tree_s_models_have_converged_as_the_page_says() -> None:
         key for key, seeds in trainings.items() for seed in seeds if seed["best_step"] == max(seed["curve"]["step"])
     )
     assert best_at_last == {"x2tree": 1, "x2tree_line": 1, "x2tree_linear": 1}
-
-
-def values(group: str, metric: str, runs: Iterable[str]) -> list[float]:
-    return [details(group, run)["scores"][metric] for run in runs]
 
 
 def test_guig_stands_to_copying_and_to_no_path_attention_as_the_page_says() -> None:

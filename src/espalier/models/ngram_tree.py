@@ -83,7 +83,7 @@ class NGramTree:
         parts = [_choices(batch, k, config.order) for batch in batches]
         histories = np.concatenate([np.zeros((0, config.order), np.int64), *(history for history, _, _ in parts)])
         tokens = np.concatenate([np.zeros(0, np.int64), *(token for _, token, _ in parts)])
-        radix = max(size, int(_root_place(k)) + 1)
+        radix = max(size, _root_place(k) + 1)
         return cls(config, vocabulary, KneserNey.fit(histories, tokens, size, radix, config.discounts))
 
     # --- The contract ------------------------------------------------------------------------------------------------

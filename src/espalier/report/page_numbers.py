@@ -157,12 +157,13 @@ class PageNumbers:
         every = get_args(Verdict)
         grid = [["claims of", "claims", *every], ["---", *["---:"] * (1 + len(every))]]
         for paper, each in self.printed.items():
-            found = self._claims(profile, paper)
-            own = [_claim_of(claim, profile, each).ours for claim in found]
-            for is_ours, name in ((False, f"{each.paper.name}'s paper"), (True, f"ours on {each.paper.name}")):
-                chosen = [claim["verdict"] for claim, ours in zip(found, own, strict=True) if ours == is_ours]
-                if chosen or not is_ours:
-                    grid.append([name, str(len(chosen)), *(str(chosen.count(verdict)) for verdict in every)])
+            found: dict[bool, list[str]] = {False: [], True: []}  # by whether a claim is ours
+            for claim in self._claims(profile, paper):
+                found[_claim_of(claim, profile, each).ours].append(claim["verdict"])
+            rows = {f"{each.paper.name}'s paper": found[False]}
+            rows |= {f"ours on {each.paper.name}": found[True]} if found[True] else {}
+            for name, own in rows.items():
+                grid.append([name, str(len(own)), *(str(own.count(verdict)) for verdict in every)])
         return grid_of(grid)
 
     def without_dev(self, profile: str) -> str:
