@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RunDetails(BaseModel):
-    """What a report reads of `details/<paper>/<run>.json`."""
+    """What a report reads of `metrics/details/<paper>/<run>.json`."""
 
     scores: Annotated[dict[str, Finite | None], Field(min_length=1)]
     intervals: dict[str, tuple[Finite, Finite] | None]
@@ -42,7 +42,7 @@ class RunDetails(BaseModel):
 
 
 class RowCounts(BaseModel):
-    """What a report reads of `details/corpora/<corpus>.json`."""
+    """What a report reads of `metrics/details/corpora/<corpus>.json`."""
 
     rows: dict[str, int]
     quarantined: dict[str, int]
@@ -62,7 +62,7 @@ class DatasetDetails(BaseModel):
 
 
 class ParsingDetails(BaseModel):
-    """What a dataset reads of `details/parsing/<corpus>.json`."""
+    """What a dataset reads of `metrics/details/parsing/<corpus>.json`."""
 
     parser: str
     quarantined: dict[str, int]
@@ -85,7 +85,7 @@ class SeedMeasurement(BaseModel):
 
 
 class Measurement(BaseModel):
-    """What is read of `measured/train/<model>.json`."""
+    """What is read of `metrics/measured/train/<model>.json`."""
 
     hardware: str
     threads: int
@@ -132,7 +132,7 @@ class Measurement(BaseModel):
 
 
 class TrainingSummary(BaseModel):
-    """What is read of each seed in `models/<model>/training.json`; the last six are unknown of some models."""
+    """What is read of each seed in `data/models/<model>/training.json`; the last six are unknown of some models."""
 
     parameters: int
     steps: int
@@ -270,7 +270,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
 
 
 def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """How one training went, as far as it is the same each time; `measured/` has the rest."""
+    """How one training went, as far as it is the same each time; `metrics/measured/` has the rest."""
     facts = {name: summary.get(name) for name in ("threads", "tokens", "best_step", "best_dev_loss")}
     history = summary.get("history", [])
     curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
@@ -302,7 +302,7 @@ def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
 
 def read_versions() -> dict[str, Any]:
     """The versions of all components, from versions.yaml."""
-    return read_yaml(layout.ROOT / "versions.yaml")
+    return read_yaml(layout.ROOT / layout.VERSIONS)
 
 
 def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = "") -> Any:
@@ -320,13 +320,13 @@ def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None,
         line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
         raise ConfigError(
             f"no version of {name}" + (f", which {user} uses" if user else ""),
-            where=f"versions.yaml: {group}",
+            where=f"{layout.VERSIONS}: {group}",
             remedy=f"add the line {line}, and raise the number when the component's code changes",
         )
     return known[name]
 
 
 def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:
-    """Numbers for DVC to show and compare in `metrics/<group>/<key>.json`, all else in `details/<group>/<key>.json`."""
+    """Write the numbers that DVC compares to `metrics/<group>/<key>.json`, all else to `metrics/details/...`."""
     write_json(layout.metrics(group, key), numbers)
     write_json(layout.details(group, key), details)

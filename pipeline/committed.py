@@ -19,8 +19,8 @@ PERPLEXITY: Final = "ppl"
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
-#: Where the metrics are.
-FOLDER: Final = "metrics"
+#: Where the metrics are, as git's pathspec.
+METRICS: Final = ("metrics", *(f":!metrics/{other}" for other in ("details", "measured", "provenance")))
 
 
 class Difference(NamedTuple):
@@ -55,7 +55,7 @@ def differences(folder: Path) -> list[Difference] | None:
     Args:
         folder: of a profile.
     """
-    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", FOLDER)
+    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *METRICS)
     if listed is None:
         return None
     return [each for name in listed.splitlines() if name.endswith(".json") for each in _of_file(folder, name)]

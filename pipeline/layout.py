@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {"nursery": ROOT, "small": ROOT / "profiles" / "small", "paper": ROOT / "profiles" / "paper"}
 
 PARAMS = Path("params.yaml")
+#: The catalogue of published sources and the versions of components; of all profiles.
+CATALOGUE = Path("pipeline/params/sources.yaml")
+VERSIONS = Path("pipeline/params/versions.yaml")
 #: An optional reference to nothing; DVC needs a path there, so each kind of artifact has a file of that name.
 NONE = "none"
 
@@ -37,17 +40,17 @@ def ready(dataset: str) -> Path:
 
 def parser(name: str) -> Path:
     """A parser: `parser.json`, and its model if it was trained here."""
-    return Path("parsers") / name
+    return Path("data/parsers") / name
 
 
 def annotation(name: str) -> Path:
     """A run's texts, parsed again."""
-    return Path("annotations") / f"{name}.parquet"
+    return Path("data/annotations") / f"{name}.parquet"
 
 
 def model(name: str) -> Path:
     """A trained model."""
-    return Path("models") / name
+    return Path("data/models") / name
 
 
 #: The columns of a curve.
@@ -56,12 +59,12 @@ CURVE_COLUMNS = ("seed", "step", "train_loss", "dev_loss")
 
 def curve(paper: str, name: str) -> Path:
     """A training's losses, as DVC plots them."""
-    return Path("curves") / paper / f"{name}.csv"
+    return Path("data/curves") / paper / f"{name}.csv"
 
 
 def output(paper: str, run: str) -> Path:
     """What a run wrote."""
-    return Path("outputs") / paper / f"{run}.parquet"
+    return Path("data/outputs") / paper / f"{run}.parquet"
 
 
 def metrics(group: str, key: str) -> Path:
@@ -71,12 +74,12 @@ def metrics(group: str, key: str) -> Path:
 
 def details(group: str, key: str) -> Path:
     """All else that is known of the same: intervals, signatures, counts, settings."""
-    return Path("details") / group / f"{key}.json"
+    return Path("metrics/details") / group / f"{key}.json"
 
 
 def segments(paper: str, run: str) -> Path:
     """The statistics of each of a run's texts, of which its scores are made."""
-    return Path("segments") / paper / f"{run}.parquet"
+    return Path("data/segments") / paper / f"{run}.parquet"
 
 
 def report(paper: str) -> Path:
@@ -85,7 +88,7 @@ def report(paper: str) -> Path:
 
 
 #: What the papers print; of all profiles.
-PRINTED = ROOT / "report" / "printed"
+PRINTED = ROOT / "papers" / "printed"
 
 
 def printed(paper: str) -> Path:
@@ -104,12 +107,12 @@ SITE = Path("reports/index.html")
 
 def provenance(name: str) -> Path:
     """How a model was made that was trained elsewhere; in git, and only for such models."""
-    return Path("provenance") / f"{name}.json"
+    return Path("metrics/provenance") / f"{name}.json"
 
 
 def measured(stage: str, key: str) -> Path:
     """How long a training, a decoding or a parsing took, on which hardware; no artifact, for it differs each time."""
-    return Path("measured") / stage / f"{key}.json"
+    return Path("metrics/measured") / stage / f"{key}.json"
 
 
 def scratch(*parts: str) -> Path:

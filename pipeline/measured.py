@@ -1,6 +1,6 @@
 """What was measured of a parsing, a training or a decoding: seconds, memory, hardware.
 
-It differs from machine to machine and from day to day. So it stands in `measured/<stage>/<key>.json`, which DVC does
+It differs from machine to machine and from day to day. So it stands in `metrics/measured/`, which DVC does
 not track: a clean clone that runs again gets the same artifacts and details. Reports, plans and estimates read it.
 """
 

@@ -1,6 +1,6 @@
 """The card of an exported model: what it is, how it is loaded, its scores with intervals, its data and their terms.
 
-A card begins with the metadata that model hubs read, as YAML. Its scores are those of `details/<paper>/<run>.json`.
+A card begins with the metadata that model hubs read, as YAML. Its scores are those of `metrics/details/`.
 """
 
 from __future__ import annotations

@@ -269,8 +269,8 @@ class Params(Strict):
 
     root: Literal[".", "../.."]
     #: Where versions.yaml and sources.yaml are, as DVC spells it in its lock: never with "./".
-    versions: Literal["versions.yaml", "../../versions.yaml"]
-    catalogue: Literal["sources.yaml", "../../sources.yaml"]
+    versions: Literal["pipeline/params/versions.yaml", "../../pipeline/params/versions.yaml"]
+    catalogue: Literal["pipeline/params/sources.yaml", "../../pipeline/params/sources.yaml"]
     profile: Literal["nursery", "small", "paper"]
     #: Modules that add entries to the registries, as `pipeline/plugins.py` lists them.
     plugins: tuple[str, ...]

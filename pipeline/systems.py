@@ -22,7 +22,7 @@ def describe(folder: Path, key: str, params: Params) -> None:
     """Write into a trained model's folder what `espalier.load` needs besides the model.
 
     Args:
-        folder: that becomes `models/<key>`, beside which it lies.
+        folder: that becomes `data/models/<key>`, beside which it lies.
     """
     dataset = params.datasets.every[params.models[key].dataset]
     parser, expander = parser_of(params, dataset.corpus), expander_of(params, key)

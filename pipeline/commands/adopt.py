@@ -43,7 +43,7 @@ class _Decoding(BaseModel):
 def adopt(key: str, folder: Path) -> None:
     """Copy a model, its curve and the outputs of its runs out of a profile's folder, if they were made of the same.
 
-    Writes `provenance/<key>.json`, which details and reports show. A training with fewer steps than asked for here is
+    Writes `metrics/provenance/<key>.json`, which details and reports show. A training of fewer steps than asked for is
     adopted too; the provenance says how many of how many. So is a model without its weights, which may be too large to
     bring: what was decoded with it there is scored here.
 

@@ -63,7 +63,7 @@ def rendered() -> dict[str, str]:
         details=_details,
         params=_params,
         printed={path.stem: load_printed(path) for path in sorted(layout.PRINTED.glob("*.yaml"))},
-        tried=load_yaml(layout.ROOT / "report" / "tried.yaml")["tried"],
+        tried=load_yaml(layout.ROOT / "papers" / "tried.yaml")["tried"],
         on_test=_on_test,
         reads=_reads,
         baselines=_baselines,
@@ -72,8 +72,8 @@ def rendered() -> dict[str, str]:
     )
     texts = {}
     for name, page in PAGES.items():
-        source = (layout.ROOT / "report" / "pages" / name).read_text(encoding="utf-8")
-        text = render_page(source, f"report/pages/{name}", numbers)
+        source = (layout.ROOT / "papers" / "pages" / name).read_text(encoding="utf-8")
+        text = render_page(source, f"papers/pages/{name}", numbers)
         known = _read(layout.ROOT / page)
         texts[page] = text if source.startswith("# ") else with_numbers(known, text, page)
     return texts
@@ -129,6 +129,9 @@ def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
 
 @cache
 def _details(profile: str, group: str, key: str) -> Mapping[str, Any]:
-    folder = layout.ROOT / BENCHMARKS if profile == BENCHMARKS else layout.PROFILES[profile]
-    details: dict[str, Any] = read_json(folder / layout.details(group, key), dict[str, Any])
+    if profile == BENCHMARKS:
+        path = layout.ROOT / BENCHMARKS / "details" / group / f"{key}.json"
+    else:
+        path = layout.PROFILES[profile] / layout.details(group, key)
+    details: dict[str, Any] = read_json(path, dict[str, Any])
     return details

@@ -155,14 +155,15 @@ def _prepared(profile: str, params: Params, place: Path, *, offline: bool, max_t
     raw = cut_params(read_yaml(PROFILES[profile] / layout.PARAMS), params, max_tokens=max_tokens)
     for local in raw["sources"]["local"].values():
         local["file"] = str((PROFILES[profile] / local["file"]).resolve())
-    catalogue = read_yaml(ROOT / "sources.yaml")
+    catalogue = read_yaml(ROOT / layout.CATALOGUE)
     for source in catalogue["sources"].values() if offline else ():
         for file in source.get("files", ()):
             file["urls"] = []
         if "git" in source:
             source["git"]["url"] = "file:///offline"
-    (place / "sources.yaml").write_text(yaml.safe_dump(catalogue, allow_unicode=True), encoding="utf-8")
-    shutil.copyfile(ROOT / "versions.yaml", place / "versions.yaml")
+    (place / layout.CATALOGUE).parent.mkdir(parents=True)
+    (place / layout.CATALOGUE).write_text(yaml.safe_dump(catalogue, allow_unicode=True), encoding="utf-8")
+    shutil.copyfile(ROOT / layout.VERSIONS, place / layout.VERSIONS)
     environment = {"ESPALIER_WORKERS": "1", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     if (mirror := layout.mirror()) is not None:
         environment["ESPALIER_MIRROR"] = str(mirror.resolve())

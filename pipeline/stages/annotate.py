@@ -21,7 +21,7 @@ from pipeline.shards import parse_all
 
 
 def run(key: str) -> None:
-    """Parse the texts of one run into `annotations/<key>.parquet`."""
+    """Parse the texts of one run into `data/annotations/<key>.parquet`."""
     params = load_params()
     annotation = entry("annotation", params.annotations, key)
     texts = read_table(layout.output(annotation.paper, annotation.run), [*TEXT_COLUMNS, "text"])

@@ -38,7 +38,7 @@ def run(key: str) -> None:
     So are the texts that others published for the records, if the entry names any, and under a judge the references
     with broken endings, which it must find worse than the references.
 
-    Each row has a file in `outputs/<paper>/baselines/<key>/`, and so in `metrics`, `details` and `segments`; beside
+    Each row has a file in `data/outputs/<paper>/baselines/<key>/`, and so in metrics, details and segments; beside
     the details of the rows stand those of the dataset.
 
     Where the dataset has no rows for development, none of their likelihoods are measured.

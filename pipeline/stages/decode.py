@@ -33,7 +33,7 @@ PREFIXES, TOKENS = 512, 8192
 
 
 def run(key: str) -> None:
-    """Decode one run into `outputs/<paper>/<key>.parquet`, once for each seed of its model that its guidance has too.
+    """Decode one run into `data/outputs/<paper>/<key>.parquet`, once a seed that its model and its guidance have.
 
     A row for each record, seed and sample: `id`, `cluster` (the records that are resampled together), `seed`,
     `sample`, the task's columns, the likelihood of the reference, and what the run's judge says of both texts. The

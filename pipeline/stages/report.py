@@ -2,7 +2,7 @@
 
 Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their
 `presets`. All else comes from the paper's printed numbers and from the files of those entries, so that files of other
-papers change no byte. Training times come from `measured/`, which DVC does not track: after `espalier adopt`,
+papers change no byte. Training times come from `metrics/measured/`, which DVC does not track: after `espalier adopt`,
 `dvc repro -f -s report@<paper>` shows them. A report of the nursery shows none, so that a clean clone that runs again
 gets the committed bytes.
 """

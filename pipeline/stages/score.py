@@ -34,7 +34,7 @@ from pipeline.progress import say
 
 
 def run(key: str) -> None:
-    """Score one run into `metrics/<paper>/<key>.json`, `details/...` and `segments/<paper>/<key>.parquet`."""
+    """Score one run into `metrics/<paper>/<key>.json`, `metrics/details/...` and `data/segments/...`."""
     params = load_params()
     run_ = entry("run", params.runs, key)
     runs = {name: other for name, other in params.runs.items() if other.paper == run_.paper}

@@ -105,7 +105,7 @@ class Trained:
 
 
 def run(key: str) -> None:
-    """Train one model into `models/<key>/`, with its losses in `curves/<paper>/<key>.csv`.
+    """Train one model into `data/models/<key>/`, with its losses in `data/curves/<paper>/<key>.csv`.
 
     Its seeds train side by side, `ESPALIER_WORKERS` at once; by default one on a GPU, and on a CPU one for each core.
     Under `accelerate launch` every process trains, and the first one writes.

@@ -32,7 +32,7 @@ SHORT = 40
 
 
 def run(key: str) -> None:
-    """Make `parsers/<key>/`, and score it on the test sentences of its treebank, given their gold words."""
+    """Make `data/parsers/<key>/`, and score it on the test sentences of its treebank, given their gold words."""
     parser_entry = entry("parser", load_params().parsers, key)
     trained = parser_entry.treebank != layout.NONE
     scratch = layout.scratch("train_parser", key, _identity(parser_entry))

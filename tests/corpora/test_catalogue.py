@@ -91,7 +91,7 @@ def test_a_source_has_either_files_or_a_repository() -> None:
 
 def test_the_committed_entries_are_valid_and_pinned() -> None:
     root = Path(__file__).parents[2]
-    entries = yaml.safe_load((root / "sources.yaml").read_text(encoding="utf-8"))["sources"]
+    entries = yaml.safe_load((root / "pipeline/params/sources.yaml").read_text(encoding="utf-8"))["sources"]
     sources = {name: Source.model_validate(entry) for name, entry in entries.items()}
     assert {"songci", "sonnets_friedman", "sonnets_deepspeare", "brown", "wordnet"} <= set(sources)
     assert len(sources["songci"].files) == 23

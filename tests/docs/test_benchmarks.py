@@ -24,7 +24,7 @@ BENCHMARKS = sorted(
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_is_shown_on_a_page(name: str) -> None:
-    pages = [path.read_text(encoding="utf-8") for path in (layout.ROOT / "report/pages").glob("*.md")]
+    pages = [path.read_text(encoding="utf-8") for path in (layout.ROOT / "papers/pages").glob("*.md")]
     assert any(f'("{name}"' in page for page in pages)
 
 

@@ -69,7 +69,7 @@ def test_every_command_is_one_and_prints_what_the_page_shows(
     options = command.make_context(name, list(rest)).params
     assert printed
     folder = layout.PROFILES[getattr(options["profile"], "value", None) or "nursery"]
-    if reason := why_not_comparable(folder, "models/guig_tg", "models/guig_se"):
+    if reason := why_not_comparable(folder, "data/models/guig_tg", "data/models/guig_se"):
         pytest.skip(reason)
     monkeypatch.chdir(ROOT)
     command.main(list(rest), standalone_mode=False)
@@ -297,7 +297,7 @@ def test_the_protocols_that_the_page_calls_defaults_are() -> None:
 def test_the_number_of_orderings_and_of_their_resamples_is_right() -> None:
     from espalier.report.comparisons import RESAMPLES
 
-    printed = yaml.safe_load((ROOT / "report" / "printed" / "guig.yaml").read_text(encoding="utf-8"))
+    printed = yaml.safe_load((ROOT / "papers" / "printed" / "guig.yaml").read_text(encoding="utf-8"))
     again = [each for each in printed["orderings"] if each["better"].endswith("_full")]
     assert f"paper's {len(printed['orderings']) - len(again)} comparisons, and four of them again" in TEXT
     assert len(again) == 4

@@ -21,10 +21,10 @@ def test_a_page_that_differs_is_named_and_then_written_and_one_without_its_parts
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, page in PAGES.items():
-        for path in (f"report/pages/{name}", page):
+        for path in (f"papers/pages/{name}", page):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text((layout.ROOT / path).read_text(encoding="utf-8"), encoding="utf-8")
-    for path in ("report/printed", "report/tried.yaml", "benchmarks/results"):
+    for path in ("papers/printed", "papers/tried.yaml", "benchmarks/results"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).symlink_to(layout.ROOT / path)
     monkeypatch.setattr(layout, "ROOT", tmp_path)

@@ -76,7 +76,9 @@ def test_every_worked_example_gives_the_same_with_the_whole_books(
 
 
 def test_the_sizes_of_the_books_are_those_of_the_catalogue() -> None:
-    title = yaml.safe_load((ROOT / "sources.yaml").read_text(encoding="utf-8"))["sources"]["couyun"]["title"]
+    title = yaml.safe_load((ROOT / "pipeline/params/sources.yaml").read_text(encoding="utf-8"))["sources"]["couyun"][
+        "title"
+    ]
     sizes = re.findall(r"[\d,]+ tunes with [\d,]+ variants|[\d,]+ characters", title)
     assert len(sizes) == 2 and all(size in PAGE.prose for size in sizes)
 

@@ -26,10 +26,10 @@ NURSERY = ("songnet", "guig_tg", "guig_se", "cdnpg_rs", "x2tree")
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with `models/` of the names that the page uses, none of them trained."""
+    """A folder with `data/models/` of the names that the page uses, none of them trained."""
     monkeypatch.setitem(BACKENDS, "words", Backend("tiny_models:load_words", needs_model=False))
-    (tmp_path / "parsers/words").mkdir(parents=True)
-    parser, models = tmp_path / "parsers/words", tmp_path / "models"
+    (tmp_path / "data/parsers/words").mkdir(parents=True)
+    parser, models = tmp_path / "data/parsers/words", tmp_path / "data/models"
     save_parser(parser, "words", None, {})
     sizes = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
     build(models / "songnet", "songnet", sizes, VerseVocabulary((*CHINESE, "江", "月", "雨", "到"), "zh", 8, 16))
@@ -66,7 +66,7 @@ def test_every_example_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_every_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    if reason := why_not_comparable(ROOT, *(f"models/{name}" for name in NURSERY)):
+    if reason := why_not_comparable(ROOT, *(f"data/models/{name}" for name in NURSERY)):
         pytest.skip(reason)
     monkeypatch.chdir(ROOT)
     count, wrong = PAGE.run_examples()
@@ -81,7 +81,7 @@ def test_every_name_and_file_of_the_page_exists() -> None:
 def test_the_table_of_an_export_has_its_files(tiny: Path, tmp_path: Path) -> None:
     from espalier.inference.export import export_system
 
-    export_system(tiny / "models/guig_tg", tmp_path / "out", "# Card\n")
+    export_system(tiny / "data/models/guig_tg", tmp_path / "out", "# Card\n")
     cells = [
         row["file"].replace("`", "").rstrip("/").replace("seed*", "seed1") for row in PAGE.table("file", "content")
     ]

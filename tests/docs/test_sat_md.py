@@ -40,7 +40,7 @@ def test_every_command_prints_what_the_page_shows(
     program, name, *rest = words
     assert (program, name) == ("espalier", "compose") and printed
     if reason := why_not_comparable(
-        layout.ROOT, "models/sat_p2", "models/sat_news_pos", "parsers/jieba", "parsers/tags_en"
+        layout.ROOT, "data/models/sat_p2", "data/models/sat_news_pos", "data/parsers/jieba", "data/parsers/tags_en"
     ):
         pytest.skip(reason)
     monkeypatch.chdir(ROOT)

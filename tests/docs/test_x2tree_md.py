@@ -238,7 +238,7 @@ def test_the_counts_of_parameters_are_those_of_the_models(name: str) -> None:
 def test_what_the_page_says_of_the_report_is_so() -> None:
     from espalier.report.comparisons import RESAMPLES
 
-    printed = yaml.safe_load((ROOT / "report" / "printed" / "x2tree.yaml").read_text(encoding="utf-8"))
+    printed = yaml.safe_load((ROOT / "papers" / "printed" / "x2tree.yaml").read_text(encoding="utf-8"))
     assert f"{RESAMPLES:,} resamples" in TEXT
     assert printed["sheet"]["best"] == 5 and "the five best replies of every model" in TEXT
     levels = {row["label"]: row["printed"]["level_3"] for row in printed["tables"][0]["rows"]}

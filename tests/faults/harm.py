@@ -66,7 +66,7 @@ class Project:
         """A command, in a folder of the project; published files come from its mirror."""
         mirror = self.folder / "mirror"
         ended = run(self.folder / folder, *arguments, hurt=hurt, scratch=self.scratch, stdin=stdin, mirror=mirror)
-        self.restore("measured")  # seconds and speeds, which a report shows
+        self.restore("metrics/measured")  # seconds and speeds, which a report shows
         return ended
 
     def restore(self, *paths: str) -> None:
@@ -217,7 +217,7 @@ def a_full_disk(project: Project, rng: random.Random) -> Verdict:
 
 def damaged_params(project: Project, rng: random.Random) -> Verdict:
     """A line of params.yaml, versions.yaml or sources.yaml changed, before a stage reads it."""
-    file = rng.choice(["params.yaml"] * 4 + ["versions.yaml", "sources.yaml"])
+    file = rng.choice(["params.yaml"] * 4 + ["pipeline/params/versions.yaml", "pipeline/params/sources.yaml"])
     text = (project.original / file).read_text(encoding="utf-8")
     name = rng.choice([*LINES])
     (project.folder / file).write_text(LINES[name](text, rng), encoding="utf-8")

@@ -94,7 +94,7 @@ def _publish(
         entries.append({"name": name, "urls": [], "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data),
                         "mirror": str(number), "unpack": unpack})  # fmt: skip
     _edit(
-        project.folder / "sources.yaml",
+        project.folder / "pipeline/params/sources.yaml",
         {"sources": {"madeup": {"title": "", "licence": "", "citation": "", "files": entries}}},
     )
     from espalier.corpora.readers import READERS
@@ -111,7 +111,7 @@ def _publish(
 
 
 def _withdraw(project: Project) -> None:
-    project.restore("sources.yaml", "mirror", "profiles/small")
+    project.restore("pipeline/params/sources.yaml", "mirror", "profiles/small")
 
 
 def _edit(path: Path, tree: Any) -> None:

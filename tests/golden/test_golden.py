@@ -54,7 +54,7 @@ def versions() -> dict[str, int]:
         else:
             yield path, value
 
-    tree = yaml.safe_load((FOLDER.parents[1] / "versions.yaml").read_text(encoding="utf-8"))
+    tree = yaml.safe_load((FOLDER.parents[1] / "pipeline/params/versions.yaml").read_text(encoding="utf-8"))
     tree["models"] = {name: parts["model"] for name, parts in tree["models"].items()}  # layers have values of their own
     return dict(flat(tree, ""))
 

@@ -12,7 +12,7 @@ import yaml
 from espalier.models.registry import ARCHITECTURES
 
 ROOT = Path(__file__).resolve().parents[2]
-VERSIONS: dict[str, Any] = yaml.safe_load((ROOT / "versions.yaml").read_text(encoding="utf-8"))
+VERSIONS: dict[str, Any] = yaml.safe_load((ROOT / "pipeline/params/versions.yaml").read_text(encoding="utf-8"))
 #: Names of settings' values: nothing in it computes.
 WITHOUT_VERSION = {"options"}
 

@@ -82,7 +82,7 @@ def repository(root: Path, target: Path) -> None:
     """A repository with small params, of which nothing is built."""
     copied(root, target)
     for folder, tree in (("", nursery()), ("profiles/small", small()), ("profiles/paper", empty("paper"))):
-        for stale in ("metrics", "details", "curves", "dvc.lock"):
+        for stale in ("metrics", "data/curves", "dvc.lock"):
             path = target / folder / stale
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         # As in the project, where git keeps the folders of metrics before anything has run.
@@ -90,7 +90,7 @@ def repository(root: Path, target: Path) -> None:
         (target / folder / "metrics/songnet/.gitkeep").touch()
         write(target / folder, tree)
     sources = {"sources": published(target / "mirror")}
-    (target / "sources.yaml").write_text(yaml.safe_dump(sources, allow_unicode=True), encoding="utf-8")
+    (target / "pipeline/params/sources.yaml").write_text(yaml.safe_dump(sources, allow_unicode=True), encoding="utf-8")
     for command in (
         ["git", "init", "-q"],
         ["git", "add", "-A"],

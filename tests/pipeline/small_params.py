@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from pipeline import layout
+
 Tree = dict[str, Any]
 
 #: The paper of each task.
@@ -58,8 +60,8 @@ def empty(profile: str = "nursery") -> Tree:
     above = "" if profile == "nursery" else "../../"
     return {
         "root": "../.." if above else ".",
-        "versions": f"{above}versions.yaml",
-        "catalogue": f"{above}sources.yaml",
+        "versions": f"{above}{layout.VERSIONS}",
+        "catalogue": f"{above}{layout.CATALOGUE}",
         "profile": profile,
         "plugins": [],
         "sources": {"published": {}, "local": {}},

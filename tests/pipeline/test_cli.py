@@ -155,7 +155,7 @@ def english(tmp_path: Path) -> Path:
     vocabulary = VerseVocabulary.build(words, "en", min_count=1, units=8, length=16)
     numbers = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
     torch.manual_seed(1)
-    folder = tmp_path / "models/english"
+    folder = tmp_path / "data/models/english"
     folder.mkdir(parents=True)
     save_model(folder, "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1)
     save_system(folder, {"units": 8, "length": 16, "max_tokens": 64})
@@ -295,32 +295,36 @@ def test_a_file_of_bad_lines_alone_writes_nothing(shared: Path, cli: Cli) -> Non
 def test_a_model_that_is_not_trained_says_how_to_train_it(
     project: Path, refused: Refused, edit: Callable[..., None]
 ) -> None:
-    shutil.rmtree(project / "models/songnet")
+    shutil.rmtree(project / "data/models/songnet")
     line = refused(project, "generate", "--format", FORMAT)
-    assert "models/songnet: model songnet is not trained; dvc repro train@songnet, or another --profile" in line
+    assert "data/models/songnet: model songnet is not trained; dvc repro train@songnet, or another --profile" in line
     line = refused(project, "decode", "songnet_free")
-    assert "models/songnet/" in line and "no such file; dvc repro decode@songnet_free first runs the stages" in line
+    assert (
+        "data/models/songnet/" in line and "no such file; dvc repro decode@songnet_free first runs the stages" in line
+    )
     small = project / "profiles/small/params.yaml"
     edit(small, "presets", {"songnet": PRESETS["songnet"]})
     edit(small, "models", {"large": model("songnet", "ci", preset="songnet", default_for=["generate.zh"])})
     line = refused(project, "generate", "--format", FORMAT, "--profile", "small")
-    assert "models/large: model large is not trained; dvc --cd profiles/small repro train@large, or" in line
+    assert "data/models/large: model large is not trained; dvc --cd profiles/small repro train@large, or" in line
 
 
 def test_a_trained_folder_is_all_that_python_needs(shared: Path) -> None:
     import espalier
 
-    system = espalier.load(shared / "models/songnet", device="cpu")
+    system = espalier.load(shared / "data/models/songnet", device="cpu")
     assert len(system.generate([FORMAT])[0].text.split("\n")) == 2
-    writer = espalier.load(shared / "models/writer", device="cpu")
+    writer = espalier.load(shared / "data/models/writer", device="cpu")
     assert writer.expander.name == "expander" and len(writer.templates) > 3
 
 
 def test_weights_of_another_architecture_are_named(project: Path, refused: Refused, edit: Callable[..., None]) -> None:
-    shutil.copy(project / "models/songnet_no_s/seed1.safetensors", project / "models/songnet/seed1.safetensors")
-    shape = json.loads((project / "models/songnet/model.json").read_text(encoding="utf-8"))
+    shutil.copy(
+        project / "data/models/songnet_no_s/seed1.safetensors", project / "data/models/songnet/seed1.safetensors"
+    )
+    shape = json.loads((project / "data/models/songnet/model.json").read_text(encoding="utf-8"))
     shape["config"]["inner"] = 32
-    (project / "models/songnet/model.json").write_text(json.dumps(shape), encoding="utf-8")
+    (project / "data/models/songnet/model.json").write_text(json.dumps(shape), encoding="utf-8")
     for command in (["generate", "--format", FORMAT], ["decode", "songnet_free"]):
         line = refused(project, *command)
         assert "seed1.safetensors: weights of another architecture: " in line
@@ -328,8 +332,8 @@ def test_weights_of_another_architecture_are_named(project: Path, refused: Refus
 
 @pytest.mark.parametrize("data", [b"", b"not weights", b"\x00" * 100])
 def test_weights_that_are_none_are_named(project: Path, refused: Refused, data: bytes) -> None:
-    (project / "models/songnet/seed1.safetensors").write_bytes(data)
-    assert "models/songnet/seed1.safetensors: " in refused(project, "generate", "--format", FORMAT)
+    (project / "data/models/songnet/seed1.safetensors").write_bytes(data)
+    assert "data/models/songnet/seed1.safetensors: " in refused(project, "generate", "--format", FORMAT)
 
 
 @pytest.mark.parametrize(
@@ -338,11 +342,11 @@ def test_weights_that_are_none_are_named(project: Path, refused: Refused, data: 
         (["filter", "tiny"], "data/parsed/tiny"),
         (["linearize", "tiny"], "data/corpora/tiny"),
         (["canonicalize", "talk"], "data/corpora/talk"),
-        (["decode", "grown"], "models/grower"),
+        (["decode", "grown"], "data/models/grower"),
         (["train", "songnet"], "data/ready/tiny"),
-        (["score", "songnet_free"], "outputs/songnet"),
-        (["score", "grown"], "outputs/x2tree"),
-        (["report", "songnet"], "details/songnet"),
+        (["score", "songnet_free"], "data/outputs/songnet"),
+        (["score", "grown"], "data/outputs/x2tree"),
+        (["report", "songnet"], "metrics/details/songnet"),
     ],
 )
 def test_an_artifact_that_is_not_there_is_named(project: Path, refused: Refused, command: list[str], lost: str) -> None:
@@ -407,9 +411,9 @@ def largest_file(size: int) -> Iterator[None]:
         (["filter", "tiny"], "data/corpora/tiny"),
         (["linearize", "tiny"], "data/ready/tiny"),
         (["canonicalize", "talk"], "data/ready/talk"),
-        (["train", "songnet"], "models/songnet"),
-        (["decode", "songnet_free"], "outputs/songnet/songnet_free.parquet"),
-        (["decode", "grown"], "outputs/x2tree/grown.parquet"),
+        (["train", "songnet"], "data/models/songnet"),
+        (["decode", "songnet_free"], "data/outputs/songnet/songnet_free.parquet"),
+        (["decode", "grown"], "data/outputs/x2tree/grown.parquet"),
         (["score", "songnet_free"], "metrics/songnet/songnet_free.json"),
         (["report", "songnet"], "reports/songnet"),
     ],

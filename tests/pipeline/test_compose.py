@@ -40,8 +40,8 @@ P2 = ("--model", "sat_p2")
 def songs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of models of lyric lines, with jieba as its parser."""
     folder = tmp_path_factory.mktemp("songs")
-    (folder / "parsers/words").mkdir(parents=True)
-    save_parser(folder / "parsers/words", "jieba", None, {})
+    (folder / "data/parsers/words").mkdir(parents=True)
+    save_parser(folder / "data/parsers/words", "jieba", None, {})
     settings = StructureSettings(max_length=20, topics=2)
     records = [
         Sentence(id=line, origin="", language="zh", target=line, **columns_of(parse, "target"))  # type: ignore[arg-type]
@@ -50,7 +50,12 @@ def songs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocabulary = StructureEncoding().build_vocabulary(records, settings, "zh")
     for key, network in MODELS.items():
         save_untrained(
-            folder / "models" / key, "sat", SIZES | network, vocabulary, settings, parser=folder / "parsers/words"
+            folder / "data/models" / key,
+            "sat",
+            SIZES | network,
+            vocabulary,
+            settings,
+            parser=folder / "data/parsers/words",
         )
     tree = empty()
     tree["parsers"] = {"words": parser()}
@@ -91,7 +96,7 @@ def test_the_text_stands_above_both_structures_whose_places_are_columns(songs: P
 def test_json_is_what_the_library_gives(songs: Path, cli: Cli) -> None:
     answer = cli(songs, "compose", "--template", TEMPLATE, "--prompt", "蓦然", "--n", "3", "--seed", "4", *P2, "--json")
     found = objects(answer)
-    wanted = espalier.load(songs / "models/sat_p2", device="cpu").compose(
+    wanted = espalier.load(songs / "data/models/sat_p2", device="cpu").compose(
         [TemplateRequest(TEMPLATE, "蓦然")], n=3, seed=4
     )
     assert [each["text"] for each in found] == [each.text for each in wanted] and len({*answer.out.split("\n")}) == 4
@@ -212,9 +217,9 @@ def test_parts_that_are_not_made_are_named_with_the_command_that_makes_them(
 ) -> None:
     (tmp_path / "params.yaml").write_bytes((songs / "params.yaml").read_bytes())
     assert refused(tmp_path, "compose", "--template", TEMPLATE, *P2) == (
-        "espalier: parsers/words: parser words is not made; dvc repro train_parser@words, or another --profile"
+        "espalier: data/parsers/words: parser words is not made; dvc repro train_parser@words, or another --profile"
     )
-    (tmp_path / "parsers").symlink_to(songs / "parsers")
+    (tmp_path / "data/parsers").symlink_to(songs / "data/parsers")
     assert "model sat_p2 is not trained; dvc repro train@sat_p2" in refused(
         tmp_path, "compose", "--template", TEMPLATE, *P2
     )
@@ -245,6 +250,6 @@ def test_a_tagger_and_a_model_of_one_corpus_write_under_the_tags_of_any_sentence
     text, *lines, _ = answer.out.splitlines()
     assert answer.status == 0 and text.startswith("the mayor ") and len(text.split()) == 6
     assert [line.split()[0] for line in lines] == ["template", "pos", "text", "pos"]
-    loaded = espalier.load(tmp_path / "models/sat_pos", device="cpu")
+    loaded = espalier.load(tmp_path / "data/models/sat_pos", device="cpu")
     (found,) = loaded.compose([TemplateRequest("the mayor was in a room", "the mayor")], frame=True)
     assert found.text == text  # the model's folder names its tagger

@@ -77,9 +77,10 @@ def talked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def restored(talked: Path) -> Any:
     """The built folder, with `params.yaml` and the files of run `grown` put back after the test."""
     names = [
-        "params.yaml", "metrics/x2tree/grown.json", "details/x2tree/grown.json", "outputs/x2tree/grown.parquet",
-        "segments/x2tree/grown.parquet", "data/ready/talk/vocabulary.json",
-        "details/parsing/talk.json",
+        "params.yaml", "metrics/x2tree/grown.json", "metrics/details/x2tree/grown.json",
+        "data/outputs/x2tree/grown.parquet",
+        "data/segments/x2tree/grown.parquet", "data/ready/talk/vocabulary.json",
+        "metrics/details/parsing/talk.json",
     ]  # fmt: skip
     before = [(talked / name, (talked / name).read_bytes()) for name in names]
     yield talked
@@ -89,11 +90,11 @@ def restored(talked: Path) -> Any:
 
 
 def outputs(folder: Path, run: str) -> pd.DataFrame:
-    return pd.read_parquet(folder / f"outputs/x2tree/{run}.parquet")
+    return pd.read_parquet(folder / f"data/outputs/x2tree/{run}.parquet")
 
 
 def details(folder: Path, run: str) -> Any:
-    return read_json(folder / f"details/x2tree/{run}.json")
+    return read_json(folder / f"metrics/details/x2tree/{run}.json")
 
 
 def split_of(folder: Path, split: str = "test") -> list[Pair]:
@@ -127,7 +128,7 @@ def test_the_records_of_a_split_are_kept_beside_its_ids_but_those_of_training(ta
 
 
 def test_the_depths_of_figure_6_are_those_of_the_training_responses(talked: Path) -> None:
-    depths = read_json(talked / "details/datasets/talk.json")["measures"]["depths"]
+    depths = read_json(talked / "metrics/details/datasets/talk.json")["measures"]["depths"]
     lengths = [len(row.target_words.split()) for row in split_of(talked, "train")]
     assert {int(length): row["sentences"] for length, row in depths.items()} == {
         length: lengths.count(length) for length in sorted({*lengths})
@@ -163,7 +164,7 @@ def test_a_shared_vocabulary_is_the_other_dataset_s(
 
 
 def test_a_parser_s_speed_changes_no_dataset(restored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ready, parsing = restored / "data/ready/short", restored / "details/parsing/talk.json"
+    ready, parsing = restored / "data/ready/short", restored / "metrics/details/parsing/talk.json"
     before = {path.name: path.read_bytes() for path in ready.iterdir()}
     write_json(parsing, {**read_json(parsing), "speed": {"seconds": 1.5}})
     monkeypatch.chdir(restored)
@@ -231,7 +232,7 @@ def test_the_likelihood_is_that_of_each_reference_under_its_seed(
     monkeypatch.chdir(talked)
     table = outputs(talked, run).query("sample == 0")
     seed = int(table["seed"].max())
-    model: Any = load_model(talked / f"models/{key}", seed)[0]
+    model: Any = load_model(talked / f"data/models/{key}", seed)[0]
     ready = read_ready("talk", "test", ENCODINGS["dialogue"])
     for place in (0, 3):
         with torch.inference_mode():
@@ -255,7 +256,7 @@ def test_the_records_that_the_dataset_quarantined_are_counted_as_unfit(talked: P
     kept = {*outputs(talked, "short")["id"]}
     unfit = len(split_of(talked)) - len(kept)
     assert kept == {*pd.read_parquet(talked / "data/ready/short/test.parquet")["id"]}
-    assert table_metadata(talked / "outputs/x2tree/short.parquet")["unfit"] == str(unfit)
+    assert table_metadata(talked / "data/outputs/x2tree/short.parquet")["unfit"] == str(unfit)
     assert details(talked, "short")["counts"]["unfit"] == unfit > 0
 
 
@@ -297,7 +298,7 @@ def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str)
     counts = scored["counts"]
     assert counts["records"] == table["id"].nunique() and counts["posts"] == table["source"].nunique()
     assert counts["texts"] == len(table) and counts["cut"] == (table["cut"] != "").sum()
-    segments = pd.read_parquet(talked / f"segments/x2tree/{run}.parquet")
+    segments = pd.read_parquet(talked / f"data/segments/x2tree/{run}.parquet")
     assert segments["id"].tolist() == table.query("sample == 0")["id"].tolist()
 
 
@@ -329,7 +330,7 @@ def test_references_would_all_be_grammatical_and_perplexity_is_per_word(
     table = outputs(restored, "grown")
     heads = {row.id: row.target_heads for row in split_of(restored)}
     write_table(
-        restored / "outputs/x2tree/grown.parquet",
+        restored / "data/outputs/x2tree/grown.parquet",
         table.assign(text=table["reference"], heads=[heads[identity] for identity in table["id"]], cut=""),
         {"unfit": "0", "writes": "tree"},
     )
@@ -374,4 +375,4 @@ def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
     commonest = outputs(talked, "baselines/talk/commonest")
     assert commonest.groupby("sample")["text"].nunique().tolist() == [1, 1]
     assert details(talked, "baselines/talk/human")["settings"]["trivial"] is False
-    assert details(talked, "baselines/talk/dataset") == read_json(talked / "details/datasets/talk.json")
+    assert details(talked, "baselines/talk/dataset") == read_json(talked / "metrics/details/datasets/talk.json")

@@ -90,7 +90,12 @@ def test_every_param_that_a_stage_declares_is_written_out(folder: Path) -> None:
 
 def test_dvc_reads_every_file_in_c_as_we_do(folder: Path) -> None:
     """With ruamel.yaml.clib DVC reads by libyaml, which is stricter: an address in a flow list must be quoted."""
-    for path in (folder / "dvc.yaml", folder / "params.yaml", ROOT / "sources.yaml", ROOT / "versions.yaml"):
+    for path in (
+        folder / "dvc.yaml",
+        folder / "params.yaml",
+        ROOT / "pipeline/params/sources.yaml",
+        ROOT / "pipeline/params/versions.yaml",
+    ):
         assert YAML(typ="safe").load(path) == yaml_of(path)
 
 
@@ -147,13 +152,13 @@ def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
     used |= {f"parsers.{name}" for name in BACKENDS}
     used |= {f"{part}.{name}" for part in ("baselines", "decoding", "metrics") for name in TASKS}
     used.add("layers")  # through the models that repeat them
-    leaves = dict(_leaves(yaml_of(ROOT / "versions.yaml")))
+    leaves = dict(_leaves(yaml_of(ROOT / "pipeline/params/versions.yaml")))
     assert all(isinstance(value, int) and value >= 1 for value in leaves.values())
     assert {key for key in leaves if not any(key == each or key.startswith(f"{each}.") for each in used)} == set()
 
 
 def test_every_reader_and_architecture_has_a_version() -> None:
-    versions = yaml_of(ROOT / "versions.yaml")
+    versions = yaml_of(ROOT / "pipeline/params/versions.yaml")
     assert set(versions["readers"]) == set(READERS)
     assert set(versions["models"]) == {*ARCHITECTURES, "ngram"}
 
@@ -178,12 +183,12 @@ def test_every_optional_reference_has_its_file_of_nothing() -> None:
             "data/raw/none",
             "data/corpora/none",
             "data/ready/none",
-            "parsers/none",
-            "models/none",
+            "data/parsers/none",
+            "data/models/none",
             "reports/summaries/none",
         ):
             assert (each / path).is_file()
-        for path in ("outputs/none.parquet", "annotations/none.parquet"):
+        for path in ("data/outputs/none.parquet", "data/annotations/none.parquet"):
             assert (each / path).is_file()
 
 

@@ -24,7 +24,7 @@ Edit = Callable[..., None]
 
 
 def details(project: Path, run: str) -> Any:
-    return json.loads((project / f"details/songnet/{run}.json").read_text(encoding="utf-8"))
+    return json.loads((project / f"metrics/details/songnet/{run}.json").read_text(encoding="utf-8"))
 
 
 def rows(card: str) -> dict[str, list[str]]:
@@ -37,7 +37,7 @@ def test_the_folder_loads_and_the_card_has_the_scores_of_the_details(shared: Pat
     answer = cli(shared, "export", "songnet", str(tmp_path / "out"))
     assert (answer.status, answer.out) == (0, "") and f"espalier.load('{tmp_path / 'out'}') reads it" in answer.err
     written = [espalier.load(folder, device="cpu").generate(["5,5。"])[0] for folder in
-               (shared / "models/songnet", tmp_path / "out")]  # fmt: skip
+               (shared / "data/models/songnet", tmp_path / "out")]  # fmt: skip
     assert written[0] == written[1]
     card, facts = (tmp_path / "out/README.md").read_text(encoding="utf-8"), details(shared, "songnet_free")
     table = rows(card)
@@ -57,7 +57,7 @@ def test_the_card_has_own_metrics_and_the_title_of_a_run(
     monkeypatch.setitem(METRICS, "lamps", Family(lambda outputs: np.ones((len(outputs.table), 2)), (shine,)))
     edit(project / "params.yaml", "runs.songnet_free.scoring", {"own_metrics": {"lamps": 1}})
     edit(project / "params.yaml", "runs.songnet_free.title", "SongNet, sampled")
-    file, facts = project / "details/songnet/songnet_free.json", details(project, "songnet_free")
+    file, facts = project / "metrics/details/songnet/songnet_free.json", details(project, "songnet_free")
     for part, value in {"scores": 0.0625, "intervals": [-0.5, 0.25], "signatures": "shine|of:lamps"}.items():
         facts[part]["shine"] = value
     file.write_text(json.dumps(facts), encoding="utf-8")
@@ -97,11 +97,11 @@ def test_the_card_has_the_metadata_licence_and_citation_of_a_nursery_model(
 def test_the_card_of_a_model_of_published_texts_names_their_licence(
     project: Path, cli: Cli, edit: Edit, tmp_path: Path
 ) -> None:
-    catalogue = yaml.safe_load((project / "sources.yaml").read_text(encoding="utf-8"))
+    catalogue = yaml.safe_load((project / "pipeline/params/sources.yaml").read_text(encoding="utf-8"))
     entry = catalogue["sources"]["madeup"]
     for name in ("far", "unread"):
         catalogue["sources"][name] = {**entry, "title": f"The {name} poems", "licence": f"Licence {name}"}
-    (project / "sources.yaml").write_text(yaml.safe_dump(catalogue), encoding="utf-8")
+    (project / "pipeline/params/sources.yaml").write_text(yaml.safe_dump(catalogue), encoding="utf-8")
     edit(project / "params.yaml", "sources.published", {"far": {"shelf": "far"}, "unread": {"shelf": "elsewhere"}})
     for key, value in (("reader", "songci"), ("options", {}), ("shelf", "far")):
         edit(project / "params.yaml", f"corpora.tiny.{key}", value)
@@ -121,12 +121,12 @@ def test_a_model_with_an_expander_takes_it_along(shared: Path, cli: Cli, tmp_pat
 
 def test_a_model_that_is_not_trained_or_not_there_is_named(project: Path, refused: Refuse, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
-    shutil.rmtree(project / "models/expander")
+    shutil.rmtree(project / "data/models/expander")
     line = refused(project, "export", "writer", out)
-    assert "models/expander: model expander, its expander, is not trained; dvc repro train@expander" in line
-    shutil.rmtree(project / "models/songnet")
+    assert "data/models/expander: model expander, its expander, is not trained; dvc repro train@expander" in line
+    shutil.rmtree(project / "data/models/songnet")
     line = refused(project, "export", "songnet", out)
-    assert "models/songnet: model songnet is not trained; dvc repro train@songnet" in line
+    assert "data/models/songnet: model songnet is not trained; dvc repro train@songnet" in line
     assert "unknown model 'moon'; allowed: expander, grower" in refused(project, "export", "moon", out)
     assert not (tmp_path / "out").exists()
 
@@ -134,7 +134,7 @@ def test_a_model_that_is_not_trained_or_not_there_is_named(project: Path, refuse
 def test_a_card_needs_metrics_of_the_weights_that_are_exported(
     project: Path, cli: Cli, refused: Refuse, edit: Edit, tmp_path: Path
 ) -> None:
-    out, file = tmp_path / "out", project / "details/songnet/songnet_free.json"
+    out, file = tmp_path / "out", project / "metrics/details/songnet/songnet_free.json"
     facts = details(project, "songnet_free")
     facts["settings"]["training"]["seed1"]["best_dev_loss"] += 0.1
     file.write_text(json.dumps(facts), encoding="utf-8")

@@ -79,8 +79,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         merge(nursery["presets"][name], TINY)
     nursery["presets"]["guig"]["network"] |= {"head_width": 8}
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(nursery, sort_keys=False), encoding="utf-8")
-    for name in ("versions.yaml", "sources.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / layout.VERSIONS).parent.mkdir(parents=True)
+    for name in (layout.VERSIONS, layout.CATALOGUE, "dvc.yaml"):
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "mydata").mkdir()
     pairs = [f"{row.source}\t{row.target}\t{row.group}" for row in grow_pairs(count=PAIRS, seed=7)]
     (tmp_path / "mydata/pairs.tsv").write_text("\n".join(pairs), encoding="utf-8")
@@ -146,15 +147,15 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
 
     # The same number of words as counted by hand, for two tasks.
     for run in ("mypairs", "mylstm"):
-        texts = read_table(folder / f"outputs/mine/{run}.parquet")["text"]
+        texts = read_table(folder / f"data/outputs/mine/{run}.parquet")["text"]
         mean = sum(len(text.split()) for text in texts) / len(texts)
         assert read_json(folder / f"metrics/mine/{run}.json")["words_a_text"] == pytest.approx(mean, rel=1e-4)
-        details = read_json(folder / f"details/mine/{run}.json")
+        details = read_json(folder / f"metrics/details/mine/{run}.json")
         assert details["intervals"]["words_a_text"] and details["signatures"]["words_a_text"].startswith("words|split")
     assert {path.stem for path in (folder / "metrics/mine").glob("*.json")} == {
         "mypairs", "mysongnet", "mylstm", "mylstm_blind",
     }  # fmt: skip
-    assert read_json(folder / "models/mylstm_blind/model.json")["config"]["symbols"] is False
+    assert read_json(folder / "data/models/mylstm_blind/model.json")["config"]["symbols"] is False
     module = (folder / "mine/verse_lstm.py").read_text(encoding="utf-8")
     assert len(module.splitlines()) <= 70 and len([line for line in module.splitlines() if line.strip()]) < 60
 
@@ -185,7 +186,10 @@ def said_of(mistake: str, folder: Path, cli: Cli) -> str:
         from pipeline.versions_check import check_versions
 
         with pytest.raises(ConfigError) as caught:
-            check_versions(load_params(folder / "params.yaml"), yaml.safe_load((ROOT / "versions.yaml").read_text()))
+            check_versions(
+                load_params(folder / "params.yaml"),
+                yaml.safe_load((ROOT / "pipeline/params/versions.yaml").read_text()),
+            )
         return str(caught.value)
     module, before, after, stage = MISTAKES[mistake]
     file = folder / f"mine/{module}.py"

@@ -40,9 +40,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocabulary = VerseVocabulary(tuple("，。中东风空高桃孔动洞梦笑照木竹"), units=8, length=16, language="zh")
     numbers = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
     torch.manual_seed(1)
-    (folder / "models/tiny").mkdir(parents=True)
-    save_model(folder / "models/tiny", "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1)
-    save_system(folder / "models/tiny", {"units": 8, "length": 16, "max_tokens": 64})
+    (folder / "data/models/tiny").mkdir(parents=True)
+    save_model(
+        folder / "data/models/tiny", "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1
+    )
+    save_system(folder / "data/models/tiny", {"units": 8, "length": 16, "max_tokens": 64})
     tree = empty()
     tree["corpora"] = {"tiny": corpus("verse", "zh", "verse_zh")}
     tree["datasets"]["linearize"] = {"tiny": dataset("verse", "tiny", units=8, length=16, max_tokens=64)}

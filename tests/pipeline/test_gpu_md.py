@@ -66,7 +66,7 @@ def committed(project: Path, run: Run) -> Path:
     """The built project, of which one model was never trained here."""
     for command in ("git config user.name t", "git config user.email t@example.org", "git add -A", "git commit -qm b"):
         assert run(project, *command.split()).status == 0
-    shutil.rmtree(project / "measured")
+    shutil.rmtree(project / "metrics/measured")
     return project
 
 
@@ -89,28 +89,28 @@ def test_the_page_s_commands_train_elsewhere_and_bring_it_back(
     walk(elsewhere, run, block("Train on the other machine"), PYTHONPATH=str(tmp_path / "bare"))
     (elsewhere / "carried/data/ready/tiny/train.parquet").unlink()  # nothing is read from there any more
     shutil.move(elsewhere / "back.tar", committed)
-    before = (committed / "models/songnet/seed1.safetensors").read_bytes()
-    shutil.rmtree(committed / "models/songnet")
+    before = (committed / "data/models/songnet/seed1.safetensors").read_bytes()
+    shutil.rmtree(committed / "data/models/songnet")
     walk(committed, run, block("Import the results"))
 
-    provenance = json.loads((committed / "provenance/songnet.json").read_text(encoding="utf-8"))
+    provenance = json.loads((committed / "metrics/provenance/songnet.json").read_text(encoding="utf-8"))
     head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=committed, text=True).strip()
     assert (provenance["steps"], provenance["steps_asked"], provenance["commit"]) == (20, 20, head)
     assert "torch 2" in provenance["hardware"]
-    assert (committed / "models/songnet/seed1.safetensors").read_bytes() == before
-    details = json.loads((committed / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))
+    assert (committed / "data/models/songnet/seed1.safetensors").read_bytes() == before
+    details = json.loads((committed / "metrics/details/songnet/songnet_free.json").read_text(encoding="utf-8"))
     assert details["scores"]
     assert "up to date" in run(committed, "dvc", "status", "train@songnet", "decode@songnet_free").out
 
     # What was made of other data, or of other outputs, is refused, and nothing is copied.
     back = committed / "back"
-    place = back / "measured/train/songnet.json"
+    place = back / "metrics/measured/train/songnet.json"
     value = json.loads(place.read_text(encoding="utf-8"))
     place.write_text(json.dumps(value | {"made_of": value["made_of"] | {"data": "other"}}), encoding="utf-8")
-    shutil.rmtree(committed / "models/songnet")
+    shutil.rmtree(committed / "data/models/songnet")
     assert "data is not what it is here" in refused_line(committed, "adopt", "songnet", "--from", str(back))
-    assert not (committed / "models/songnet").exists()
-    shutil.rmtree(back / "models/songnet")
+    assert not (committed / "data/models/songnet").exists()
+    shutil.rmtree(back / "data/models/songnet")
     place.write_text(json.dumps(value), encoding="utf-8")
     assert "bring the model's folder back too" in refused_line(committed, "adopt", "songnet", "--from", str(back))
     assert "name the profile's folder as it came back" in refused_line(
@@ -124,23 +124,23 @@ def test_fewer_steps_are_adopted_and_said(committed: Path, tmp_path: Path, cli: 
     edit(there / "params.yaml", "models.songnet.training", {"steps": 8})
     assert cli(there, "train", "songnet").status == 0
     # Outputs that came along are of another model.
-    before = (committed / "models/songnet/seed1.safetensors").read_bytes()
-    place = there / "measured/decode/songnet_free.json"
+    before = (committed / "data/models/songnet/seed1.safetensors").read_bytes()
+    place = there / "metrics/measured/decode/songnet_free.json"
     place.parent.mkdir(parents=True)
     place.write_text('{"made_of": {}}', encoding="utf-8")
     answer = cli(committed, "adopt", "songnet", "--from", str(there))
     assert answer.status == 1 and "songnet_free.json: model is not what it is here" in answer.err
-    assert (committed / "models/songnet/seed1.safetensors").read_bytes() == before
-    shutil.rmtree(there / "outputs")
+    assert (committed / "data/models/songnet/seed1.safetensors").read_bytes() == before
+    shutil.rmtree(there / "data/outputs")
     answer = cli(committed, "adopt", "songnet", "--from", str(there))
     assert answer.status == 0, answer.err
-    assert (committed / "models/songnet/seed1.safetensors").read_bytes() != before
+    assert (committed / "data/models/songnet/seed1.safetensors").read_bytes() != before
     assert "8 of 20 steps" in answer.err
     assert cli(committed, "score", "songnet_free").status == 0
-    details = json.loads((committed / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))
+    details = json.loads((committed / "metrics/details/songnet/songnet_free.json").read_text(encoding="utf-8"))
     assert (details["settings"]["provenance"]["steps"], details["settings"]["provenance"]["steps_asked"]) == (8, 20)
     assert cli(committed, "train", "songnet").status == 0
-    assert not (committed / "provenance/songnet.json").exists()  # it is trained here now
+    assert not (committed / "metrics/provenance/songnet.json").exists()  # it is trained here now
 
 
 def test_outputs_are_adopted_without_the_weights_if_that_model_wrote_them(
@@ -150,13 +150,13 @@ def test_outputs_are_adopted_without_the_weights_if_that_model_wrote_them(
     shutil.copytree(committed, there, symlinks=True)
     for command in (("train", "songnet"), ("decode", "songnet_free")):
         assert cli(there, *command).status == 0
-    shutil.copy(there / "models/songnet/seed1.safetensors", there / "models/songnet/seed2.safetensors")
+    shutil.copy(there / "data/models/songnet/seed1.safetensors", there / "data/models/songnet/seed2.safetensors")
     whole = "bring all its files back, or none of its weights"
     assert whole in refused_line(committed, "adopt", "songnet", "--from", str(there))
-    for weights in (there / "models/songnet").glob("seed*.safetensors"):
+    for weights in (there / "data/models/songnet").glob("seed*.safetensors"):
         weights.unlink()
-    shutil.rmtree(committed / "models/songnet")
-    place = there / "measured/train/songnet.json"
+    shutil.rmtree(committed / "data/models/songnet")
+    place = there / "metrics/measured/train/songnet.json"
     value = json.loads(place.read_text(encoding="utf-8"))
     place.write_text(json.dumps(value | {"model": "another"}), encoding="utf-8")
     assert "model is not what it is here" in refused_line(committed, "adopt", "songnet", "--from", str(there))
@@ -164,7 +164,7 @@ def test_outputs_are_adopted_without_the_weights_if_that_model_wrote_them(
     place.write_text(json.dumps(value), encoding="utf-8")
     answer = cli(committed, "adopt", "songnet", "--from", str(there))
     assert answer.status == 0 and "without its weights" in answer.err
-    assert not json.loads((committed / "provenance/songnet.json").read_text(encoding="utf-8"))["weights"]
+    assert not json.loads((committed / "metrics/provenance/songnet.json").read_text(encoding="utf-8"))["weights"]
     assert cli(committed, "score", "songnet_free").status == 0
     answer = cli(committed, "decode", "songnet_free")
     assert answer.status == 1 and "no weights of seed 1" in answer.err

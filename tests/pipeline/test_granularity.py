@@ -36,7 +36,7 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocabulary = PairVocabulary.build([SOURCE, "abcdefghijklmnopqrstuvwxyz"], None, "en", pieces=60, lower=True)
     for key, network in MODELS.items():
         settings = PairSettings(trees=False, max_length=20)
-        save_untrained(folder / "models" / key, "cdnpg", SIZES | network, vocabulary, settings)
+        save_untrained(folder / "data/models" / key, "cdnpg", SIZES | network, vocabulary, settings)
     tree = empty()
     tree["corpora"] = {"harbour": corpus("pairs", "en", "paraphrase_en")}
     tree["datasets"]["linearize"] = {"harbour": dataset("pairs", "harbour", trees=False, max_length=20)}
@@ -54,7 +54,7 @@ def test_paraphrase_needs_no_parser_and_no_expander_where_there_are_no_trees(har
     answer = cli(harbour, "paraphrase", SOURCE, "--model", key, "--n", "2", "--beam", "3", "--json")
     found = [json.loads(line) for line in answer.out.splitlines()]
     assert answer.status == 0 and [each["model"] for each in found] == [key, key]
-    wanted = espalier.load(harbour / "models" / key, device="cpu").paraphrase([SOURCE], n=2, beam=3)
+    wanted = espalier.load(harbour / "data/models" / key, device="cpu").paraphrase([SOURCE], n=2, beam=3)
     assert [each["text"] for each in found] == [each.text for each in wanted]
     lines = cli(harbour, "paraphrase", SOURCE, "--model", key, "--n", "2", "--beam", "3").out.splitlines()
     assert lines == [each.text for each in wanted]
@@ -67,7 +67,7 @@ def test_the_parser_that_gives_texts_their_words_is_named_with_its_stage(
     tree = load_yaml(project / "params.yaml") | {"parsers": {"own": parser("benepar", "en", "harbour")}}
     write(project, tree)
     line = refused(project, "paraphrase", SOURCE, "--model", "plain")
-    assert "parsers/own: parser own is not made; dvc repro train_parser@own" in line
+    assert "data/parsers/own: parser own is not made; dvc repro train_parser@own" in line
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_option_for_trees_is_refused(harbour: Path, refused: Refuse, options:
 
 def test_a_table_has_a_column_for_each_piece_and_a_row_for_each_layer(harbour: Path, cli: Cli) -> None:
     lines = cli(harbour, "granularity", SOURCE, "--model", "cdnpg_rs").out.splitlines()
-    (found,) = espalier.load(harbour / "models/cdnpg_rs", device="cpu").granularities([SOURCE])
+    (found,) = espalier.load(harbour / "data/models/cdnpg_rs", device="cpu").granularities([SOURCE])
     assert lines[0].split() == ["encoder", *found.source_pieces]
     assert [line.split()[:2] for line in lines[1:3]] == [["layer", "2"], ["layer", "1"]]
     assert lines[2].split()[2:] == [f"{z:.2f}" for z in found.encoder[1]]
@@ -120,7 +120,7 @@ def test_the_drawing_stands_alone_and_has_each_piece_and_value(harbour: Path, cl
     assert "var(" not in svg and "<script" not in svg
     root = ET.fromstring(svg)
     texts = ["".join(each.itertext()).strip() for each in root.iter("{http://www.w3.org/2000/svg}text")]
-    (found,) = espalier.load(harbour / "models/cdnpg_rs", device="cpu").granularities([SOURCE])
+    (found,) = espalier.load(harbour / "data/models/cdnpg_rs", device="cpu").granularities([SOURCE])
     assert {*found.source_pieces, *found.text_pieces, "layer 1", "layer 2", "layer 3"} <= {*texts}
     assert {f"encoder: {SOURCE}", f"decoder: {found.text}"} <= {*texts}
     values = [f"{z:.2f}" for layers in (found.encoder, found.decoder) for row in layers.values() for z in row]
@@ -191,11 +191,11 @@ def test_a_corpus_without_trees_becomes_a_model_that_writes_and_shows_its_granul
     ):  # fmt: skip
         answer = cli(tmp_path, stage, key)
         assert answer.status == 0, answer.err
-    table = read_table(tmp_path / "outputs/guig/cdnpg_rs.parquet")
+    table = read_table(tmp_path / "data/outputs/guig/cdnpg_rs.parquet")
     assert len(table) == 6 and table["nll"].notna().all() and (table["tree"] == "").all()
     row = table.iloc[0]
     kept = json.loads(row["granularity"])
-    (found,) = espalier.load(tmp_path / "models/cdnpg_rs", device="cpu").granularities([row["source"]], beam=2)
+    (found,) = espalier.load(tmp_path / "data/models/cdnpg_rs", device="cpu").granularities([row["source"]], beam=2)
     assert tuple(kept["source_pieces"]) == found.source_pieces and tuple(kept["text_pieces"]) == found.text_pieces
     assert kept["decoder"]["3"] == pytest.approx(found.decoder[3], abs=1e-3)
     answer = cli(tmp_path, "granularity", "the cook sees a dog .", "--model", "cdnpg_rs")

@@ -25,7 +25,7 @@ def rows(answer: Any) -> list[dict[str, Any]]:
 
 
 def test_models_say_what_they_serve_and_whether_they_are_trained(project: Path, cli: Cli) -> None:
-    shutil.rmtree(project / "models/songnet_no_s")
+    shutil.rmtree(project / "data/models/songnet_no_s")
     models = {row["model"]: row for row in rows(cli(project, "list", "models", "--json"))}
     assert models["songnet"]["serves"] == ["generate*", "polish*"] and models["songnet"]["trained"] is True
     assert models["songnet_no_s"]["serves"] == ["generate", "polish"] and models["songnet_no_s"]["trained"] is False
@@ -47,7 +47,7 @@ def test_lines_have_tabs_and_no_header_and_a_terminal_gets_columns(
 
 def test_templates_are_those_of_the_default_model_the_most_frequent_first(shared: Path, cli: Cli) -> None:
     found = rows(cli(shared, "list", "templates", "--json"))
-    kept = json.loads((shared / "models/writer/templates.json").read_text(encoding="utf-8"))
+    kept = json.loads((shared / "data/models/writer/templates.json").read_text(encoding="utf-8"))
     assert found == kept and len(found) > 3
 
 
@@ -59,7 +59,7 @@ def test_sources_have_their_licence_and_say_whether_they_are_here(shared: Path, 
 
 def test_what_cannot_be_listed_is_named(project: Path, refused: Refuse) -> None:
     assert refused(project, "list", "moons").endswith(f"allowed: {', '.join(sorted(KINDS))}")
-    shutil.rmtree(project / "models/writer")
+    shutil.rmtree(project / "data/models/writer")
     assert "model writer is not trained; dvc repro train@writer" in refused(project, "list", "templates")
 
 

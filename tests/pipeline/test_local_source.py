@@ -15,8 +15,8 @@ from pipeline.stages import copy, filter, parse
 
 PARAMS = """
 root: .
-versions: versions.yaml
-catalogue: sources.yaml
+versions: pipeline/params/versions.yaml
+catalogue: pipeline/params/sources.yaml
 profile: nursery
 plugins: []
 sources:
@@ -82,13 +82,13 @@ def test_metrics_are_few_numbers_and_details_say_why(folder: Path) -> None:
     for stage in (copy, parse, filter):
         stage.run("mine")
     assert read_json(folder / "metrics/parsing/mine.json") == {"read": 22, "kept": 21, "quarantined": 1}
-    assert read_json(folder / "details/parsing/mine.json") == {
+    assert read_json(folder / "metrics/details/parsing/mine.json") == {
         "quarantined": {"wrong number of fields": 1}, "parser": "none",
     }  # fmt: skip
     assert read_json(folder / "metrics/corpora/mine.json") == {
         "read": 22, "train": 10, "dev": 4, "test": 6, "quarantined": 2,
     }  # fmt: skip
-    details = read_json(folder / "details/corpora/mine.json")
+    details = read_json(folder / "metrics/details/corpora/mine.json")
     assert details["quarantined"] == {"duplicate": 1, "wrong number of fields": 1}
     assert details["origins"]["dev"] == {"mine": 4} and details["distinct"] == {}
 

@@ -21,8 +21,10 @@ Cli = Callable[..., Any]
 
 
 def test_details_say_how_a_run_was_made_and_nothing_that_differs_each_time(shared: Path) -> None:
-    settings = json.loads((shared / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))["settings"]
-    summary = json.loads((shared / "models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]
+    settings = json.loads((shared / "metrics/details/songnet/songnet_free.json").read_text(encoding="utf-8"))[
+        "settings"
+    ]
+    summary = json.loads((shared / "data/models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]
     assert settings["data"] == table_sha256(shared / "data/ready/tiny/test.parquet")
     assert settings["decoder"]["length_power"] == 0.0  # a default, and the rule of lengths
     assert (settings["decoder"]["top_k"], settings["decoder"]["beam"]) == (8, 5)
@@ -38,14 +40,14 @@ def test_details_say_how_a_run_was_made_and_nothing_that_differs_each_time(share
 
 def test_what_a_training_and_a_decoding_took_stands_beside_them(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shared)
-    value = json.loads((shared / "measured/train/songnet.json").read_text(encoding="utf-8"))
+    value = json.loads((shared / "metrics/measured/train/songnet.json").read_text(encoding="utf-8"))
     assert value["threads"] == 1
     assert value["hardware"] and value["torch"]
     assert value["peak_memory"] > value["memory_before"] > 10_000_000
     seed = value["seeds"]["seed1"]
     assert seed["steps"] == 20
     assert seed["tokens_per_second"] == pytest.approx(seed["tokens"] / seed["seconds"], rel=0.05)
-    assert json.loads((shared / "measured/decode/songnet_free.json").read_text(encoding="utf-8"))["texts"] == 10
+    assert json.loads((shared / "metrics/measured/decode/songnet_free.json").read_text(encoding="utf-8"))["texts"] == 10
     assert "1 thread, 0.00 h" in str(read_measurement("songnet"))
 
 
@@ -62,7 +64,7 @@ def test_reports_show_the_hours_but_those_of_the_nursery_which_keep_their_bytes(
 
 def test_dvc_and_git_know_nothing_of_it(shared: Path) -> None:
     lock = (shared / "dvc.lock").read_text(encoding="utf-8")
-    assert "models/songnet" in lock
+    assert "data/models/songnet" in lock
     assert "measured" not in lock
 
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from espalier.io.errors import ConfigError
 from espalier.io.validation import validated
 from espalier.models.registry import architecture
+from pipeline import layout
 from pipeline.params import Params, entry, load_catalogue, load_params
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -32,7 +33,8 @@ CATALOGUE: dict[str, Any] = {
 
 def place(folder: Path, tree: Any) -> Path:
     """A params.yaml beside a catalogue of one source."""
-    (folder / "sources.yaml").write_text(yaml.safe_dump(CATALOGUE), encoding="utf-8")
+    (folder / layout.CATALOGUE).parent.mkdir(parents=True, exist_ok=True)
+    (folder / layout.CATALOGUE).write_text(yaml.safe_dump(CATALOGUE), encoding="utf-8")
     return write(folder, tree)
 
 
@@ -126,7 +128,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("sources/published/web/extra", 1, r"sources\.published\.web: unknown key 'extra'; allowed: shelf"),
     # a wrong type or value
     ("root", "/", r"params.yaml: root: .*'\.' or '\.\./\.\.'"),
-    ("catalogue", "./sources.yaml", r"params.yaml: catalogue: .*'sources\.yaml' or"),
+    ("catalogue", "./sources.yaml", r"params.yaml: catalogue: .*'pipeline/params/sources\.yaml' or"),
     ("profile", "huge", r"params.yaml: profile: .*'nursery', 'small' or 'paper'"),
     ("corpora", [], r"params.yaml: corpora: .*dictionary"),
     ("corpora/tiny", 3, r"params.yaml: corpora\.tiny: "),
@@ -672,12 +674,14 @@ def test_reading_params_imports_no_torch() -> None:
 
 def test_a_mistake_in_the_catalogue_is_told_of_the_catalogue(tmp_path: Path) -> None:
     path = place(tmp_path, complete())
-    (tmp_path / "sources.yaml").write_text("sources:\n  web: {licence: MIT, citation: x, extra: 1}\n", encoding="utf-8")
+    (tmp_path / "pipeline/params/sources.yaml").write_text(
+        "sources:\n  web: {licence: MIT, citation: x, extra: 1}\n", encoding="utf-8"
+    )
     with pytest.raises(ConfigError, match=r"sources\.yaml: sources\.web: "):
         load_params(path)
 
 
-@pytest.mark.parametrize("name", ["params.yaml", "sources.yaml"])
+@pytest.mark.parametrize("name", ["params.yaml", "pipeline/params/sources.yaml"])
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -746,7 +750,7 @@ def test_a_model_s_rows_fit_its_positions_and_a_run_is_of_its_model_s_language(p
 def test_every_report_and_default_of_a_profile_exists(profile: tuple[Path, Params]) -> None:
     _, params = profile
     for paper in params.reports:
-        assert (ROOT / f"report/printed/{paper}.yaml").exists()
+        assert (ROOT / f"papers/printed/{paper}.yaml").exists()
     defaults = [name for model in params.models.values() for name in model.default_for]
     assert len(defaults) == len(set(defaults)), "two models are the default for one command"
     commands = r"(generate|polish|reply|compose)\.(zh|en)|(paraphrase|expand|granularity)\.en"

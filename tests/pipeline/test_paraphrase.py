@@ -146,12 +146,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kitchen")
     for key, network in MODELS.items():
         vocabulary = vocabulary_of({"se_other": ("FRAG", "INTJ")}.get(key, ()), 6 if key == "se_deep" else 8)
-        (folder / "models" / key).mkdir(parents=True)
-        save_model(folder / "models" / key, arch_of(network), model_of(network, vocabulary), vocabulary, seed=1)
+        (folder / "data/models" / key).mkdir(parents=True)
+        save_model(folder / "data/models" / key, arch_of(network), model_of(network, vocabulary), vocabulary, seed=1)
         known = [{"template": text, "count": 9 - place} for place, text in enumerate(TEMPLATES)]
-        save_system(folder / "models" / key, {"max_length": 20}, templates=known)
+        save_system(folder / "data/models" / key, {"max_length": 20}, templates=known)
     write(folder, params_of())
-    (folder / "parsers/own").mkdir(parents=True)
+    (folder / "data/parsers/own").mkdir(parents=True)
     return folder
 
 
@@ -364,12 +364,15 @@ BAD: list[tuple[list[str], str]] = [
     ([SOURCE, "--model", "chinese"], "--model: model chinese writes zh, not en; one of en"),
     ([SOURCE, "--model", "nosuch"], "unknown model 'nosuch'; allowed: chinese, no_syn, poet, s"),
     ([SOURCE, "--model", ""], "unknown model ''; allowed: "),
-    ([SOURCE, "--model", "untrained"], "models/untrained: model untrained is not trained; dvc repro train@untrained"),
+    (
+        [SOURCE, "--model", "untrained"],
+        "data/models/untrained: model untrained is not trained; dvc repro train@untrained",
+    ),
     ([SOURCE, "--expander", "se_other"], "se_other and tg were trained with other labels: only one knows FRAG, INTJ;"),
     ([SOURCE, "--expander", "se_deep"], "--expander: se_deep and tg were trained with other depths of trees: 6 and 8"),
     (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
     (["--file", "parsers"], "parsers: "),
-    (["--file", "models/tg/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
+    (["--file", "data/models/tg/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
     ([SOURCE, "--language", "en"], "No such option"),
 ]
 
@@ -413,8 +416,10 @@ def test_a_template_on_a_line_beside_full_is_named(kitchen: Path, refused: Refus
 def test_a_parser_that_is_missing_is_named_with_how_to_make_it(
     changed: Path, refused: Refuse, edit: Callable[..., None]
 ) -> None:
-    shutil.rmtree(changed / "parsers/own")
-    assert "parsers/own: parser own is not made; dvc repro train_parser@own" in refused(changed, "paraphrase", SOURCE)
+    shutil.rmtree(changed / "data/parsers/own")
+    assert "data/parsers/own: parser own is not made; dvc repro train_parser@own" in refused(
+        changed, "paraphrase", SOURCE
+    )
     edit(changed / "params.yaml", "parsers.own.treebank", "kitchen_zh")
     line = refused(changed, "paraphrase", SOURCE)
     assert (
@@ -428,7 +433,7 @@ def test_the_corpus_own_parser_comes_before_one_that_learned_from_it(
     edit(changed / "params.yaml", "parsers.other", parser("benepar", "en", "kitchen_zh"))
     edit(changed / "params.yaml", "parsers.own.treebank", "kitchen_zh")
     edit(changed / "params.yaml", "corpora.kitchen.parser", "other")
-    assert "parsers/other: parser other is not made" in refused(changed, "paraphrase", SOURCE)
+    assert "data/parsers/other: parser other is not made" in refused(changed, "paraphrase", SOURCE)
 
 
 def test_a_default_that_is_not_there_is_named(changed: Path, refused: Refuse, edit: Callable[..., None]) -> None:
@@ -439,4 +444,4 @@ def test_a_default_that_is_not_there_is_named(changed: Path, refused: Refuse, ed
 
 
 def test_a_parser_folder_that_is_none_is_one_line(kept: Path, refused: Refuse) -> None:
-    assert "parsers/own/parser.json: no such file" in refused(kept, "paraphrase", SOURCE)
+    assert "data/parsers/own/parser.json: no such file" in refused(kept, "paraphrase", SOURCE)

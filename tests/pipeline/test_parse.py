@@ -53,9 +53,9 @@ def test_a_corpus_reads_the_sources_of_its_shelves_that_are_named_and_other_corp
 
 
 def test_annotations_stand_for_every_text_in_order(built: Path) -> None:
-    texts = pd.read_parquet(built / "outputs/songnet/songnet_free.parquet")
-    table = read_table(built / "annotations/again.parquet")
+    texts = pd.read_parquet(built / "data/outputs/songnet/songnet_free.parquet")
+    table = read_table(built / "data/annotations/again.parquet")
     assert table[["id", "seed", "sample"]].equals(texts[["id", "seed", "sample"]])
     for words, reason, text in zip(table["target_words"], table["reason"], texts["text"], strict=True):
         assert words.replace(" ", "") == "".join(text.split()) and (reason == "") == bool(words)
-    assert table_metadata(built / "annotations/again.parquet")["parser"].startswith("jieba 0.")
+    assert table_metadata(built / "data/annotations/again.parquet")["parser"].startswith("jieba 0.")

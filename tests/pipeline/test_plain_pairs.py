@@ -56,12 +56,12 @@ def test_pairs_without_trees_need_no_parser_and_are_scored_on_three_sets(
         stage.run("asked")
     # "a m ##o ##t ##h ?" has six pieces, its target ten; five are left of each.
     assert "test: cut source 1, cut target 1" in capsys.readouterr().err
-    counts = read_json(folder / "details/datasets/asked.json")["splits"]["test"]
+    counts = read_json(folder / "metrics/details/datasets/asked.json")["splits"]["test"]
     assert (counts["cut_source"], counts["cut_target"]) == (1, 1)
     baselines.run("asked")
     details = {
         path.stem: read_json(path)
-        for path in (folder / "details/guig/baselines/asked").glob("*.json")
+        for path in (folder / "metrics/details/guig/baselines/asked").glob("*.json")
         if path.stem != "dataset"
     }
     assert {*details} == {"chance", "copy", "human", "look_up", "ngram", "noise"}
@@ -70,7 +70,7 @@ def test_pairs_without_trees_need_no_parser_and_are_scored_on_three_sets(
     copy, looked_up = (details[row]["scores"] for row in ("copy", "look_up"))
     assert copy["copied"] == copy["copied_joined"] == copy["copied_unseen"] == 100
     assert looked_up["copied"] == pytest.approx(100 / 3, abs=1e-3) and looked_up["copied_unseen"] == 100
-    texts = read_table(folder / "outputs/guig/baselines/asked/look_up.parquet").sort_values("id")["text"]
+    texts = read_table(folder / "data/outputs/guig/baselines/asked/look_up.parquet").sort_values("id")["text"]
     assert list(texts) == ["it is lit ?", "a moth ?", "a lamp ?"]
     assert details["human"]["scores"]["paper_bleu_2"] == 100 and "ted_full" not in copy and "bleu" not in copy
 

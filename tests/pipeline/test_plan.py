@@ -53,12 +53,12 @@ def test_an_edit_plans_its_own_stages_with_the_hours_of_earlier_runs_or_of_a_reh
     project: Path, cli: Cli, edit: Edit
 ) -> None:
     edit(project / "params.yaml", "models.songnet_no_s.training", {"steps": 21})
-    (project / "measured/repro/stages.json").unlink()
-    (project / "measured/train/songnet_no_s.json").write_text(json.dumps({"seconds": 7200}), encoding="utf-8")
+    (project / "metrics/measured/repro/stages.json").unlink()
+    (project / "metrics/measured/train/songnet_no_s.json").write_text(json.dumps({"seconds": 7200}), encoding="utf-8")
     (project / ".scratch").mkdir(exist_ok=True)
     hours = {"train@songnet_no_s": 9.0, "decode@songnet_no_s": 0.5}
     (project / ".scratch/rehearsal.json").write_text(json.dumps(hours), encoding="utf-8")
-    (project / "measured/decode/songnet_no_s.json").unlink(missing_ok=True)
+    (project / "metrics/measured/decode/songnet_no_s.json").unlink(missing_ok=True)
     found = {f"{each['stage']}@{each['key']}": each for each in planned(project, cli, "nursery")["stages"]}
     expected = {"train@songnet_no_s", "decode@songnet_no_s", "score@songnet_no_s"}
     assert {name for name in found if not name.startswith(("report", "site"))} == expected and "report@songnet" in found

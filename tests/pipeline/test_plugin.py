@@ -106,13 +106,15 @@ def test_a_system_from_outside_goes_from_its_reader_to_its_report_without_an_edi
     assert not letters["train"] & letters["test"]
 
     # The architecture and the task.
-    losses = [step["train_loss"] for step in read_json(unbuilt / "models/bigram/training.json")["seed2"]["history"]]
+    losses = [
+        step["train_loss"] for step in read_json(unbuilt / "data/models/bigram/training.json")["seed2"]["history"]
+    ]
     assert losses[-1] < losses[0]
-    outputs = read_table(unbuilt / "outputs/letters/bigram.parquet")
+    outputs = read_table(unbuilt / "data/outputs/letters/bigram.parquet")
     assert outputs["seed"].unique().tolist() == [1, 2] and len(outputs) == 2 * outputs["id"].nunique()
     assert (outputs["tokens"] == outputs["reference"].str.len() + 1).all() and (outputs["nll"] > 0).all()
     assert (outputs["text"].str.len() <= 6).all() and outputs["text"].any()
-    details = read_json(unbuilt / "details/letters/bigram.json")
+    details = read_json(unbuilt / "metrics/details/letters/bigram.json")
     kept = (outputs["text"].str[:1] == outputs["prompt"]).mean() * 100
     assert details["scores"]["prompt_kept"] == pytest.approx(kept, abs=1e-3)
     assert read_json(unbuilt / "metrics/letters/bigram.json") == {"kept": pytest.approx(kept, abs=1e-2)}
@@ -139,7 +141,7 @@ def test_a_plugin_that_cannot_be_imported_is_one_line(unbuilt: Path, run: Callab
 def registered(project: Path) -> None:
     """Put the plugin into the project, its modules into params.yaml, its components into versions.yaml."""
     shutil.copytree(project / "tests/plugin", project / "plugin")
-    path, versions = project / "params.yaml", project / "versions.yaml"
+    path, versions = project / "params.yaml", project / "pipeline/params/versions.yaml"
     head = {
         key: value for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items() if isinstance(value, str)
     }
@@ -151,7 +153,7 @@ def registered(project: Path) -> None:
     ):  # fmt: skip
         components[kind][name] = 1
     versions.write_text(yaml.safe_dump(components), encoding="utf-8")
-    (project / "report/printed/letters.yaml").write_text(yaml.safe_dump(PRINTED), encoding="utf-8")
+    (project / "papers/printed/letters.yaml").write_text(yaml.safe_dump(PRINTED), encoding="utf-8")
 
 
 # --- Names ------------------------------------------------------------------------------------------------------------

@@ -81,11 +81,11 @@ def test_published_texts_are_scored_on_the_rows_that_fit(folder: Path) -> None:
     assert read_json(folder / "metrics/corpora/theirs.json") == {
         "read": 4, "train": 0, "dev": 0, "test": 4, "quarantined": 0,
     }  # fmt: skip
-    assert read_json(folder / "details/datasets/theirs.json")["quarantined"] == {"unknown label": 1}
+    assert read_json(folder / "metrics/details/datasets/theirs.json")["quarantined"] == {"unknown label": 1}
     baselines.run("theirs")
     rows = {path.stem for path in (folder / "metrics/guig/baselines/theirs").iterdir()}
     assert rows == {"chance", "copy", "exemplar", "human", "ngram", "retrained"}
-    details = {row: read_json(folder / f"details/guig/baselines/theirs/{row}.json") for row in rows}
+    details = {row: read_json(folder / f"metrics/details/guig/baselines/theirs/{row}.json") for row in rows}
     assert {each["counts"]["records"] for each in details.values()} == {3}
     assert details["human"]["scores"]["rouge_1"] == 100
     # One text is the reference, one shares a word of four, one is empty.
@@ -103,7 +103,7 @@ def test_each_sample_has_a_file_of_its_own(folder: Path) -> None:
     changed(folder, samples=2, texts={"drawn": ["texts.txt", "second.txt"], "alone": "texts.txt"})
     baselines.run("theirs")
     written = {
-        name: read_table(folder / f"outputs/guig/baselines/theirs/{name}.parquet") for name in ("drawn", "alone")
+        name: read_table(folder / f"data/outputs/guig/baselines/theirs/{name}.parquet") for name in ("drawn", "alone")
     }
     texts = {name: list(table.sort_values(["sample", "id"])["text"]) for name, table in written.items()}
     first = ["here the heron waits", "low low low", ""]

@@ -116,12 +116,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for key, (arch, _) in MODELS.items():
         words = ENGLISH if key == "english" else WORDS
         vocabulary = WordVocabulary(tuple(words), "en" if key == "english" else "zh")
-        (folder / "models" / key).mkdir(parents=True)
-        save_model(folder / "models" / key, arch, model_of(key, vocabulary), vocabulary, seed=1)
-        save_system(folder / "models" / key, {"max_words": 10})
+        (folder / "data/models" / key).mkdir(parents=True)
+        save_model(folder / "data/models" / key, arch, model_of(key, vocabulary), vocabulary, seed=1)
+        save_system(folder / "data/models" / key, {"max_words": 10})
     write(folder, params_of())
     for key in ("own", "english"):
-        (folder / "parsers" / key).mkdir(parents=True)
+        (folder / "data/parsers" / key).mkdir(parents=True)
     return folder
 
 
@@ -357,10 +357,13 @@ BAD: list[tuple[list[str], str]] = [
     ([POST, "--model", "nosuch"], "unknown model 'nosuch'; allowed: binary, chain, endless, english"),
     ([POST, "--model", "poet"], "--model: model poet serves generate and polish; reply needs a model of dialogue"),
     ([POST, "--model", "english"], "--model: model english writes en, not zh; one of zh"),
-    ([POST, "--model", "untrained"], "models/untrained: model untrained is not trained; dvc repro train@untrained"),
+    (
+        [POST, "--model", "untrained"],
+        "data/models/untrained: model untrained is not trained; dvc repro train@untrained",
+    ),
     ([POST, "--language", "fr"], "'zh', 'en'"),
     (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
-    (["--file", "models/tree/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
+    (["--file", "data/models/tree/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
     ([POST, "--seed", "1"], "No such option"),
     ([POST, POST], "unexpected extra argument"),
 ]
@@ -393,8 +396,8 @@ def test_a_parser_or_a_default_that_is_missing_is_named(
 ) -> None:
     folder = tmp_path / "talk"
     shutil.copytree(kept, folder)
-    shutil.rmtree(folder / "parsers/own")
-    assert "parsers/own: parser own is not made; dvc repro train_parser@own" in refused(folder, "reply", POST)
+    shutil.rmtree(folder / "data/parsers/own")
+    assert "data/parsers/own: parser own is not made; dvc repro train_parser@own" in refused(folder, "reply", POST)
     edit(folder / "params.yaml", "parsers.own.treebank", "talk_en")
     assert "params.yaml: parsers: no parser for the texts of corpus talk;" in refused(folder, "reply", POST)
     edit(folder / "params.yaml", "models.tree.default_for", [])

@@ -76,11 +76,11 @@ def test_runs_without_details_or_segments_are_left_out_and_named(
     monkeypatch.chdir(tmp_path)
     entries: dict[str, Any] = {name: SimpleNamespace(paper="guig") for name in ("scored", "late")}
     entries["other"] = SimpleNamespace(paper="sat")
-    with pytest.raises(ArtifactError, match=r"details/guig/scored\.json: not scored; run its stage"):
+    with pytest.raises(ArtifactError, match=r"metrics/details/guig/scored\.json: not scored; run its stage"):
         _made("guig", entries, _files_of_run)
     for name in ("scored", "late"):
         write_json(layout.details("guig", name), {})
-    with pytest.raises(ArtifactError, match=r"segments/guig/scored\.parquet: not scored; run its stage"):
+    with pytest.raises(ArtifactError, match=r"data/segments/guig/scored\.parquet: not scored; run its stage"):
         _made("guig", entries, _files_of_run)
     layout.segments("guig", "scored").parent.mkdir(parents=True)
     layout.segments("guig", "scored").touch()

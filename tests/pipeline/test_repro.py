@@ -69,19 +69,19 @@ def test_the_counts_add_up_from_the_corpus_to_the_texts(built: Path) -> None:
     ready = json_of(built / "metrics/datasets/tiny.json")
     assert sum(ready[name] for name in ("train", "dev", "test", "quarantined")) == 60 - rows["quarantined"]
     for run, samples in (("songnet_free", 1), ("songnet_no_s", 2)):
-        counts = json_of(built / f"details/songnet/{run}.json")["counts"]
+        counts = json_of(built / f"metrics/details/songnet/{run}.json")["counts"]
         assert counts["records"] == ready["test"] and counts["texts"] == ready["test"] * samples
-        table = pd.read_parquet(built / f"outputs/songnet/{run}.parquet")
+        table = pd.read_parquet(built / f"data/outputs/songnet/{run}.parquet")
         assert len(table) == counts["texts"] and table["id"].nunique() == counts["records"]
 
 
 def test_what_an_expander_wrote_guides_the_text_and_keeps_its_template(built: Path) -> None:
-    trees, texts = (pd.read_parquet(built / f"outputs/guig/{run}.parquet") for run in ("expanded", "written"))
+    trees, texts = (pd.read_parquet(built / f"data/outputs/guig/{run}.parquet") for run in ("expanded", "written"))
     assert trees["tree"].tolist() == texts["guide"].tolist() and (texts["text"] != "").all()
-    found = {run: json_of(built / f"details/guig/{run}.json") for run in ("expanded", "written")}
+    found = {run: json_of(built / f"metrics/details/guig/{run}.json") for run in ("expanded", "written")}
     assert found["expanded"]["scores"]["template_kept"] == 100 and found["expanded"]["counts"]["no tree"] == 0
     assert found["written"]["scores"]["ted_unparsed"] == 100
-    segments = pd.read_parquet(built / "segments/guig/written.parquet")
+    segments = pd.read_parquet(built / "data/segments/guig/written.parquet")
     assert segments["id"].tolist() == texts["id"].tolist() and "ted.0" in segments
 
 
@@ -90,7 +90,7 @@ def test_every_run_has_the_same_keys_and_no_number_that_is_none(built: Path) -> 
     numbers = [json_of(built / f"metrics/songnet/{run}.json") for run in runs]
     assert list(numbers[0]) == list(numbers[1])
     assert all(isinstance(value, int | float) for row in numbers for value in row.values())
-    details = [json_of(built / f"details/songnet/{run}.json") for run in runs]
+    details = [json_of(built / f"metrics/details/songnet/{run}.json") for run in runs]
     assert list(details[0]) == list(details[1])
     for part in ("scores", "intervals", "signatures"):
         assert list(details[0][part]) == list(details[1][part]) == list(details[0]["scores"])
@@ -99,12 +99,12 @@ def test_every_run_has_the_same_keys_and_no_number_that_is_none(built: Path) -> 
 
 
 def test_scores_name_their_libraries_and_their_audit(built: Path) -> None:
-    written, expanded = (json_of(built / f"details/guig/{run}.json") for run in ("written", "expanded"))
+    written, expanded = (json_of(built / f"metrics/details/guig/{run}.json") for run in ("written", "expanded"))
     assert "|sacrebleu:" in written["signatures"]["bleu"] and "|rouge-score:" in written["signatures"]["rouge_1"]
     assert written["scores"]["incomprehensible"] is not None and written["scores"]["length_ratio"] > 0
     audit = expanded["ted_audit"]
     assert audit["library"] == "apted" and audit["pairs"] > 0 and audit["differences"] == 0
-    human = json_of(built / "details/guig/baselines/said/human.json")
+    human = json_of(built / "metrics/details/guig/baselines/said/human.json")
     assert human["scores"]["bleu"] == human["scores"]["rouge_1"] == 100.0
     assert human["scores"]["length_ratio"] == human["scores"]["brevity_penalty"] == 1.0
 
@@ -114,7 +114,7 @@ def test_the_report_names_each_run(built: Path) -> None:
     assert "songnet_free" in page and "songnet_no_s" in page
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']https?:", page)  # nothing is fetched
     assert (built / "reports/songnet/tables.md").stat().st_size > 500
-    orderings = json_of(built / "details/orderings/songnet.json")["orderings"]
+    orderings = json_of(built / "metrics/details/orderings/songnet.json")["orderings"]
     plain = next(one for one in orderings if one["worse"] == "songnet_no_c")
     assert (plain["verdict"], plain["why"]) == ("not computed", "not run: songnet_no_c")
     assert [measure["metric"] for measure in plain["measures"]] == ["format_macro_f1", "format_micro_f1"]
@@ -154,20 +154,20 @@ def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_
     changed = run(project, "dvc", "metrics", "diff", "--json")
     assert list(json.loads(changed.out)) == ["metrics/songnet/songnet_free.json"]
 
-    edit(project / "versions.yaml", "metrics.verse", 99)
-    (project / "outputs/songnet/songnet_no_s.parquet").unlink()
+    edit(project / "pipeline/params/versions.yaml", "metrics.verse", 99)
+    (project / "data/outputs/songnet/songnet_no_s.parquet").unlink()
     answer = run(project, "dvc", "repro")
     # The scores come out the same, so the report stands; the output comes back from the cache.
     assert ran(answer.out) == ["score@songnet_free", "score@songnet_no_s", "baselines@tiny"], answer.err
     assert "Stage 'decode@songnet_no_s' is cached" in answer.out
-    assert (project / "outputs/songnet/songnet_no_s.parquet").exists()
+    assert (project / "data/outputs/songnet/songnet_no_s.parquet").exists()
 
     # So does a model, its curve with it, without training again.
-    shutil.rmtree(project / "models/songnet_no_s")
-    (project / "curves/songnet/songnet_no_s.csv").unlink()
+    shutil.rmtree(project / "data/models/songnet_no_s")
+    (project / "data/curves/songnet/songnet_no_s.csv").unlink()
     answer = run(project, "dvc", "repro")
     assert "Stage 'train@songnet_no_s' is cached" in answer.out, answer.err
-    assert (project / "models/songnet_no_s/seed1.safetensors").exists()
+    assert (project / "data/models/songnet_no_s/seed1.safetensors").exists()
 
 
 TRAININGS = {"train@songnet", "train@songnet_no_s", "train@expander", "train@writer", "train@grower"}
@@ -228,7 +228,7 @@ def test_an_edit_touches_its_stages_and_reports_alone(
     wrong = {}
     for key, value, expected in EDITS:
         of_versions = key.startswith("versions.")
-        file = shared / ("versions.yaml" if of_versions else "params.yaml")
+        file = shared / ("pipeline/params/versions.yaml" if of_versions else "params.yaml")
         before = file.read_bytes()
         edit(file, key.removeprefix("versions."), value)
         with Repo() as repo:
@@ -257,7 +257,7 @@ def test_a_profile_is_a_project_of_its_own_with_the_same_stages(project: Path, r
     assert {name: rows[name] for name in ("read", "train", "dev", "test", "quarantined")} == {
         "read": 8, "train": 3, "dev": 1, "test": 1, "quarantined": 3,
     }  # fmt: skip
-    assert json_of(small / "details/corpora/ci.json")["quarantined"]["duplicate"] == 1
+    assert json_of(small / "metrics/details/corpora/ci.json")["quarantined"]["duplicate"] == 1
     quarantine = pd.read_parquet(small / "data/corpora/ci/quarantine.parquet")
     assert sorted(quarantine["id"]) == ["songci/0/4", "songci/0/5", "songci/0/6"]
     again = run(small, "dvc", "repro", ESPALIER_MIRROR="")
@@ -267,7 +267,7 @@ def test_a_profile_is_a_project_of_its_own_with_the_same_stages(project: Path, r
 
 
 def test_the_bytes_of_outputs_and_scores_do_not_depend_on_threads(project: Path, run: Run) -> None:
-    files = [project / "outputs/guig/written.parquet", project / "details/guig/written.json"]
+    files = [project / "data/outputs/guig/written.parquet", project / "metrics/details/guig/written.json"]
     before = [file.read_bytes() for file in files]
     for threads in ("2", "16"):
         for stage in ("decode", "score"):

@@ -17,6 +17,7 @@ import yaml
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json
+from pipeline import layout
 from pipeline.commands.repro import _heights, repro
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -116,7 +117,7 @@ def test_a_second_run_has_nothing_to_do_and_an_edit_reruns_what_depends_on_it(
     capfd.readouterr()
     repro([], jobs=2)
     assert capfd.readouterr().err == "Data and pipelines are up to date.\n"
-    assert read_json(folder / "measured/repro/stages.json").keys() == STAGES.keys()
+    assert read_json(folder / "metrics/measured/repro/stages.json").keys() == STAGES.keys()
     (folder / "other_seed.txt").write_text("another\n")
     repro([], jobs=2)
     said = capfd.readouterr().err
@@ -152,7 +153,8 @@ def test_what_dvc_cannot_read_is_one_line(tmp_path: Path, run: Run, enter: Any) 
 def test_ctrl_c_ends_it_in_a_line_and_a_later_run_goes_on(tmp_path: Path, run: Run) -> None:
     folder = pipeline(tmp_path / "project", run, left="test -e again.txt || sleep 60; echo left > left.txt")
     write(folder, empty())
-    shutil.copy(ROOT / "sources.yaml", folder)
+    (folder / layout.CATALOGUE).parent.mkdir(parents=True)
+    shutil.copy(ROOT / layout.CATALOGUE, folder / layout.CATALOGUE)
     command = [sys.executable, str(ROOT / "pipeline"), "repro", "-j", "2"]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment["DVC_SITE_CACHE_DIR"] = str(tmp_path / "dvc")

@@ -63,12 +63,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def scores(folder: Path, place: str) -> dict[str, float | None]:
-    found: dict[str, float | None] = read_json(folder / f"details/sat/{place}.json")["scores"]
+    found: dict[str, float | None] = read_json(folder / f"metrics/details/sat/{place}.json")["scores"]
     return found
 
 
 def test_runs_and_rows_are_scored_alike(folder: Path) -> None:
-    rows = {path.stem for path in (folder / "details/sat/baselines/lines").glob("*.json")} - {"dataset"}
+    rows = {path.stem for path in (folder / "metrics/details/sat/baselines/lines").glob("*.json")} - {"dataset"}
     assert rows == ROWS
     both = [scores(folder, "p2"), scores(folder, "baselines/lines/ngram_pc_pos")]
     for name in (
@@ -80,7 +80,10 @@ def test_runs_and_rows_are_scored_alike(folder: Path) -> None:
         "pos_bleu_1",
     ):
         assert all(each[name] is not None for each in both), name
-    ids = [set(read_table(folder / f"outputs/sat/{place}.parquet")["id"]) for place in ("p2", "baselines/lines/chance")]
+    ids = [
+        set(read_table(folder / f"data/outputs/sat/{place}.parquet")["id"])
+        for place in ("p2", "baselines/lines/chance")
+    ]
     assert ids[0] == ids[1] and len(ids[0]) == 12
     assert scores(folder, "p2")["length_within_0"] == 100  # by the frame
     assert scores(folder, "gpt2")["own_weight"] is None and (scores(folder, "p2")["own_weight"] or 0) > 0

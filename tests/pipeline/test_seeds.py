@@ -95,7 +95,7 @@ def test_seeds_side_by_side_have_the_bits_of_each_alone(
         edit(project / "params.yaml", "models.songnet.seeds", seeds)
         monkeypatch.setenv("ESPALIER_WORKERS", str(workers))
         assert cli(project, "train", "songnet").status == 0
-        folder = project / "models/songnet"
+        folder = project / "data/models/songnet"
         summary = json.loads((folder / "training.json").read_text(encoding="utf-8"))
         return {
             f"seed{seed}": ((folder / f"seed{seed}.safetensors").read_bytes(), summary[f"seed{seed}"]) for seed in seeds

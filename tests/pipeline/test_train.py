@@ -23,7 +23,7 @@ class StoppedError(Exception):
 
 
 def weights(project: Path) -> bytes:
-    return (project / "models/songnet/seed1.safetensors").read_bytes()
+    return (project / "data/models/songnet/seed1.safetensors").read_bytes()
 
 
 def broken_off(project: Path, cli: Cli, step: int) -> None:
@@ -46,7 +46,7 @@ def broken_off(project: Path, cli: Cli, step: int) -> None:
 def test_broken_off_it_goes_on_to_the_same_bytes_and_clears_up(
     project: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))
+    before = json.loads((project / "data/models/songnet/training.json").read_text(encoding="utf-8"))
     assert cli(project, "train", "songnet").status == 0
     straight = weights(project)
     broken_off(project, cli, 13)
@@ -69,7 +69,7 @@ def test_broken_off_it_goes_on_to_the_same_bytes_and_clears_up(
         assert cli(project, "train", "songnet").status == 0
     assert seen == list(range(13, 21))
     assert weights(project) == straight
-    after = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))
+    after = json.loads((project / "data/models/songnet/training.json").read_text(encoding="utf-8"))
     assert after["seed1"]["steps"] == before["seed1"]["steps"] == 20
     assert not list((project / ".scratch/train").rglob("*.safetensors"))
 
@@ -108,14 +108,14 @@ def test_each_seed_has_its_weights_its_curve_and_its_texts(project: Path, cli: C
     edit(project / "params.yaml", "models.songnet.seeds", [3, 12])
     for command in (["train", "songnet"], ["decode", "songnet_free"], ["score", "songnet_free"]):
         assert cli(project, *command).status == 0
-    assert sorted(path.name for path in (project / "models/songnet").glob("seed*")) == [
+    assert sorted(path.name for path in (project / "data/models/songnet").glob("seed*")) == [
         "seed12.safetensors",
         "seed3.safetensors",
     ]
-    lines = (project / "curves/songnet/songnet.csv").read_text(encoding="utf-8").splitlines()
+    lines = (project / "data/curves/songnet/songnet.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "seed,step,train_loss,dev_loss"
     assert [line.split(",")[:2] for line in lines[1:]] == [[s, n] for s in ("3", "12") for n in ("8", "16", "20")]
-    counts = json.loads((project / "details/songnet/songnet_free.json").read_text(encoding="utf-8"))["counts"]
+    counts = json.loads((project / "metrics/details/songnet/songnet_free.json").read_text(encoding="utf-8"))["counts"]
     assert (counts["records"], counts["texts"]) == (10, 20)
 
 
@@ -125,7 +125,7 @@ def test_a_guided_run_has_only_the_seeds_that_its_guidance_has(
     edit(project / "params.yaml", "models.writer.seeds", [1, 2])
     assert cli(project, "train", "writer").status == 0
     assert cli(project, "decode", "written").status == 0
-    assert set(pd.read_parquet(project / "outputs/guig/written.parquet")["seed"]) == {1}
+    assert set(pd.read_parquet(project / "data/outputs/guig/written.parquet")["seed"]) == {1}
     edit(project / "params.yaml", "models.writer.seeds", [2])
     assert cli(project, "train", "writer").status == 0
     assert (
@@ -148,13 +148,13 @@ def test_a_model_can_begin_with_one_of_another_vocabulary_and_says_what_it_took(
     edit(project / "params.yaml", "datasets.linearize.tiny.units", 40)
     for command in (["linearize", "tiny"], ["train", "songnet_no_s"]):
         assert cli(project, *command).status == 0
-    first = json.loads((project / "models/songnet_no_s/vocabulary.json").read_text(encoding="utf-8"))
+    first = json.loads((project / "data/models/songnet_no_s/vocabulary.json").read_text(encoding="utf-8"))
     edit(project / "params.yaml", "datasets.linearize.tiny.units", 44)
     edit(project / "params.yaml", "models.songnet.init", "songnet_no_s")
     edit(project / "params.yaml", "models.songnet.training.init_vocab", "mapped")
     for command in (["linearize", "tiny"], ["train", "songnet"]):
         assert cli(project, *command).status == 0
-    told = json.loads((project / "models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]["init_rows"]
+    told = json.loads((project / "data/models/songnet/training.json").read_text(encoding="utf-8"))["seed1"]["init_rows"]
     assert told == {"copied": 5 + len(first["words"]) + 4 + 40 + first["length"], "new": 4}
 
 
@@ -180,7 +180,7 @@ def test_s2s_and_a_songnet_gru_that_reads_tones_train_and_write(
             assert cli(project, *command).status == 0
     scores = json.loads((project / "metrics/songnet/s2s.json").read_text(encoding="utf-8"))
     assert scores["format"] == 100  # its frame gives the marks
-    assert json.loads((project / "models/songnet/vocabulary.json").read_text(encoding="utf-8"))["tones"] is True
+    assert json.loads((project / "data/models/songnet/vocabulary.json").read_text(encoding="utf-8"))["tones"] is True
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_a_model_that_reads_the_source_alone_trains_and_writes_paraphrases(
     edit(params, "runs.flat", run("paraphrase", "flat", "said", {"max_ids": 7}, preset="flat", annotation="flat"))
     for command in (["train", "flat"], ["decode", "flat"]):
         assert cli(project, *command).status == 0
-    outputs = pd.read_parquet(project / "outputs/guig/flat.parquet")
-    assert len(outputs) == len(pd.read_parquet(project / "outputs/guig/written.parquet"))
+    outputs = pd.read_parquet(project / "data/outputs/guig/flat.parquet")
+    assert len(outputs) == len(pd.read_parquet(project / "data/outputs/guig/written.parquet"))
     assert outputs["text"].str.len().max() > 0
 
 
@@ -219,7 +219,7 @@ def test_a_first_model_of_another_shape_or_vocabulary_is_one_line(
     project: Path, refused: Callable[..., str], edit: Callable[..., None]
 ) -> None:
     edit(project / "params.yaml", "models.songnet.init", "songnet_no_s")
-    path = project / "models/songnet_no_s/vocabulary.json"
+    path = project / "data/models/songnet_no_s/vocabulary.json"
     original = path.read_text(encoding="utf-8")
     changed = json.loads(original)
     changed["words"] = changed["words"][:-1]

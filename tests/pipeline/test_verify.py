@@ -33,7 +33,12 @@ def test_a_built_project_is_as_locked(built: Path, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["models/songnet/seed1.safetensors", "outputs/songnet/songnet_free.parquet", "reports/songnet/index.html"]
+    "name",
+    [
+        "data/models/songnet/seed1.safetensors",
+        "data/outputs/songnet/songnet_free.parquet",
+        "reports/songnet/index.html",
+    ],
 )
 def test_a_flipped_bit_in_the_workspace_is_named(project: Path, refused: Refused, name: str, capsys: Any) -> None:
     flip(project / name)
@@ -63,7 +68,7 @@ def test_a_corrupt_listing_of_a_folder_is_named(project: Path, refused: Refused)
 
 def test_what_is_absent_is_counted_and_not_wrong(project: Path, cli: Cli) -> None:
     shutil.rmtree(project / ".dvc/cache")
-    shutil.rmtree(project / "models/songnet")
+    shutil.rmtree(project / "data/models/songnet")
     answer = cli(project, "verify")
     assert answer.status == 0 and " 0 corrupt" in answer.err and " 0 outputs not here" not in answer.err
 

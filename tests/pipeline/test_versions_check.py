@@ -37,21 +37,21 @@ ROOT = Path(__file__).resolve().parents[2]
 )
 def test_the_missing_line_is_named(tmp_path: Path, group: str, name: str, line: str) -> None:
     params = load_params(write(tmp_path, nursery()))
-    versions: dict[str, Any] = yaml.safe_load((ROOT / "versions.yaml").read_text(encoding="utf-8"))
+    versions: dict[str, Any] = yaml.safe_load((ROOT / "pipeline/params/versions.yaml").read_text(encoding="utf-8"))
     check_versions(params, versions)
     del versions[group][name]
     with pytest.raises(ConfigError) as caught:
         check_versions(params, versions)
-    assert str(caught.value).startswith(f"versions.yaml: {line}")
+    assert str(caught.value).startswith(f"pipeline/params/versions.yaml: {line}")
 
 
 def test_repro_says_it_and_runs_nothing(unbuilt: Path, run: Callable[..., Any]) -> None:
-    versions = unbuilt / "versions.yaml"
+    versions = unbuilt / "pipeline/params/versions.yaml"
     versions.write_text(versions.read_text(encoding="utf-8").replace("  verse_zh: 1\n", ""), encoding="utf-8")
     answer = run(unbuilt, "python", "pipeline", "repro", "parse@tiny")
     assert answer.status == 1 and answer.out == ""
     assert (
-        answer.err.startswith("espalier: versions.yaml: readers: no version of verse_zh")
+        answer.err.startswith("espalier: pipeline/params/versions.yaml: readers: no version of verse_zh")
         and answer.err.count("\n") == 1
     )
     assert not (unbuilt / "data/parsed").exists()

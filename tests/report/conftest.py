@@ -10,7 +10,7 @@ import pytest
 
 from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult, Sample, load_printed
 
-SONGNET = Path(__file__).parents[2] / "report" / "printed" / "songnet.yaml"
+SONGNET = Path(__file__).parents[2] / "papers" / "printed" / "songnet.yaml"
 GUIG = SONGNET.with_name("guig.yaml")
 X2TREE = SONGNET.with_name("x2tree.yaml")
 

@@ -33,7 +33,7 @@ def params_of(profile: str) -> Params:
 
 @cache
 def printed_of(paper: str) -> Printed:
-    return load_printed(ROOT / "report/printed" / f"{paper}.yaml")
+    return load_printed(ROOT / "papers/printed" / f"{paper}.yaml")
 
 
 def tables_of(paper: str, profile: str) -> Any:

@@ -67,7 +67,7 @@ def test_a_score_is_that_of_the_first_text_and_an_undefined_or_corpus_score_is_n
     assert [output and output.scores for output in items.outputs[0]] == [(4.0,)]
 
 
-SAT = Path(__file__).parents[2] / "report" / "printed" / "sat.yaml"
+SAT = Path(__file__).parents[2] / "papers" / "printed" / "sat.yaml"
 
 
 def _lines(key: str, places: int) -> RunTexts:

@@ -103,7 +103,7 @@ TRAININGS = {
     "third": Training("guig", 1, gpu_hours=0.24),
     "verse": Training("songnet", 1, 9.0),
 }
-PRINTED = Path(__file__).parents[2] / "report/printed/guig.yaml"
+PRINTED = Path(__file__).parents[2] / "papers/printed/guig.yaml"
 
 
 def details(profile: str, group: str, key: str) -> Mapping[str, Any]:
@@ -221,8 +221,8 @@ def test_a_score_is_not_compared_with_a_trivial_row_that_is_given_more_than_the_
         ("{{ count('small/guig/one', 'curve.2') }}", "small/guig/one: has no curve.2"),
         ("{{ count('small/guig/one', 'curve.last') }}", "small/guig/one: has no curve.last"),
         ("{{ param('small', 'a.b') }}", "small/params.yaml: has no a.b"),
-        ("{{ best('guig', 'table-9', 'bleu') }}", "report/printed/guig.yaml: no printed bleu in table-9"),
-        ("{{ printed('guig', 'guig_tg', 'nothing') }}", "report/printed/guig.yaml: no printed nothing of guig_tg"),
+        ("{{ best('guig', 'table-9', 'bleu') }}", "papers/printed/guig.yaml: no printed bleu in table-9"),
+        ("{{ printed('guig', 'guig_tg', 'nothing') }}", "papers/printed/guig.yaml: no printed nothing of guig_tg"),
         ("{{ gpu_hours('small', 'one', 'none') }}", "profile small: no measured training of none"),
         ("{{ undefined }}", "page.md: 'undefined' is undefined"),
         ("{% if %}", "page.md: "),
@@ -287,7 +287,7 @@ def test_a_claim_that_is_no_longer_printed_is_one_line(monkeypatch: pytest.Monke
     claim = {**DETAILS["small", "orderings", "guig"]["orderings"][0], "margin": 0.5}
     monkeypatch.setitem(DETAILS, ("small", "orderings", "guig"), {"orderings": [claim]})
     message = (
-        r"^report/printed/guig.yaml: no claim that guig_tg is better than guig_scpn by bleu, rouge_l, meteor; dvc "
+        r"^papers/printed/guig.yaml: no claim that guig_tg is better than guig_scpn by bleu, rouge_l, meteor; dvc "
     )
     with pytest.raises(ArtifactError, match=message):
         render("{{ claims('small', 'guig') }}")

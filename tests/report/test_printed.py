@@ -54,7 +54,7 @@ def test_the_papers_own_test_texts_are_datasets_of_profile_small() -> None:
     datasets = yaml.safe_load((folder / "profiles/small/params.yaml").read_text(encoding="utf-8"))["datasets"]
     named = {
         table.printed_on
-        for file in (folder / "report/printed").glob("*.yaml")
+        for file in (folder / "papers/printed").glob("*.yaml")
         for table in load_printed(file).tables
         if table.printed_on
     }

@@ -16,7 +16,7 @@ Number = Callable[[Printed, str, str, str], float]
 
 @pytest.fixture(scope="module")
 def sat(pytestconfig: pytest.Config) -> Printed:
-    return load_printed(pytestconfig.rootpath / "report/printed/sat.yaml")
+    return load_printed(pytestconfig.rootpath / "papers/printed/sat.yaml")
 
 
 # Copied by hand from the paper: (table, row label, column, value). Shares of lengths are in percent here.

@@ -64,7 +64,7 @@ def test_the_order_says_nothing_of_the_run_and_is_the_seeds(wanted: PrintedSheet
 
 @pytest.mark.parametrize("key", ["one", "given"])
 def test_a_column_that_the_outputs_lack_is_one_line(wanted: PrintedSheet, talk_runs: list[RunResult], key: str) -> None:
-    with pytest.raises(ConfigError, match=r"^report/printed: unknown column of the outputs 'prompt'; allowed: "):
+    with pytest.raises(ConfigError, match=r"^papers/printed: unknown column of the outputs 'prompt'; allowed: "):
         sheet_of(wanted.model_copy(update={key: "prompt"}), talk_runs)
 
 

@@ -235,7 +235,7 @@ def test_files_of_runs_that_params_yaml_does_not_name_change_no_byte(made: Path)
     for folder in ("metrics", "details", "segments", "outputs"):
         for file in list(Path(folder, "x2tree").glob("x2tree.*")):
             shutil.copy(file, file.with_stem("left_behind"))
-    shutil.copytree("details/x2tree/baselines/dialogue_zh", "details/x2tree/baselines/left_behind")
+    shutil.copytree("metrics/details/x2tree/baselines/dialogue_zh", "metrics/details/x2tree/baselines/left_behind")
     layout.curve("x2tree", "left_behind").parent.mkdir(parents=True)
     layout.curve("x2tree", "left_behind").write_text("seed,step,train_loss,dev_loss\n1,10,5.0,5.0\n", encoding="utf-8")
     report("x2tree")

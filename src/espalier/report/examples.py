@@ -101,7 +101,7 @@ def column_of(row: Row, name: str) -> str:
         ConfigError: the outputs have no such column.
     """
     if name not in row:
-        raise ConfigError.unknown("column of the outputs", name, row, where="report/printed")
+        raise ConfigError.unknown("column of the outputs", name, row, where="papers/printed")
     return row[name]
 
 

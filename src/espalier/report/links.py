@@ -35,7 +35,7 @@ class Links:
 
     def details(self, group: str, key: str) -> str:
         """All numbers of a run, with intervals and signatures."""
-        return f"{self.profile}details/{quote(group)}/{quote(key)}.json"
+        return f"{self.profile}metrics/details/{quote(group)}/{quote(key)}.json"
 
     def metrics(self, group: str, key: str) -> str:
         """The few numbers of a run that DVC compares."""

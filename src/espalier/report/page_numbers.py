@@ -1,7 +1,7 @@
 """The numbers and tables that the template of a page can ask for.
 
-A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg", whose details are `details/GROUP/KEY.json` of that profile. What
-is not there is an error, so that no page shows a number that is gone; a score that is undefined is shown as a dash.
+A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg": `metrics/details/GROUP/KEY.json` of that profile. What is not
+there is an error, so that no page shows a number that is gone; a score that is undefined is shown as a dash.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PageNumbers:
         details: the details of a place, by profile, group and key.
         params: the params.yaml of a profile.
         printed: the papers' printed numbers, by paper.
-        tried: which settings were tried, the rows of `report/tried.yaml`.
+        tried: which settings were tried, the rows of `papers/tried.yaml`.
         on_test: by paper, the number of a profile's scored runs on test, and of those whose model has no scored run on
             dev.
         reads: the structures of the text to come that a model reads, by profile and model.
@@ -92,13 +92,13 @@ class PageNumbers:
         """The number that the paper prints in the row of this run; `printed` in templates."""
         if value := self.printed[paper].value_of(run, column):
             return str(value.value)
-        raise ArtifactError(f"no printed {column} of {run}", where=f"report/printed/{paper}.yaml")
+        raise ArtifactError(f"no printed {column} of {run}", where=f"papers/printed/{paper}.yaml")
 
     def best(self, paper: str, table: str, column: str) -> str:
         """The highest number that the paper prints in a column of a table."""
         rows = [row for part in self.printed[paper].tables if part.id == table for row in part.rows]
         if not (values := [row.printed[column].value for row in rows if column in row.printed]):
-            raise ArtifactError(f"no printed {column} in {table}", where=f"report/printed/{paper}.yaml")
+            raise ArtifactError(f"no printed {column} in {table}", where=f"papers/printed/{paper}.yaml")
         return f"{max(values):.2f}"
 
     def gpu_hours(self, profile: str, *models: str) -> str:
@@ -266,7 +266,7 @@ class PageNumbers:
 
 
 def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Printed) -> str:
-    """The claims of a profile, from `details/orderings/<paper>.json`, as a table, in the words of `printed`.
+    """The claims of a profile, from `metrics/details/orderings/<paper>.json`, as a table, in the words of `printed`.
 
     Raises:
         ArtifactError: `printed` does not have a claim.
@@ -286,13 +286,13 @@ def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Pri
 
 
 def _claim_of(claim: Mapping[str, Any], profile: str, printed: Printed) -> PrintedOrdering:
-    """The claim that one of `details/orderings/<paper>.json` is about."""
+    """The claim that one of `metrics/details/orderings/<paper>.json` is about."""
     metrics = tuple(measure["metric"] for measure in claim["measures"])
     found = printed.claim_of(claim["better"], claim["worse"], metrics, claim["margin"])
     if found is None:
         raise ArtifactError(
             f"no claim that {claim['better']} is better than {claim['worse']} by {', '.join(metrics)}",
-            where=f"report/printed/{printed.paper.key}.yaml",
+            where=f"papers/printed/{printed.paper.key}.yaml",
             remedy=f"dvc repro report@{printed.paper.key} in profile {profile}",
         )
     return found

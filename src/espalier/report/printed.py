@@ -1,4 +1,4 @@
-"""What a paper prints, read from `report/printed/<paper>.yaml` and checked before anything is built from it."""
+"""What a paper prints, read from `papers/printed/<paper>.yaml` and checked before anything is built from it."""
 
 from __future__ import annotations
 

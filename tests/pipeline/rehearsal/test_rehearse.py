@@ -35,7 +35,7 @@ def verse(unbuilt: Path, pytestconfig: pytest.Config) -> Path:
     tree["baselines"] = {"songci": baseline("verse", "songci")}
     tree["reports"] = ["songnet"]
     write(unbuilt / "profiles/small", tree)
-    shutil.copyfile(pytestconfig.rootpath / "sources.yaml", unbuilt / "sources.yaml")
+    shutil.copyfile(pytestconfig.rootpath / "pipeline/params/sources.yaml", unbuilt / "pipeline/params/sources.yaml")
     return unbuilt
 
 
