@@ -17,7 +17,9 @@ from typing import Any
 
 from espalier.io.files import atomic_file
 from espalier.report.benchmarks import BenchmarkResult, BenchmarkTable, Column, Spread
-from pipeline.measured import hardware
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # `pipeline` is in the clone, and not installed
+from pipeline.records.measured import hardware  # noqa: E402
 
 RECORD = "--record"
 

@@ -21,7 +21,8 @@ from espalier.datasets.pairs.data import PairView
 from espalier.models.registry import ARCHITECTURES
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import precision_of
-from pipeline.params import load_params, network_of
+from pipeline.params.entries import network_of
+from pipeline.params.read import load_params
 
 VIEW = PairView(("source",), "text")
 CONFIG = TrainingConfig(steps=1, rate=5e-5, weight_decay=0.01)

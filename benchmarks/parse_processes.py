@@ -19,7 +19,7 @@ from measuring import Record, arguments, rate_table, rounds
 from parse_sentences import made_up, made_up_model
 
 from espalier.syntax.parsers.registry import MODEL, save_parser
-from pipeline import shards
+from pipeline.graph import shards
 
 
 def main() -> None:

@@ -12,6 +12,6 @@ sys.path[:] = [
 ]
 
 if __name__ == "__main__":
-    from pipeline.cli import main
+    from espalier.cli.app import main
 
     main()

@@ -9,16 +9,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
 from espalier.io.hashing import files_sha256
 from espalier.io.registry import entry
 from espalier.models.serialization import WEIGHTS
 from pipeline import layout
-from pipeline.artifacts import SeedMeasurement
-from pipeline.params import Params, load_params
-from pipeline.progress import say
-from pipeline.stage_times import HOUR
+from pipeline.params.entries import Params
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import SeedMeasurement
+from pipeline.records.stage_times import HOUR
 
 #: The file in which the commit of the code that was carried is written.
 COMMIT = "COMMIT"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from espalier.cli.progress import say
 from espalier.inference.export import export_system
 from espalier.inference.folder import read_system
 from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params import load_params
-from pipeline.progress import say
-from pipeline.systems import require_folder
+from pipeline.params.read import load_params
+from pipeline.records.systems import require_folder
 
 
 def export(key: str, out: Path, *, card: bool) -> None:
@@ -35,7 +35,7 @@ def export(key: str, out: Path, *, card: bool) -> None:
         require_folder(params, system.expander, f"model {name}, its expander, is not trained", f"train@{name}")
     text = ""
     if card:
-        from pipeline.model_card import card_of
+        from pipeline.commands.model_card import card_of
 
         text = card_of(key, params)
     export_system(layout.model(key), out, text)

@@ -12,8 +12,9 @@ from espalier.io.errors import ConfigError
 from espalier.io.terminal import json_line, printable
 from espalier.verse.tunes import tunes
 from pipeline import layout
-from pipeline.params import Params, encoding_and_network, load_catalogue, load_params
-from pipeline.systems import default_for, find_model
+from pipeline.params.entries import Params, encoding_and_network
+from pipeline.params.read import load_catalogue, load_params
+from pipeline.records.systems import default_for, find_model
 
 #: A row: the content of a column by its name.
 Row = dict[str, Any]
@@ -85,7 +86,7 @@ def _templates(params: Params) -> Iterator[Row]:
         ConfigError: it is not trained, or there is none.
     """
     from espalier.io.files import read_json
-    from pipeline.systems import require_folder
+    from pipeline.records.systems import require_folder
 
     key = find_model(params, "paraphrase", "en", None, "list templates")
     require_folder(params, layout.model(key), f"model {key} is not trained", f"train@{key}")

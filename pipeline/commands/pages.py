@@ -8,15 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
-from pipeline.artifacts import read_measurement
-from pipeline.baseline_rows import place_of, row_folder, row_names
-from pipeline.dev_scores import without_dev_score
-from pipeline.params import Params, load_params, network_of, reads_of
-from pipeline.progress import say
+from pipeline.params.entries import Params, network_of, reads_of
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import read_measurement
+from pipeline.records.baseline_rows import place_of, row_folder, row_names
+from pipeline.records.dev_scores import without_dev_score
 
 if TYPE_CHECKING:
     from espalier.report import Training

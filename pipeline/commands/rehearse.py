@@ -15,21 +15,22 @@ from pathlib import Path
 
 import yaml
 
+from espalier.cli.failures import NO_MEMORY
+from espalier.cli.progress import say
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.files import atomic_file, write_json
 from espalier.nursery.synthetic_sources import write_synthetic
 from pipeline import layout
-from pipeline.failures import NO_MEMORY
+from pipeline.graph.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
+from pipeline.graph.rehearsal.estimate import Estimate, estimates
+from pipeline.graph.rehearsal.process import run_stage
+from pipeline.graph.rehearsal.stages import Outcome, run_all, shrink
+from pipeline.graph.stage_graph import Stage, graph_of
 from pipeline.layout import NONE, PROFILES, ROOT
-from pipeline.params import Params, load_params, read_yaml
-from pipeline.progress import say
-from pipeline.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
-from pipeline.rehearsal.estimate import Estimate, estimates
-from pipeline.rehearsal.process import run_stage
-from pipeline.rehearsal.stages import Outcome, run_all, shrink
-from pipeline.stage_graph import Stage, graph_of
-from pipeline.stage_times import GIGABYTE, REHEARSAL
-from pipeline.workers import jobs as usual_jobs
+from pipeline.params.entries import Params
+from pipeline.params.read import load_params, read_yaml
+from pipeline.records.machine import jobs as usual_jobs
+from pipeline.records.stage_times import GIGABYTE, REHEARSAL
 
 #: The smallest batch that is tried, in tokens.
 LEAST_TOKENS = 32

@@ -16,11 +16,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any
 
+from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
-from pipeline.committed import differences
-from pipeline.dvc_files import parsed_once, written_by_entry
-from pipeline.progress import counted, progress_bar, say
+from pipeline.graph.dvc_files import parsed_once, written_by_entry
+from pipeline.records.committed import differences
 
 #: What a stage makes, in the line that ends a run.
 MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
@@ -61,7 +61,7 @@ def repro(targets: list[str], jobs: int) -> None:
     if not graph:
         say("Data and pipelines are up to date.")
         return
-    from pipeline.stage_times import StageTimes, spoken  # what a run without work need not import
+    from pipeline.records.stage_times import StageTimes, spoken  # what a run without work need not import
 
     _check_params()
     times = StageTimes()
@@ -92,9 +92,9 @@ def repro(targets: list[str], jobs: int) -> None:
 
 def _check_params() -> None:
     """Say what is wrong in params.yaml, or which version is missing, before any stage does."""
-    from pipeline.artifacts import read_versions
-    from pipeline.params import load_params
-    from pipeline.versions_check import check_versions
+    from pipeline.params.read import load_params
+    from pipeline.params.versions import check_versions
+    from pipeline.records.artifacts import read_versions
 
     if layout.PARAMS.exists():
         check_versions(load_params(), read_versions())

@@ -11,11 +11,11 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from espalier.cli.progress import followed, say
 from espalier.corpora.catalogue import Inside
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
-from pipeline.progress import followed, say
 
 #: Takes a folder, and the names of the folders and files in it; leaves out those that .dvcignore names.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from espalier.cli.progress import counted, say
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import Parse, columns_of
@@ -15,9 +16,8 @@ from espalier.syntax.parsers.registry import parser_signature
 from espalier.tasks.registry import task
 from espalier.tasks.task import TEXT_COLUMNS
 from pipeline import layout
-from pipeline.params import load_params
-from pipeline.progress import counted, say
-from pipeline.shards import parse_all
+from pipeline.graph.shards import parse_all
+from pipeline.params.read import load_params
 
 
 def run(key: str) -> None:

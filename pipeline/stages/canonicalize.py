@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from espalier.io.registry import entry
-from pipeline.params import load_params
+from pipeline.params.read import load_params
 from pipeline.stages.linearize import make_ready
 
 

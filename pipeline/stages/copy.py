@@ -12,7 +12,7 @@ from espalier.io.files import atomic_folder
 from espalier.io.hashing import file_sha256
 from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params import load_params
+from pipeline.params.read import load_params
 
 
 def run(key: str) -> None:

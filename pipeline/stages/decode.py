@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from espalier.cli.progress import followed, say
 from espalier.datasets.batching import length_batches
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError
@@ -21,11 +22,11 @@ from espalier.models.serialization import load_model
 from espalier.tasks.registry import task
 from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
 from pipeline import layout
-from pipeline.artifacts import lexicon_of, read_ready, read_texts, require_rows, version_of
-from pipeline.device import device
-from pipeline.measured import Clock
-from pipeline.params import Params, Run, decoder_of, load_params
-from pipeline.progress import followed, say
+from pipeline.params.entries import Params, Run, decoder_of
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import lexicon_of, read_ready, read_texts, require_rows, version_of
+from pipeline.records.machine import device
+from pipeline.records.measured import Clock
 
 #: Prefixes that are searched together, and tokens whose likelihood is measured together. Both change the speed and
 #: the memory, and a score by rounding alone.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from espalier.cli.progress import progress_bar
 from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params import load_catalogue, load_params
-from pipeline.progress import progress_bar
+from pipeline.params.read import load_catalogue, load_params
 
 if TYPE_CHECKING:
     import rich.progress

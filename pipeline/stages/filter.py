@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from espalier.cli.progress import counted, say
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, table_of
@@ -16,9 +17,8 @@ from espalier.io.files import atomic_folder
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from pipeline import layout
-from pipeline.artifacts import read_quarantine, read_records, write_metrics
-from pipeline.params import load_params
-from pipeline.progress import counted, say
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import read_quarantine, read_records, write_metrics
 
 SPLITS = ("train", "dev", "test")
 

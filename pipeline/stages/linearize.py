@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from espalier.cli.progress import counted, say
 from espalier.corpora.records import Quarantined, table_of
 from espalier.datasets.encoding import Encoding
 from espalier.datasets.registry import encoding
@@ -14,9 +15,9 @@ from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from pipeline import layout
-from pipeline.artifacts import ParsingDetails, RowCounts, read_records, write_metrics
-from pipeline.params import Dataset, Params, load_params
-from pipeline.progress import counted, say
+from pipeline.params.entries import Dataset, Params
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import ParsingDetails, RowCounts, read_records, write_metrics
 from pipeline.stages.filter import SPLITS
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from espalier.cli.progress import counted, say
 from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import DataError
@@ -19,11 +20,11 @@ from espalier.syntax.parse import columns_of
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import parser_signature
 from pipeline import layout
-from pipeline.artifacts import write_metrics
-from pipeline.measured import Clock
-from pipeline.params import Corpus, Params, load_params
-from pipeline.progress import counted, say
-from pipeline.shards import parse_all
+from pipeline.graph.shards import parse_all
+from pipeline.params.entries import Corpus, Params
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import write_metrics
+from pipeline.records.measured import Clock
 
 R = TypeVar("R", bound=Record)
 

@@ -15,13 +15,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.metrics.registry import own_or
 from espalier.tasks.registry import task
 from espalier.tasks.task import SEGMENT_COLUMNS
 from pipeline import layout
-from pipeline.artifacts import (
+from pipeline.params.entries import Baseline, Params, Run, decoder_of, network_of, reads_of, training_of
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import (
     DatasetDetails,
     Measurement,
     decoding_settings,
@@ -32,9 +35,7 @@ from pipeline.artifacts import (
     read_segments,
     read_texts,
 )
-from pipeline.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
-from pipeline.params import Baseline, Params, Run, decoder_of, load_params, network_of, reads_of, training_of
-from pipeline.progress import say
+from pipeline.records.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
 
 if TYPE_CHECKING:
     import pandas as pd

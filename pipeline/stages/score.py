@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from espalier.cli.progress import say
 from espalier.datasets.registry import encoding
 from espalier.io.hashing import digest
 from espalier.io.registry import entry
@@ -19,7 +20,9 @@ from espalier.metrics.registry import own_names, own_or, own_statistics, require
 from espalier.tasks.registry import task
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
 from pipeline import layout
-from pipeline.artifacts import (
+from pipeline.params.entries import Params, Run
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import (
     grammar_of,
     lexicon_of,
     read_extras,
@@ -28,9 +31,7 @@ from pipeline.artifacts import (
     run_settings,
     write_metrics,
 )
-from pipeline.dev_scores import without_dev_score
-from pipeline.params import Params, Run, load_params
-from pipeline.progress import say
+from pipeline.records.dev_scores import without_dev_score
 
 
 def run(key: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from espalier.io.files import atomic_file, read_json
 from pipeline import layout
-from pipeline.params import load_params
+from pipeline.params.read import load_params
 from pipeline.stages.report import site_links
 
 

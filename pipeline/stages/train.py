@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from espalier.cli.progress import progress_bar, say
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Encoding, Split
 from espalier.datasets.registry import encoding
@@ -25,14 +26,13 @@ from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import table_sha256
 from pipeline import layout
-from pipeline.artifacts import read_versions, version_of
-from pipeline.device import device
-from pipeline.measured import Clock
-from pipeline.params import Model, load_params, network_of, training_of
-from pipeline.progress import progress_bar, say
-from pipeline.seeds import Show, side_by_side
-from pipeline.systems import describe
-from pipeline.workers import cores, workers
+from pipeline.graph.seeds import Show, side_by_side
+from pipeline.params.entries import Model, network_of, training_of
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import read_versions, version_of
+from pipeline.records.machine import cores, device, workers
+from pipeline.records.measured import Clock
+from pipeline.records.systems import describe
 
 if TYPE_CHECKING:
     import rich.progress

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from espalier.cli.progress import progress_bar, say
 from espalier.corpora.records import Pair
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, write_json
@@ -19,10 +20,10 @@ from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
-from pipeline.artifacts import version_of, write_metrics
-from pipeline.measured import Clock
-from pipeline.params import ParserEntry, load_params
-from pipeline.progress import progress_bar, say
+from pipeline.params.entries import ParserEntry
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import version_of, write_metrics
+from pipeline.records.measured import Clock
 
 if TYPE_CHECKING:
     import rich.progress

@@ -18,7 +18,8 @@ import pytest
 import yaml
 
 from pipeline import layout
-from pipeline.params import Params, load_params
+from pipeline.params.entries import Params
+from pipeline.params.read import load_params
 
 ROOT = layout.ROOT
 CODE = ROOT / "src" / "espalier"

@@ -10,10 +10,10 @@ from typing import Any, get_args
 import yaml
 from typer.main import get_command
 
+from espalier.cli.requests import DRAWN
 from espalier.layers.options import GranularityMask
 from espalier.models.cdnpg_config import CDNPGConfig
-from pipeline.cli import app
-from pipeline.commands.requests import DRAWN
+from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, key_of

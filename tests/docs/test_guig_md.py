@@ -22,8 +22,8 @@ from espalier.models.scpn_config import SCPNConfig
 from espalier.tasks.paraphrase_search import PairDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
-from pipeline.cli import app
-from pipeline.params import Model, Params, Run
+from pipeline.params.entries import Model, Params, Run
+from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import ROOT, Page, key_of, profile, why_not_comparable

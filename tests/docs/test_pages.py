@@ -13,7 +13,7 @@ import yaml
 from typer.main import get_command
 
 from pipeline import layout
-from pipeline.cli import app
+from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import PAGES, ROOT, Page, exists, profile

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from pipeline.plugins import REGISTRIES
+from pipeline.params.plugins import REGISTRIES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import ROOT, Page, key_of, profile

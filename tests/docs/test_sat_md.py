@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from espalier.cli.requests import DRAWN
 from espalier.datasets.structure.structures import StructuredText
 from espalier.tasks.compose import ComposeDecoder
 from pipeline import layout
-from pipeline.cli import app
-from pipeline.commands.requests import DRAWN
+from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import ROOT, Page, key_of, why_not_comparable

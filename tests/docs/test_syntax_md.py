@@ -13,7 +13,7 @@ import yaml
 
 from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.registry import BACKENDS
-from pipeline.params import ParserEntry
+from pipeline.params.entries import ParserEntry
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, details, key_of, shown

@@ -17,8 +17,8 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.tasks.dialogue_search import DialogueDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
-from pipeline.cli import app
-from pipeline.params import Model, Params
+from pipeline.params.entries import Model, Params
+from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import ROOT, Page, details, key_of, profile

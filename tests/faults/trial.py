@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 #: What stages import, so that a fork need not.
-PRELOADED = ("pipeline.cli", "pipeline.stages.train", "pipeline.stages.decode", "pipeline.stages.score",
+PRELOADED = ("pipeline.shell.app", "pipeline.stages.train", "pipeline.stages.decode", "pipeline.stages.score",
              "pipeline.stages.report", "pipeline.stages.parse", "pipeline.stages.filter", "espalier.training.loop",
              "espalier.report", "espalier.models.songnet", "espalier.models.guig", "espalier.models.x2tree",
              "accelerate", "pydantic", "pandas", "pyarrow.parquet")  # fmt: skip
@@ -104,7 +104,7 @@ def _work(folder: str, arguments: list[str], hurt: Hurt, scratch: str, mirror: s
         _kill_at(hurt.call)
     if hurt.bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (hurt.bytes, resource.RLIM_INFINITY))
-    from pipeline import cli
+    from espalier.cli import app as cli
 
     status: Any = 0
     try:

@@ -184,10 +184,10 @@ except ConfigError as error:
 
 
 def test_the_console_script_names_the_extra_that_it_needs(tmp_path: Path) -> None:
-    script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom pipeline.script import main\nmain()"
+    script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom espalier.cli.main import main\nmain()"
     done = apart(script, PROJECT["dependencies"], tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "espalier: the package rich is not installed; install espalier[pipeline]\n"
+    assert done.stderr == "espalier: the package rich is not installed; install espalier[cli]\n"
 
 
 @pytest.mark.parametrize(

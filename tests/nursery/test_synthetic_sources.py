@@ -11,7 +11,7 @@ from espalier.corpora.records import RECORDS, Record
 from espalier.metrics.wordnet import WordNet
 from espalier.nursery.synthetic_sources import write_synthetic
 from pipeline.layout import PROFILES
-from pipeline.params import load_params
+from pipeline.params.read import load_params
 
 PARAMS = {name: load_params(PROFILES[name] / "params.yaml") for name in ("small", "paper")}
 CORPORA = [

@@ -171,7 +171,7 @@ def run() -> Callable[..., Answer]:
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
     """The command line, in this process: `cli(folder, "generate", ...)`, called in that folder or in `where`."""
-    from pipeline import cli as module
+    from espalier.cli import app as module
     from pipeline import layout
 
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from espalier.io.errors import EspalierError
-from pipeline.seeds import Show
+from pipeline.graph.seeds import Show
 
 
 def write_seed(key: str, seed: int, show: Show) -> None:

@@ -27,7 +27,7 @@ from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.rhyme import group_name
-from pipeline.cli import STAGES, app
+from pipeline.shell.app import STAGES, app
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -229,7 +229,7 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--file", "/dev/zero"], "/dev/zero: over 16,000,000 characters"),
     (["generate", "--format", FORMAT, "--language", "fr"], "'zh', 'en'"),
     (["generate", "--format", FORMAT, "--language", "en"], "default for generate.en"),
-    (["generate", "--format", FORMAT, "--profile", "huge"], "'nursery', 'small', 'paper'"),
+    (["generate", "--format", FORMAT, "--profile", "huge"], "unknown profile 'huge'; allowed: nursery, paper, small"),
     (["generate", "--format", FORMAT, "--profile", "paper"], "no model of profile paper is the default"),
     (["generate", "--file", "nosuch.txt"], "nosuch.txt: no such file"),
     (["generate", "--file", "docs"], "docs: "),
@@ -260,6 +260,23 @@ BAD: list[tuple[list[str], str]] = [
         ]
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["nosuch"], 2),
+        (["score"], 2),
+        (["generate", "--form", FORMAT], 2),
+        (["generate", "--n", "many"], 2),
+        (["score", "nosuch"], 1),
+        (["polish", "5，5。"], 1),
+    ],
+)
+def test_a_mistaken_command_line_exits_2_and_any_other_mistake_1(
+    shared: Path, cli: Cli, command: list[str], status: int
+) -> None:
+    assert cli(shared, *command).status == status
 
 
 @pytest.mark.parametrize(("command", "message"), BAD, ids=[" ".join(command)[:50] for command, _ in BAD])
@@ -427,7 +444,7 @@ def test_a_full_disk_leaves_the_old_artifact_and_one_line(
         return {str(file): file.read_bytes() for file in files if file.is_file()}
 
     before = snapshot()
-    monkeypatch.setattr("pipeline.progress.say", lambda *_: None)
+    monkeypatch.setattr("espalier.cli.progress.say", lambda *_: None)
     with largest_file(1500):
         line = refused(project, *command)
     assert "write" in line or "File too large" in line

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import EspalierError
-from pipeline import code_guard
-from pipeline.code_guard import unchanged_code
+from pipeline.graph import code_guard
+from pipeline.graph.code_guard import unchanged_code
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from espalier.io.files import write_json
 from pipeline.commands.repro import _summary
-from pipeline.committed import ABSOLUTE, COUNTED, FRACTIONS, RELATIVE, SMALL, Difference, differences
+from pipeline.records.committed import ABSOLUTE, COUNTED, FRACTIONS, RELATIVE, SMALL, Difference, differences
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.dev_scores import without_dev_score
+from pipeline.records.dev_scores import without_dev_score
 
 RUNS: dict[str, Any] = {
     "a": SimpleNamespace(model="one", split="test"),

@@ -28,8 +28,8 @@ from espalier.metrics.dialogue import KEYS
 from espalier.models.serialization import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
-from pipeline.artifacts import grammar_of, read_ready, read_records
-from pipeline.params import Corpus
+from pipeline.params.entries import Corpus
+from pipeline.records.artifacts import grammar_of, read_ready, read_records
 from pipeline.stages import baselines, canonicalize, decode, score, train
 
 Cli = Callable[..., Any]

@@ -11,7 +11,7 @@ from dvc import dvcfile
 from dvc.fs import localfs
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
 
-from pipeline.dvc_files import parsed_once, with_entries, written_by_entry
+from pipeline.graph.dvc_files import parsed_once, with_entries, written_by_entry
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]

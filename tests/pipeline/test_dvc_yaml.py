@@ -17,8 +17,8 @@ from espalier.corpora.readers import READERS
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
-from pipeline.cli import STAGES, app
-from pipeline.params import read_yaml
+from pipeline.params.read import read_yaml
+from pipeline.shell.app import STAGES, app
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [path for path in (ROOT, ROOT / "profiles/small", ROOT / "profiles/paper") if (path / "params.yaml").exists()]

@@ -16,8 +16,9 @@ import yaml
 
 from espalier.io.files import read_json
 from espalier.io.tables import read_table
-from pipeline import layout, plugins
-from pipeline.params import Annotation, Baseline, Corpus, Dataset, LocalFile, Model, ParserEntry, Run
+from pipeline import layout
+from pipeline.params import plugins
+from pipeline.params.entries import Annotation, Baseline, Corpus, Dataset, LocalFile, Model, ParserEntry, Run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from markdown_page import Page, key_of
@@ -182,8 +183,8 @@ def said_of(mistake: str, folder: Path, cli: Cli) -> str:
     """The line of a stage after this mistake, which is then undone."""
     if "versions.yaml" in mistake:
         from espalier.io.errors import ConfigError
-        from pipeline.params import load_params
-        from pipeline.versions_check import check_versions
+        from pipeline.params.read import load_params
+        from pipeline.params.versions import check_versions
 
         with pytest.raises(ConfigError) as caught:
             check_versions(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.failures import failure
+from espalier.cli.failures import failure
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

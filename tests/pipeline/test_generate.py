@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from espalier.cli.generate import page_of
 from espalier.inference.results import Poem
-from pipeline.commands.generate import page_of
 
 
 def test_the_page_has_letters_and_rhyme_groups_in_a_column_of_their_own() -> None:

@@ -78,12 +78,12 @@ def test_params_yaml_is_checked_without_torch() -> None:
     data = [f"espalier.datasets.{encoding}" for encoding in ("verse", "pairs", "dialogue")]
     tasks = [f"espalier.tasks.{task}" for task in ("verse", "paraphrase", "dialogue")]
     registries = ["espalier.models.registry", "espalier.datasets.registry", "espalier.tasks.registry"]
-    imported([*registries, *data, *tasks, "pipeline.params", "pipeline.params_check"], TORCH)
+    imported([*registries, *data, *tasks, "pipeline.params"], TORCH)
 
 
 def test_what_a_command_can_be_asked_for_is_known_without_torch() -> None:
     modules = [f"espalier.inference.{name}" for name in ("system", "registry", "requests", "results", "folder")]
-    imported([*modules, "pipeline.systems", "pipeline.commands.requests"], {"torch", "accelerate", "safetensors"})
+    imported([*modules, "pipeline.records.systems", "espalier.cli.requests"], {"torch", "accelerate", "safetensors"})
 
 
 #: Of tables, scores, parsers and reports: half a second to two seconds each.
@@ -94,12 +94,12 @@ SLOW = {"pandas", "pyarrow", "sacrebleu", "nltk", "scipy", "spacy", "benepar", "
 @pytest.mark.parametrize("command", ["generate", "paraphrase", "reply", "granularity"])
 def test_a_command_that_writes_loads_its_model_without_what_is_slow_to_import(command: str) -> None:
     writers = [f"espalier.inference.{name}" for name in ("verse", "dialogue", "granularity", "expansion")]
-    imported([f"pipeline.commands.{command}", "pipeline.systems", "espalier.models.serialization", *writers], SLOW)
+    imported([f"espalier.cli.{command}", "pipeline.records.systems", "espalier.models.serialization", *writers], SLOW)
 
 
 def test_verse_is_written_without_what_is_slow_to_import(built: Path, run: Callable[..., Any]) -> None:
     script = (
-        "import contextlib, sys; sys.path[:0] = ['.', 'src']; from pipeline.cli import main\n"
+        "import contextlib, sys; sys.path[:0] = ['.', 'src']; from espalier.cli.app import main\n"
         "sys.argv[1:] = ['generate', '--format', '5,5。', '--json']\n"
         "with contextlib.suppress(SystemExit): main()\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
@@ -157,7 +157,7 @@ def test_help_answers_within_half_a_second_of_work() -> None:
 @pytest.mark.parametrize(("given", "threads"), [({}, 1), ({"OMP_NUM_THREADS": "2"}, 2)])
 def test_one_thread_computes_unless_the_environment_says_otherwise(given: dict[str, str], threads: int) -> None:
     script = (
-        "import contextlib, sys; from pipeline.cli import main; sys.argv[1:] = ['--help']\n"
+        "import contextlib, sys; from espalier.cli.app import main; sys.argv[1:] = ['--help']\n"
         "with contextlib.suppress(SystemExit): main()\n"
         "import torch; sys.exit(torch.get_num_threads())"
     )
@@ -167,7 +167,7 @@ def test_one_thread_computes_unless_the_environment_says_otherwise(given: dict[s
 
 
 def test_help_imports_nothing_heavy() -> None:
-    modules = imported(["pipeline.cli"], {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "matplotlib"})
+    modules = imported(["pipeline.shell.app"], {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "matplotlib"})
     assert not modules & {"torch", "pandas", "numpy", "pyarrow", "dvc", "pydantic", "accelerate"}
 
 

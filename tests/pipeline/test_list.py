@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from espalier.cli.streams import QUIET
 from espalier.verse.tunes import tunes
 from pipeline.commands.list_entries import KINDS
-from pipeline.streams import QUIET
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]

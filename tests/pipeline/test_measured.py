@@ -13,8 +13,8 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
 from espalier.io.tables import table_sha256
 from pipeline import layout
-from pipeline.artifacts import read_measurement
-from pipeline.params import load_params
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import read_measurement
 from pipeline.stages import report
 
 Cli = Callable[..., Any]

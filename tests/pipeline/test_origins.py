@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline import layout
-from pipeline.origins import Origins, origins_of
-from pipeline.params import load_params
+from pipeline.graph.origins import Origins, origins_of
+from pipeline.params.read import load_params
 
 
 def origins(profile: str, stage: str, key: str, monkeypatch: pytest.MonkeyPatch) -> Origins:

@@ -13,7 +13,7 @@ from dvc.exceptions import InvalidArgumentError
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import modify_yaml
 
-from pipeline.params import read_yaml
+from pipeline.params.read import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {

@@ -16,7 +16,8 @@ from espalier.io.errors import ConfigError
 from espalier.io.validation import validated
 from espalier.models.registry import architecture
 from pipeline import layout
-from pipeline.params import Params, entry, load_catalogue, load_params
+from pipeline.params.entries import Params, entry
+from pipeline.params.read import load_catalogue, load_params
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small_params import corpus, dataset, nursery, parser, write

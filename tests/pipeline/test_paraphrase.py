@@ -17,6 +17,7 @@ import torch
 from small_params import corpus, dataset, empty, model, parser, write
 from untrained import untrained
 
+from espalier.cli import paraphrase
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.inference.folder import save_system
@@ -27,7 +28,6 @@ from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.penn_words import penn_words
-from pipeline.commands import paraphrase
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]

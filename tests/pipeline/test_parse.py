@@ -11,7 +11,7 @@ from espalier.corpora.records import Pair
 from espalier.io.tables import read_table, table_metadata
 from espalier.syntax.parsers.registry import save_parser
 from pipeline import layout
-from pipeline.params import Corpus, Params, Sources
+from pipeline.params.entries import Corpus, Params, Sources
 from pipeline.stages import parse
 
 

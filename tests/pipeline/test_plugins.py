@@ -10,7 +10,7 @@ import pytest
 
 from espalier.io.errors import ConfigError
 from espalier.tasks.registry import TASKS
-from pipeline.plugins import REGISTRIES, import_plugins
+from pipeline.params.plugins import REGISTRIES, import_plugins
 
 Import = Callable[[str], None]
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from pipeline import progress
-from pipeline.progress import counted, followed, progress_bar, say
+from espalier.cli import progress
+from espalier.cli.progress import counted, followed, progress_bar, say
 
 
 def test_what_is_followed_comes_through_and_nothing_is_drawn_where_there_is_no_terminal(

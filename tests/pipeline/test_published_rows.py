@@ -13,7 +13,7 @@ from small_params import PRESETS, baseline, corpus, dataset, empty
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
 from espalier.io.tables import read_table
-from pipeline.params import load_params
+from pipeline.params.read import load_params
 from pipeline.stages import baselines, filter, linearize, parse
 
 #: Source, target and one tree for both.

@@ -12,7 +12,7 @@ import pytest
 from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
 from pipeline import layout
-from pipeline.artifacts import ids_of
+from pipeline.records.artifacts import ids_of
 from pipeline.stages.report import SAMPLES, _files_of_run, _made, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from espalier.cli.requests import answer, read_requests
 from espalier.inference.requests import Post
 from espalier.inference.writer import MAX_TEXTS, Writer
 from espalier.io.errors import DataError, EspalierError
-from pipeline.commands.requests import answer, read_requests
 
 
 def read(file: Path | str | None) -> list[Any]:

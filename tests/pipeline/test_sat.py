@@ -14,8 +14,8 @@ from small_params import PRESETS, baseline, corpus, dataset, empty, model, parse
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
 from espalier.io.tables import read_table
-from pipeline.baseline_rows import read_rows
-from pipeline.params import load_params
+from pipeline.params.read import load_params
+from pipeline.records.baseline_rows import read_rows
 from pipeline.stages import annotate, baselines, decode, filter, linearize, parse, score, train, train_parser
 
 RUNS: dict[str, dict[str, Any]] = {

@@ -21,7 +21,7 @@ from espalier.datasets.structure.encode import StructureEncoding, StructureSetti
 from espalier.datasets.vocabulary import EOS
 from espalier.models.ngram import NGram, NGramConfig
 from pipeline import layout
-from pipeline.params import load_catalogue, load_params
+from pipeline.params.read import load_catalogue, load_params
 
 MIRROR = os.environ.get("ESPALIER_MIRROR", "")
 SMALL = layout.PROFILES["small"]

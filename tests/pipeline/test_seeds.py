@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ArtifactError, EspalierError
+from pipeline.graph.seeds import side_by_side
 from pipeline.layout import ROOT
-from pipeline.seeds import side_by_side
 
 Cli = Callable[..., Any]
 HERE = Path(__file__).parent
@@ -70,7 +70,7 @@ def test_no_seed_outlives_the_process_that_started_it(tmp_path: Path, blow: sign
         "import signal, sys\n"
         f"sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'src')!r}, {str(HERE)!r}]\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from pipeline.seeds import side_by_side\n"
+        "from pipeline.graph.seeds import side_by_side\n"
         "from seed_trainings import go_on\n"
         "if __name__ == '__main__':\n"
         f"    side_by_side(go_on, {str(tmp_path)!r}, [1, 2], 2, lambda *_: None)\n",

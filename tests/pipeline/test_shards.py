@@ -17,7 +17,7 @@ from espalier.io.files import read_json, write_json
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import save_parser
-from pipeline import shards
+from pipeline.graph import shards
 
 WORDS = ["今天", "天气", "真好", "我们", "去", "公园", "看", "花", "你", "喜欢", "什么", "茶"]
 

@@ -14,7 +14,7 @@ from espalier.corpora.readers.songci import read
 from espalier.corpora.records import Verse, table_of
 from espalier.corpora.splits import split_of
 from pipeline import layout
-from pipeline.params import load_params
+from pipeline.params.read import load_params
 
 MIRROR = os.environ.get("ESPALIER_MIRROR", "")
 

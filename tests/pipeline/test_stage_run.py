@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ArtifactError
-from pipeline.cli import STAGES
-from pipeline.stage_run import TRAININGS, alone, fix_threads
+from pipeline.graph.stage_run import TRAININGS, alone, fix_threads
+from pipeline.shell.app import STAGES
 
 HOLD = """
 import sys
-from pipeline.stage_run import alone
+from pipeline.graph.stage_run import alone
 with alone("filter", "verse"):
     print("held", flush=True)
     sys.stdin.read()

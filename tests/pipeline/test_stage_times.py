@@ -9,7 +9,7 @@ import pytest
 from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
 from pipeline import layout
-from pipeline.stage_times import REHEARSAL, RUNS, SECONDS, TRAINING_SECONDS, StageTimes, spoken
+from pipeline.records.stage_times import REHEARSAL, RUNS, SECONDS, TRAINING_SECONDS, StageTimes, spoken
 
 
 @pytest.fixture(autouse=True)

@@ -54,7 +54,7 @@ def test_a_stage_whose_reader_goes_away_has_not_succeeded(
 
     write(tmp_path, empty())
     monkeypatch.setattr("pipeline.stages.score.run", broken)
-    monkeypatch.setattr("pipeline.streams.reader_is_gone", lambda: True)
+    monkeypatch.setattr("espalier.cli.streams.reader_is_gone", lambda: True)
     answer = cli(tmp_path, "score", "x")
     assert answer.status == 1 and answer.err == "espalier: file system: Broken pipe; nothing half-written was kept\n"
     monkeypatch.setattr("pipeline.commands.verify.verify", broken)

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from espalier.io.errors import ConfigError
-from pipeline.params import load_params
-from pipeline.versions_check import check_versions
+from pipeline.params.read import load_params
+from pipeline.params.versions import check_versions
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small_params import nursery, write

@@ -12,7 +12,8 @@ import pytest
 from espalier.io.errors import ConfigError
 from espalier.report import Printed, build, hyperparameters_of, load_printed, render_html, render_markdown
 from pipeline.layout import PROFILES, ROOT
-from pipeline.params import Params, load_params
+from pipeline.params.entries import Params
+from pipeline.params.read import load_params
 from pipeline.stages.report import model_settings
 
 #: The systems that stand in a table of each paper.

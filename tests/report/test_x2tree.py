@@ -20,8 +20,8 @@ from espalier.report import Printed, RunResult, build, comparisons_of
 from espalier.tasks.registry import task
 from espalier.tasks.task import Outputs
 from pipeline import layout
-from pipeline.baseline_rows import read_rows, rows_of_fewer
-from pipeline.params import load_params
+from pipeline.params.read import load_params
+from pipeline.records.baseline_rows import read_rows, rows_of_fewer
 from pipeline.stages.report import _dataset, _written
 from pipeline.stages.report import run as report
 from pipeline.stages.score import write_scores

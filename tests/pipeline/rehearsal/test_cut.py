@@ -10,9 +10,9 @@ import pytest
 from espalier.corpora.readers import READERS, Reader
 from espalier.corpora.records import Pair, Sentence
 from espalier.syntax.parsers.registry import BACKENDS
+from pipeline.graph.rehearsal.cut import CPU_TOKENS, cut_params, replace_parser, shape_of, with_shape
 from pipeline.layout import PARAMS, PROFILES
-from pipeline.params import load_params, read_yaml
-from pipeline.rehearsal.cut import CPU_TOKENS, cut_params, replace_parser, shape_of, with_shape
+from pipeline.params.read import load_params, read_yaml
 
 
 def cut_of(profile: str, max_tokens: int | None = CPU_TOKENS) -> Any:
@@ -104,8 +104,8 @@ def sampled(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     for name, reader in list(READERS.items()):
         monkeypatch.setitem(READERS, name, reader)
-    monkeypatch.delitem(sys.modules, "pipeline.rehearsal.readers", raising=False)
-    return importlib.import_module("pipeline.rehearsal.readers")
+    monkeypatch.delitem(sys.modules, "pipeline.graph.rehearsal.readers", raising=False)
+    return importlib.import_module("pipeline.graph.rehearsal.readers")
 
 
 def rows(count: int, split: str, origin: str = "one") -> list[Sentence]:

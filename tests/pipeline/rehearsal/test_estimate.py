@@ -8,10 +8,10 @@ import pytest
 
 from espalier.io.files import write_json
 from pipeline import layout
+from pipeline.graph.rehearsal.estimate import estimates, training_memory
+from pipeline.graph.rehearsal.readers import counts_file
 from pipeline.layout import PROFILES
-from pipeline.params import load_params
-from pipeline.rehearsal.estimate import estimates, training_memory
-from pipeline.rehearsal.readers import counts_file
+from pipeline.params.read import load_params
 
 PARAMS = load_params(PROFILES["paper"] / "params.yaml")
 

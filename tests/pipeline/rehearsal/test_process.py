@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.rehearsal.process import run_stage
-from pipeline.rehearsal.stages import Outcome
+from pipeline.graph.rehearsal.process import run_stage
+from pipeline.graph.rehearsal.stages import Outcome
 
 Run = Callable[[str], Outcome]
 

@@ -71,9 +71,9 @@ def test_a_source_of_an_unknown_format_is_named_and_what_needs_it_is_not_run(unb
 
 
 def test_of_a_training_that_memory_does_not_suffice_for_the_largest_batch_that_fits_is_named() -> None:
+    from espalier.cli.failures import NO_MEMORY
     from pipeline.commands.rehearse import _reason
-    from pipeline.failures import NO_MEMORY
-    from pipeline.rehearsal.stages import Outcome
+    from pipeline.graph.rehearsal.stages import Outcome
 
     failed = Outcome(("train", "songnet"), NO_MEMORY, asked=1024, fits=256)
     assert _reason(failed) == "not enough memory for batches of 1,024 tokens; the largest that fits is 256"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.failures import NO_MEMORY
+from espalier.cli.failures import NO_MEMORY
+from pipeline.graph.rehearsal.stages import Outcome, run_all, shrink
+from pipeline.graph.stage_graph import Stage, graph_of
 from pipeline.layout import PROFILES
-from pipeline.params import load_params
-from pipeline.rehearsal.stages import Outcome, run_all, shrink
-from pipeline.stage_graph import Stage, graph_of
+from pipeline.params.read import load_params
 
 yaml = pytest.importorskip("yaml")
 

@@ -1,0 +1,192 @@
+"""The card of an exported model: what it is, how it is loaded, its scores with intervals, its data and their terms.
+
+A card begins with the metadata that model hubs read, as YAML. Its scores are those of `metrics/details/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+import yaml
+
+from espalier.inference.registry import SERVICES
+from espalier.io.errors import ConfigError
+from espalier.metrics.registry import own_names
+from espalier.report.printed import load_printed
+from espalier.report.results import in_words
+from espalier.tasks.registry import task
+from espalier.tasks.task import Outputs
+from espalier.text.language import Language
+from pipeline import layout
+from pipeline.graph.origins import Origins, origins_of
+from pipeline.params.entries import Params, Run, encoding_and_network, network_of
+from pipeline.params.read import read_yaml
+from pipeline.records.artifacts import decoding_settings, read_details, read_training
+from pipeline.records.systems import expander_of, parser_of, repro_command
+
+#: An example of each service, by language.
+EXAMPLES: Final = {
+    ("generate", "zh"): 'generate(["5,5。7,5。"], seed=1)',
+    ("polish", "zh"): 'polish(["_雨___，____到。"], seed=1)',
+    ("generate", "en"): 'generate(["5,5."], seed=1)',
+    ("polish", "en"): 'polish(["the _ _ night."], seed=1)',
+    ("paraphrase", "en"): 'paraphrase(["Where do you live?"])',
+    ("expand", "en"): 'expand(["Where do you live?"])',
+    ("granularity", "en"): 'granularities(["Where do you live?"])',
+    ("compose", "zh"): 'compose(["我喜欢炸薯条"])',
+    ("compose", "en"): 'compose(["a dog was running in a room"])',
+    ("reply", "zh"): 'reply(["你好！"])',
+}
+#: What a training says of itself, in its folder and in the details of its runs.
+LEARNED: Final = ("tokens", "best_step", "best_dev_loss")
+
+
+def card_of(key: str, params: Params) -> str:
+    """The card of a trained model of the present profile, as Markdown.
+
+    Raises:
+        ConfigError: no run scores the model, or a run of it has not been scored since the model was trained.
+    """
+    model = params.models[key]
+    training = read_training(key)
+    corpus = params.datasets.every[model.dataset].corpus
+    language, parser, expander = params.corpora[corpus].language, parser_of(params, corpus), expander_of(params, key)
+    stages = [("train", key), ("train", expander), ("train_parser", parser)]
+    origins = origins_of(params, [(stage, name) for stage, name in stages if name])
+    facts = {
+        "architecture": f"`{model.arch}`",
+        "parameters": f"{next(iter(training.values()))['parameters']:,}",
+        "training": "; ".join(f"{seed}: {facts['steps']:,} steps" for seed, facts in training.items()),
+        "data": f"profile `{params.profile}`, corpus `{corpus}`, dataset `{model.dataset}`",
+        **{stage: f"`{name}`" for stage, name in (("parser", parser), ("expander", expander)) if name},
+    }
+    parts = [
+        _metadata(model.paper, language, origins),
+        f"# {model.title or key}\n",
+        "\n".join(f"- {name}: {value}" for name, value in facts.items()) + "\n",
+        _usage(key, language, params),
+        _scores(key, params, training),
+        _data(origins, [name for name in ("parser", "expander") if name in facts]),
+        _citation(model.paper),
+    ]
+    return "\n".join(parts)
+
+
+def _metadata(paper: str, language: str, origins: Origins) -> str:
+    """What model hubs read."""
+    values = {
+        "library_name": "espalier",
+        "pipeline_tag": "text-generation",
+        "language": language,
+        "license": "other" if origins.published or origins.local else "apache-2.0",
+        "tags": [paper, "controlled-text-generation"],
+    }
+    return f"---\n{yaml.safe_dump(values, sort_keys=False)}---\n"
+
+
+def _usage(key: str, language: str, params: Params) -> str:
+    """How it is loaded, and a call of each of its services that has an example."""
+    own = [name for name, service in SERVICES.items() if service.fits(*encoding_and_network(params.models[key]))]
+    calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
+    lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
+    return "\n".join(["## Use\n", "```python", *lines, "```\n"])
+
+
+def _scores(key: str, params: Params, training: Mapping[str, Any]) -> str:
+    """A table for each run of the model, with 95 % intervals; below them the signatures of all."""
+    runs = {name: run for name, run in params.runs.items() if run.model == key}
+    if not runs:
+        remedy = "add a run of it to params.yaml, or give --no-card"
+        raise ConfigError("no run scores it, so that there are no metrics for a card", where=f"models.{key}",
+                          remedy=remedy)  # fmt: skip
+    parts, signatures = ["## Metrics\n"], dict[str, dict[str, list[str]]]()
+    for name, run in runs.items():
+        details = _details(name, run, params, training)
+        metrics = _shown(run, params, details)
+        parts += _table(name, run, params, details, metrics)
+        for metric in metrics:
+            signatures.setdefault(metric, {}).setdefault(details["signatures"][metric], []).append(name)
+    parts.append("<details><summary>Signatures: how each number is computed</summary>\n")
+    for metric, found in signatures.items():
+        for signature, names in found.items():
+            of = f" of {', '.join(f'`{name}`' for name in names)}" if len(found) > 1 else ""
+            parts.append(f"- `{metric}`{of}: `{signature}`")
+    return "\n".join([*parts, "\n</details>\n"])
+
+
+def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -> dict[str, Any]:
+    """The details of a run.
+
+    Raises:
+        ConfigError: there are none, or they are of another training of the model.
+    """
+    file, remedy = layout.details(run.paper, name), f"{repro_command(params, f'score@{name}')}, or give --no-card"
+    if not file.is_file():
+        raise ConfigError("no metrics for a card", where=file, remedy=remedy)
+    details = read_details(run.paper, name)
+    scored: Mapping[str, Any] = details["settings"]["training"]
+    if any(scored.get(seed, {}).get(fact) != facts[fact] for seed, facts in training.items() for fact in LEARNED):
+        raise ConfigError("metrics of another training of the model", where=file, remedy=remedy)
+    return details
+
+
+def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
+    """The headline metrics of a run and its own ones, as far as they have a value."""
+    kind, view = task(run.task), network_of(params.models[run.model]).view
+    outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
+    own = own_names(kind.scoring.model_validate(run.scoring).own_metrics)
+    return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
+
+
+def _table(name: str, run: Run, params: Params, details: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
+    """What a run is scored on, how it is decoded, and its scores."""
+    settings = decoding_settings(run, params.models[run.model])
+    records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
+    facts = "; ".join([records, *map(" ".join, in_words(settings))])
+    yield f"**`{name}`**{f' ({run.title})' if run.title else ''}: {facts}\n"
+    yield "| metric | value | 95 % interval |"
+    yield "| --- | ---: | ---: |"
+    for metric in metrics:
+        value, interval = details["scores"][metric], details["intervals"].get(metric)
+        digits = 3 if abs(value) < 1 else 2
+        around = "–" if interval is None else " to ".join(f"{bound:.{digits}f}" for bound in interval)
+        yield f"| `{metric}` | {value:.{digits}f} | {around} |"
+    yield ""
+
+
+def _corpus(run: Run, params: Params) -> str:
+    return params.datasets.every[run.dataset].corpus
+
+
+def _language(run: Run, params: Params) -> Language:
+    return params.corpora[_corpus(run, params)].language
+
+
+def _data(origins: Origins, parts: Sequence[str]) -> str:
+    """The data of the model and of its parts, such as its parser, with their terms."""
+    lines = [
+        f"- {source.title}. Licence: {source.licence}. {source.citation}."
+        + (f" <{source.homepage}>" if source.homepage else "")
+        for source in origins.published.values()
+    ]
+    lines += [f"- Local file `{key}`, whose licence is not recorded." for key in origins.local]
+    lines += [f"- `{key}`: generated by a grammar of Espalier. Licence: Apache-2.0." for key in origins.generated]
+    terms = "The code of Espalier is under the Apache License 2.0."
+    if origins.published or origins.local:
+        terms += " The weights, and what they generate, may be bound by the terms of the data."
+    whole = " and ".join(["the model", *(f"its {part}" for part in parts)])
+    return "\n".join(["## Data and licence\n", f"{terms}\n", f"Data of {whole}:\n", *lines, ""])
+
+
+def _citation(paper: str) -> str:
+    """The paper, if its printed numbers are known, and Espalier."""
+    lines = ["## Citation\n"]
+    if (file := layout.printed(paper)).exists():
+        of = load_printed(file).paper
+        lines.append(f"- {of.authors}. {of.title}. {of.venue}. <{of.url}>")
+    own = read_yaml(layout.ROOT / "CITATION.cff")
+    authors = ", ".join(author["name"] for author in own["authors"])
+    lines.append(f"- {authors}. {own['title']}. Version {own['version']}.")
+    return "\n".join([*lines, ""])

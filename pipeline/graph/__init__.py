@@ -1,0 +1,1 @@
+"""Which stage needs which, and how stages run: locks, threads, shards, seeds, rehearsals."""

@@ -1,0 +1,97 @@
+"""One stage, run in a process of its own and measured."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final
+
+from espalier.cli.app import main as command_line
+from espalier.cli.failures import NO_MEMORY
+from pipeline.graph.rehearsal.stages import Outcome
+from pipeline.graph.stage_graph import Stage
+from pipeline.layout import ROOT
+
+#: How a process ends that the kernel ends because memory runs out.
+KILLED: Final = -9
+#: Forks processes from one that has imported these modules: importing takes longer than most stages of a rehearsal.
+_FORKS: Final = multiprocessing.get_context("forkserver")
+_STAGES: Final = (f"pipeline.stages.{path.stem}" for path in sorted((ROOT / "pipeline/stages").glob("[a-z]*.py")))
+_FORKS.set_forkserver_preload(["torch", "pipeline.shell.app", *_STAGES])
+
+
+def run_stage(
+    stage: Stage, folder: Path, environment: Mapping[str, str], main: Callable[[], object] = command_line
+) -> Outcome:
+    """Run one stage in a profile's folder, in a process of its own.
+
+    The process is forked from one that has imported the libraries: to import them takes longer than most rehearsed
+    stages.
+
+    Args:
+        main: what the process calls, with the stage as its command line; a function that can be imported.
+    """
+    started = time.monotonic()
+    receiver, sender = _FORKS.Pipe(duplex=False)
+    memory, code = 0, None
+    with tempfile.NamedTemporaryFile() as said, receiver:
+        process = _FORKS.Process(
+            target=_in_process, args=(main, stage, folder, {**os.environ, **environment}, said.name, sender)
+        )
+        process.start()
+        sender.close()
+        with suppress(EOFError):  # of a process that the system ended
+            memory, code = receiver.recv()
+        process.join()
+        assert process.exitcode is not None  # as it has ended
+        lines = said.read().decode(errors="replace").strip().splitlines()
+    code = process.exitcode if code is None else code
+    return Outcome(stage, _failure(code, lines), time.monotonic() - started, memory)
+
+
+def _in_process(
+    main: Callable[[], object],
+    stage: Stage,
+    folder: Path,
+    environment: Mapping[str, str],
+    said: str,
+    sender: Connection,
+) -> None:
+    """Call `main` as a command would, and send the peak memory of this process, in bytes, and its status.
+
+    The fork server passes the status on too, but has been seen to lose it.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    nothing, errors = os.open(os.devnull, os.O_RDWR), os.open(said, os.O_WRONLY)
+    for file, number in ((nothing, 0), (nothing, 1), (errors, 2)):
+        os.dup2(file, number)
+    sys.argv[1:] = stage
+    code = 1
+    try:
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
+    finally:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        sender.send((peak * (1 if sys.platform == "darwin" else 1024), code))
+
+
+def _failure(code: int, lines: list[str]) -> str | None:
+    if code == 0:
+        return None
+    if code == KILLED:
+        return f"{NO_MEMORY}: the system ended it"
+    last = lines[-1].removeprefix("espalier: ") if lines else "nothing was said"
+    return last if code == 1 else f"ended with status {code}: {last}"

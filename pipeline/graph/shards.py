@@ -1,0 +1,191 @@
+"""Parsing of many sentences in shards. Each finished shard is written to disk, so that a killed stage can resume.
+
+Shards are parsed in this process, or by Dask: on the cores of this machine or on a cluster. The number of workers
+changes the speed, not the parses. The workers of a cluster need this project and the parser's folder at the same paths;
+sentences and parses are sent with the tasks.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+
+from espalier.cli.progress import progress_bar
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.hashing import digest, file_sha256
+from espalier.io.tables import read_table, write_table
+from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
+from espalier.syntax.parsers.parser import Parser, Refused, Sentence
+from pipeline.graph.stage_run import ONE_THREAD
+from pipeline.layout import ROOT
+from pipeline.records.machine import cores, workers
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: Sentences per shard: a few seconds of work.
+SHARD_SIZE = 512
+#: Shards submitted per worker: enough that none is idle, few enough to keep the scheduler's memory small.
+SHARDS_PER_WORKER = 2
+#: Shards for which starting another process pays, unless the number of workers is given.
+SHARDS_PER_PROCESS = 8
+#: Seconds to wait for a scheduler.
+TIMEOUT = 10
+#: The bytes of free memory that the C library of a worker keeps.
+KEPT_MEMORY = str(2**25)
+
+#: A parse as a row: the five columns of `espalier.syntax.parse`, and the reason if it was refused.
+Row = tuple[str, ...]
+
+
+class Parsed(NamedTuple):
+    """The parses of sentences, in their order, and the speed."""
+
+    answers: list[Parse | Refused]
+    #: Distinct sentences parsed in this call, seconds with loading, and sentences per second.
+    speed: dict[str, float]
+
+
+def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Parsed:
+    """Parse sentences; equal sentences are parsed once.
+
+    `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786. Without it, `ESPALIER_WORKERS`
+    is the number of processes on this machine; by default as many as pay, at most one per core.
+
+    Args:
+        sentences: texts, or tuples of words; not both.
+        parser: the folder of a parser, made by `train_parser`.
+        scratch: for finished shards, used again for the same sentences and the same `parser.json`; the caller deletes
+            it when the result is written.
+
+    Raises:
+        ConfigError: no scheduler answers at that address, or the number of workers is none.
+        ArtifactError: the folder is none of a parser.
+    """
+    # By length, so that a shard's sentences fit one batch and the longest shards come first.
+    distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
+    shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
+    parsed_by = file_sha256(parser / "parser.json")
+    files = [scratch / f"{digest(parsed_by, shard)}.parquet" for shard in shards]
+    todo = [number for number, file in enumerate(files) if not file.exists()]
+    scheduler, processes = os.environ.get("ESPALIER_SCHEDULER") or None, _processes(len(todo))
+    with progress_bar() as bar:
+        started, done = time.monotonic(), 0
+        task = bar.add_task("parse", total=len(distinct), completed=len(distinct) - sum(len(shards[n]) for n in todo))
+        parts = ((number, shards[number]) for number in todo)
+        local = scheduler is None and processes <= 1
+        for number, rows in _here(parts, parser) if local else _by_dask(parts, parser, scheduler, processes):
+            write_table(files[number], pd.DataFrame(rows, columns=[*COLUMNS, "reason"]))
+            done += len(rows)
+            bar.update(task, advance=len(rows), note=f"{done / (time.monotonic() - started):,.0f} sentences/s")
+        seconds = time.monotonic() - started
+    answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
+    speed = {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
+    return Parsed([answers[sentence] for sentence in sentences], speed)
+
+
+def parse_shard(parser: str, sentences: Sequence[Sentence]) -> list[Row]:
+    """Parse one shard. The parser is loaded once per process."""
+    return [_row(answer) for answer in _loaded(parser).parse(sentences)]
+
+
+@cache
+def _loaded(folder: str) -> Parser:
+    from espalier.syntax.parsers.registry import load_parser
+
+    return load_parser(Path(folder))
+
+
+def _here(parts: Iterator[tuple[int, list[Sentence]]], parser: Path) -> Iterator[tuple[int, list[Row]]]:
+    for number, sentences in parts:
+        yield number, parse_shard(str(parser), sentences)
+
+
+def _by_dask(
+    parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, processes: int
+) -> Iterator[tuple[int, list[Row]]]:
+    """Shards in the order in which they finish. A shard whose worker dies is given to another."""
+    from distributed import KilledWorker, as_completed
+
+    with _client(scheduler, processes) as client:
+        numbers: dict[Future, int] = {}
+
+        def submitted() -> Iterator[Future]:
+            for number, sentences in parts:
+                future = client.submit(parse_shard, str(parser.resolve()), sentences, pure=False, retries=2)
+                numbers[future] = number
+                yield future
+
+        queue = submitted()
+        room = SHARDS_PER_WORKER * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+        ended = as_completed([future for _, future in zip(range(room), queue, strict=False)])
+        for future in ended:
+            try:
+                rows = future.result()
+            except KilledWorker as error:
+                raise ArtifactError(
+                    "a worker was killed several times, perhaps for lack of memory",
+                    where="parse",
+                    remedy="run again with fewer --workers; finished shards are kept",
+                ) from error
+            yield numbers.pop(future), rows
+            if (following := next(queue, None)) is not None:
+                ended.add(following)
+
+
+@contextmanager
+def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
+    import logging
+
+    import dask
+    from distributed import Client, LocalCluster
+
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # the shard of a worker that dies is parsed by another
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=TIMEOUT)
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                "no Dask scheduler answers there",
+                where=scheduler,
+                remedy="start 'dask scheduler' and 'dask worker' there, or leave --scheduler out to use this machine",
+            ) from error
+        with client:
+            yield client
+        return
+    # Workers import this project from the same paths. Dask's default makes them return free memory at once, so that
+    # tensors allocate it again: a third slower.
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    before = {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": KEPT_MEMORY, "MALLOC_MMAP_THRESHOLD_": KEPT_MEMORY}
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
+        LocalCluster(
+            n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
+            env={"PYTHONPATH": paths},
+        ) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+        yield client
+
+
+def _processes(shards: int) -> int:
+    return min(workers(min(cores(), shards // SHARDS_PER_PROCESS)), shards)
+
+
+def _row(answer: Parse | Refused) -> Row:
+    if isinstance(answer, Refused):
+        return (*("" for _ in COLUMNS), answer.reason)
+    return (*columns_of(answer, "_").values(), "")
+
+
+def _answers(file: Path) -> Iterator[Parse | Refused]:
+    table = read_table(file).rename(columns={name: f"__{name}" for name in COLUMNS})
+    for row in table.to_dict("records"):
+        yield Refused(row["reason"]) if row["reason"] else parse_of(row, "_")

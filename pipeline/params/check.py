@@ -1,0 +1,391 @@
+"""What must fit together in params.yaml, found before any stage runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from espalier.corpora.catalogue import Source
+from espalier.corpora.filters import Filters
+from espalier.corpora.readers import reader
+from espalier.corpora.records import RECORDS
+from espalier.datasets.encoding import Settings
+from espalier.datasets.registry import encoding
+from espalier.inference.registry import SERVICES, service
+from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
+from espalier.io.validation import validated
+from espalier.models.registry import architecture
+from espalier.syntax.parsers.registry import BACKENDS
+from espalier.tasks.registry import task
+from espalier.tasks.task import Task
+from espalier.text.language import LANGUAGES
+from espalier.training.config import TrainingConfig
+from pipeline.layout import NONE, PRINTED
+from pipeline.params.entries import (
+    Corpus,
+    Dataset,
+    Params,
+    ParserEntry,
+    Run,
+    Scored,
+    encoding_and_network,
+    network_of,
+    vocabulary_of,
+)
+from pipeline.params.judge import check_another, check_judge
+
+
+def check(params: Params, catalogue: Mapping[str, Source]) -> None:
+    """Every reference names an entry, settings are of their types, and entries that are used together fit.
+
+    Raises:
+        ConfigError: naming the key's path and what is allowed there.
+    """
+    _check_sources(params, catalogue)
+    for key, parser in params.parsers.items():
+        _check_parser(f"parsers.{key}", parser, params.corpora)
+    for key, corpus in params.corpora.items():
+        _check_corpus(f"corpora.{key}", corpus, params)
+    for way, datasets in (("linearize", params.datasets.linearize), ("canonicalize", params.datasets.canonicalize)):
+        for key, dataset in datasets.items():
+            if way == "linearize" and "pieces_from" not in dataset.model_fields_set:  # dvc.yaml reads it
+                raise ConfigError(
+                    "Field required",
+                    where=f"datasets.{way}.{key}.pieces_from",
+                    remedy="add it: none, or SHELF/SOURCE of published pieces",
+                )
+            _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
+            _refers(f"datasets.{way}.{key}.pieces_from", dataset.pieces_from, _source_folders(params))
+    _check_cycles(params)
+    for key in params.models:
+        _check_model(key, params)
+    _check_defaults(params)
+    for key in params.runs:
+        _check_run(key, params)
+    for key in params.baselines:
+        _check_baseline(key, params)
+    for key, annotation in params.annotations.items():
+        _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
+    if PRINTED.is_dir():  # it is not on a machine that only trains
+        for paper in params.reports:
+            _refers("reports", paper, [path.stem for path in sorted(PRINTED.glob("*.yaml"))], optional=False)
+    if len(set(params.reports)) < len(params.reports):
+        raise ConfigError("a paper stands twice", where="reports", remedy="name each paper once")
+
+
+def _refers(path: str, name: str, allowed: Collection[str], *, optional: bool = True) -> None:
+    if name in allowed or (optional and name == NONE):
+        return
+    raise ConfigError.unknown("reference", name, [*allowed, NONE] if optional else allowed, where=path)
+
+
+def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
+    """Published sources stand in the catalogue, and no source lies in another's folder."""
+    sources = params.sources
+    for key in sources.published:
+        _refers(f"sources.published.{key}", key, catalogue, optional=False)
+    if twice := sorted(sources.published.keys() & sources.local.keys()):
+        raise ConfigError(
+            f"{', '.join(twice)} stands under published and under local", where="sources", remedy="rename one"
+        )
+    folders = {f"{source.shelf}/{key}": key for key, source in sources.every.items()}
+    for key, source in sources.every.items():
+        parts = source.shelf.split("/")
+        if parts[0] == NONE:
+            raise ConfigError(f"{NONE} is no shelf", where=f"sources: {key}.shelf", remedy="rename the shelf")
+        for count in range(1, len(parts) + 1):
+            if (above := "/".join(parts[:count])) in folders:
+                raise ConfigError(
+                    f"shelf {source.shelf} of {key} lies in the folder of source {folders[above]}",
+                    where="sources",
+                    remedy="rename the shelf",
+                )
+
+
+def _check_cycles(params: Params) -> None:
+    """Nothing is made from itself."""
+    _check_cycle("vocab_from", {key: [dataset.vocab_from] for key, dataset in params.datasets.every.items()})
+    _check_cycle("init", {key: [model.init] for key, model in params.models.items()})
+    _check_cycle("guidance", {key: [run.guidance.rpartition("/")[2]] for key, run in params.runs.items()})
+    corpora = {
+        f"corpora.{key}": [*(f"corpora.{name}" for name in corpus.corpora), f"parsers.{corpus.parser}"]
+        for key, corpus in params.corpora.items()
+    }
+    parsers = {f"parsers.{key}": [f"corpora.{parser.treebank}"] for key, parser in params.parsers.items()}
+    _check_cycle("also_1, also_2, parser or treebank", corpora | parsers)
+
+
+def _check_cycle(key: str, references: Mapping[str, Collection[str]]) -> None:
+    try:
+        TopologicalSorter(references).prepare()
+    except CycleError as error:
+        cycle = list(reversed(error.args[1]))
+        raise ConfigError(f"{key} forms a cycle: {' -> '.join(cycle)}", remedy=f"set one of them to {NONE}") from error
+
+
+def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
+    """One model, from one place; and a treebank that no parser has to make first."""
+    _refers(f"{path}.treebank", parser.treebank, corpora)
+    backend = entry("backend", BACKENDS, parser.backend, where=f"{path}.backend")
+    named, trained = parser.model != NONE, parser.treebank != NONE
+    if backend.needs_model and named == trained:
+        raise ConfigError(
+            "both a model and a treebank" if named else "neither a model nor a treebank",
+            where=path,
+            remedy="model: a name or a path, off the shelf; or treebank: a corpus to train on; the other is none",
+        )
+    if not backend.needs_model and (named or trained):
+        raise ConfigError(f"{parser.backend} takes no model", where=path, remedy="model and treebank: none")
+    if trained and backend.train is None:
+        names = [name for name, other in BACKENDS.items() if other.train]
+        raise ConfigError(
+            f"{parser.backend} is not trained here", where=f"{path}.treebank", remedy=f"one of {', '.join(names)}"
+        )
+    if not trained:
+        return
+    records = corpora[parser.treebank].records
+    if not entry("records", RECORDS, records, where=f"corpora.{parser.treebank}.records").parsed:
+        raise ConfigError(
+            f"the records of corpus {parser.treebank} are {records}, which have no trees",
+            where=f"{path}.treebank",
+            remedy=f"a corpus of {' or '.join(name for name, kind in RECORDS.items() if kind.parsed)}",
+        )
+    if corpora[parser.treebank].parser != NONE:
+        raise ConfigError(
+            f"the trees of corpus {parser.treebank} are a parser's own", where=f"{path}.treebank", remedy="gold trees"
+        )
+
+
+def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
+    """A reader of its records, shelves with sources, other corpora, a parser and filters that fit the records."""
+    kind = entry("records", RECORDS, corpus.records, where=f"{path}.records")
+    reads_sources = reader(corpus.reader, kind, where=path).reads_sources
+    if reads_sources != bool(corpus.shelves or corpus.corpora):
+        raise ConfigError(
+            f"reader {corpus.reader} reads {'files' if reads_sources else 'no files'}",
+            where=f"{path}.shelf",
+            remedy="name a shelf" if reads_sources else f"set it to {NONE}",
+        )
+    for shelf in corpus.shelves:
+        if not params.sources.folders(shelf):
+            shelves = sorted({source.shelf for source in params.sources.every.values()})
+            raise ConfigError(
+                f"no source stands on shelf {shelf}",
+                where=path,
+                remedy=f"put one there under sources; shelves with sources: {', '.join(shelves) or '(none)'}",
+            )
+    for name in corpus.corpora:
+        _refers(path, name, params.corpora, optional=False)
+    _refers(f"{path}.parser", corpus.parser, params.parsers)
+    if corpus.parser != NONE and not kind.parsed:
+        raise ConfigError(f"{corpus.records} are not parsed", where=f"{path}.parser", remedy=f"set it to {NONE}")
+    corpus.filters.check(kind, where=f"{path}.filters")
+
+
+def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
+    """Settings of its encoding, a corpus with the encoding's records, and a vocabulary of its encoding."""
+    kind = encoding(dataset.encoding, where=f"{path}.encoding")
+    settings = validated(kind.settings, dataset.model_extra, path)
+    _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
+    if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
+        allowed = [name for name, record in RECORDS.items() if record is kind.record]
+        raise ConfigError(
+            f"the records of corpus {dataset.corpus} are {records}, which encoding {dataset.encoding} does not read",
+            where=f"{path}.corpus",
+            remedy=f"a corpus with records: {', '.join(allowed)}",
+        )
+    _check_bounds(path, settings, dataset.corpus, corpora[dataset.corpus].filters)
+    _refers(f"{path}.vocab_from", dataset.vocab_from, others)
+    if dataset.vocab_from != NONE and (other := others[dataset.vocab_from].encoding) != dataset.encoding:
+        raise ConfigError(
+            f"dataset {dataset.vocab_from} has the encoding {other}",
+            where=f"{path}.vocab_from",
+            remedy=f"one with the encoding {dataset.encoding}",
+        )
+    if dataset.pieces_from != NONE and not (settings.reads_pieces and dataset.vocab_from == NONE):
+        what = "the vocabulary is another dataset's" if settings.reads_pieces else f"{dataset.encoding} reads no pieces"
+        raise ConfigError(what, where=f"{path}.pieces_from", remedy=f"set it to {NONE}")
+
+
+def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) -> None:
+    """Rows that pass the corpus's filters can fit the dataset's settings."""
+    for name, rule in settings.opposite.items():
+        bound, other = getattr(settings, name), getattr(filters, rule)
+        if other is not None and (bound < other if rule.startswith("min_") else bound > other):
+            raise ConfigError(
+                f"no row fits both {name} {bound} and {rule} {other}, a filter of corpus {corpus}",
+                where=f"{path}.{name}",
+                remedy="change one of them",
+            )
+
+
+def _check_model(key: str, params: Params) -> None:
+    """Settings of its architecture and of training, and a dataset in the architecture's encoding."""
+    model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
+    kind = architecture(model.arch, where=f"{path}.arch")
+    validated(kind.config, model.network, f"{path}.network")
+    training = validated(TrainingConfig, model.training, f"{path}.training")
+    _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
+    if (name := datasets[model.dataset].encoding) != kind.encoding:
+        raise ConfigError(
+            f"dataset {model.dataset} has the encoding {name}, and {model.arch} reads {kind.encoding}",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {kind.encoding}",
+        )
+    _refers(f"{path}.init", model.init, params.models)
+    if model.init == NONE and training.init_vocab != "same":
+        raise ConfigError(
+            "no model whose vocabulary could be mapped",
+            where=f"{path}.training.init_vocab",
+            remedy="same, or name an init",
+        )
+    if model.init != NONE and (other := params.models[model.init].arch) != model.arch:
+        raise ConfigError(
+            f"model {model.init} is of arch {other}", where=f"{path}.init", remedy=f"one of arch {model.arch}"
+        )
+
+
+def _check_defaults(params: Params) -> None:
+    """Each model serves the commands that it is the default for, and no command has two defaults."""
+    owners = dict[str, str]()
+    for key, model in params.models.items():
+        for default in model.default_for:
+            path, (method, _, language) = f"models.{key}.default_for", default.partition(".")
+            if method not in SERVICES or language not in LANGUAGES:
+                allowed = [f"{name}.{each}" for name in SERVICES for each in LANGUAGES]
+                raise ConfigError.unknown("command", default, allowed, where=path)
+            if default in owners:
+                what = f"model {owners[default]} is the default for {default} too"
+                raise ConfigError(what, where=path, remedy="name one default")
+            owners[default] = key
+            try:
+                service(method, key, *encoding_and_network(model))
+            except ConfigError as error:
+                raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
+
+
+def _check_run(key: str, params: Params) -> None:
+    """Settings of its task, a dataset with its model's vocabulary, guidance over the same rows, what scoring needs."""
+    run, datasets, path = params.runs[key], params.datasets.every, f"runs.{key}"
+    kind, decoder = _check_decoded(path, run, params)
+    _refers(f"{path}.model", run.model, params.models, optional=False)
+    model, dataset = params.models[run.model], datasets[run.dataset]
+    if (name := datasets[model.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"model {run.model} reads the encoding {name}, which task {run.task} does not decode",
+            where=f"{path}.model",
+            remedy=f"a model of {' or '.join(kind.encodings)}",
+        )
+    if vocabulary_of(datasets, run.dataset) != vocabulary_of(datasets, model.dataset):
+        raise ConfigError(
+            f"dataset {run.dataset} does not have the vocabulary of model {run.model}",
+            where=f"{path}.dataset",
+            remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
+        )
+    if run.lm != NONE:
+        check_another(f"{path}.lm", run.lm, run.model, params.models)
+    _check_guidance(f"{path}.guidance", run, params.runs)
+    rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
+    if run.paper in params.reports and run.dataset not in rows:
+        raise ConfigError(
+            f"the report of {run.paper} has no baselines on dataset {run.dataset}",
+            where=f"{path}.dataset",
+            remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
+        )
+    network = network_of(model)
+    try:
+        kind.check(decoder, network, dataset.settings, run.samples)
+    except ConfigError as error:
+        raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
+    _refers(f"{path}.annotation", run.annotation, params.annotations)
+    if run.annotation == NONE and kind.needs_annotation(network, dataset.settings):
+        raise ConfigError(
+            f"texts of task {run.task} are scored by their parses",
+            where=f"{path}.annotation",
+            remedy=f"an entry of annotations with run: {key}",
+        )
+    if run.annotation != NONE and (other := params.annotations[run.annotation].run) != key:
+        raise ConfigError(
+            f"annotation {run.annotation} parses run {other}",
+            where=f"{path}.annotation",
+            remedy=f"one with run: {key}",
+        )
+
+
+def _check_baseline(key: str, params: Params) -> None:
+    """Settings of its task, a dataset that the task decodes, and what scoring needs."""
+    baseline, path = params.baselines[key], f"baselines.{key}"
+    kind, _ = _check_decoded(path, baseline, params)
+    if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
+        raise ConfigError(
+            f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
+            where=f"{path}.dataset",
+            remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
+        )
+    _refers(f"{path}.train", baseline.train, params.datasets.every)
+    if baseline.train != NONE:
+        own, other = (vocabulary_of(params.datasets.every, key) for key in (baseline.dataset, baseline.train))
+        if own != other:
+            raise ConfigError(
+                f"dataset {baseline.train} does not have the vocabulary of dataset {baseline.dataset}",
+                where=f"{path}.train",
+                remedy=f"{own}, or a dataset with vocab_from: {own}",
+            )
+    _refers(f"{path}.parser", baseline.parser, params.parsers)
+    _refers(f"{path}.published", baseline.published, _source_folders(params))
+    if bool(baseline.texts) != (baseline.published != NONE):
+        raise ConfigError(
+            "files of no source" if baseline.texts else f"no file of source {baseline.published}",
+            where=f"{path}.texts",
+            remedy="give both published and texts, or neither",
+        )
+    for name, files in baseline.texts.items():
+        if not isinstance(files, str) and len(files) < baseline.samples:
+            raise ConfigError(
+                f"{len(files)} files for {baseline.samples} samples",
+                where=f"{path}.texts.{name}",
+                remedy="one file, or one for each sample",
+            )
+
+
+def _check_decoded(path: str, entry_: Scored, params: Params) -> tuple[Task, Settings]:
+    """The task and the decoder's settings of a run or baseline, with the dataset, judge and lexicon that they need."""
+    kind = task(entry_.task, where=f"{path}.task")
+    decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")
+    validated(kind.scoring, entry_.scoring, f"{path}.scoring")
+    _refers(f"{path}.dataset", entry_.dataset, params.datasets.every, optional=False)
+    _refers(f"{path}.lm", entry_.lm, params.models)
+    if entry_.lm != NONE:
+        check_judge(path, entry_, params)
+    _refers(f"{path}.lexicon", entry_.lexicon, _source_folders(params))
+    if entry_.lexicon == NONE and decoder.needs_lexicon:
+        raise ConfigError(
+            "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
+        )
+    return kind, decoder
+
+
+def _source_folders(params: Params) -> list[str]:
+    return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
+
+
+def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
+    """Another run over the same rows, as PAPER/RUN: its outputs lie there."""
+    _refers(path, run.guidance, [f"{other.paper}/{key}" for key, other in runs.items()])
+    if run.guide is None:
+        return
+    other = runs[run.guide[1]]
+    if (other.dataset, other.split, other.samples) != (run.dataset, run.split, run.samples):
+        raise ConfigError(
+            f"run {run.guidance} has another dataset, split or number of samples",
+            where=path,
+            remedy="give both the same",
+        )
+
+
+def _check_annotation(path: str, run: str, paper: str, parser: str, params: Params) -> None:
+    _refers(f"{path}.run", run, params.runs, optional=False)
+    _refers(f"{path}.parser", parser, params.parsers, optional=False)
+    if paper != (own := params.runs[run].paper):
+        raise ConfigError(f"run {run} is of paper {own}", where=f"{path}.paper", remedy=f"set it to {own}")

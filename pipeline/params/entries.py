@@ -1,0 +1,313 @@
+"""The entries of params.yaml as types. A mistake is one line: the path of its key, and what is allowed there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from espalier.corpora.catalogue import Inside, Source
+from espalier.corpora.filters import Filters
+from espalier.corpora.splits import Split
+from espalier.datasets.registry import encoding
+from espalier.models.registry import architecture
+from espalier.tasks.registry import task
+from espalier.text.language import Language
+from espalier.training.config import TrainingConfig
+from pipeline import layout
+from pipeline.layout import NONE
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"\w[\w-]{0,63}", value):
+        raise ValueError(f"'{value[:80]}' cannot be a name, which is 1 to 64 letters, digits, _ or -, and no - first")
+    if value == NONE:
+        raise ValueError(f"'{NONE}' means no entry and cannot be a name")
+    return value
+
+
+def _each_once(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("a seed stands twice; give each seed once")
+    return seeds
+
+
+#: A key of a map, or a paper. Stages, folders and files are named after it.
+Name = Annotated[str, AfterValidator(_name)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_each_once)]
+#: A folder below data/raw; shelves may be nested.
+Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
+#: Raw files or another corpus, below data.
+Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w[\w-]*)$")]
+
+
+class Strict(BaseModel):
+    """A base whose unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Published(Strict):
+    """Where a source of the catalogue is put."""
+
+    shelf: Shelf
+
+
+class LocalFile(Strict):
+    """A file of the user's own, and where its copy is put."""
+
+    shelf: Shelf
+    file: str = Field(min_length=1)
+
+
+class Sources(Strict):
+    """The sources of a profile: those that the catalogue describes, and local files. No key stands under both."""
+
+    published: dict[Name, Published]
+    local: dict[Name, LocalFile]
+
+    @property
+    def every(self) -> dict[str, Published | LocalFile]:
+        """All of them, by key."""
+        return {**self.published, **self.local}
+
+    def folders(self, shelf: str) -> dict[str, Path]:
+        """The folder of each source on a shelf or on one nested in it, by key."""
+        return {
+            key: layout.raw(source.shelf) / key
+            for key, source in self.every.items()
+            if f"{source.shelf}/".startswith(f"{shelf}/")
+        }
+
+
+class ParserEntry(Strict):
+    """A parser or tagger: off the shelf (`model` names it), or trained here (`treebank` names a corpus)."""
+
+    language: Language
+    backend: str
+    model: str
+    treebank: str
+    seed: Seed
+    #: Keywords of the backend's loader, such as {words: jieba}.
+    options: dict[str, Any]
+    training: dict[str, Any]
+
+
+class Annotation(Strict):
+    """A run's texts, parsed again."""
+
+    paper: Name
+    run: str
+    parser: str
+
+
+class Corpus(Strict):
+    """The rows that all systems of one task share."""
+
+    #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
+    records: str
+    language: Language
+    #: A reader of raw files, or a nursery that grows its rows.
+    reader: str
+    options: dict[str, Any]
+    shelf: Shelf
+    also_1: Also
+    also_2: Also
+    parser: str
+    filters: Filters
+    split: Split
+
+    @property
+    def shelves(self) -> tuple[str, ...]:
+        """The shelves that it reads."""
+        also = [name.removeprefix("raw/") for name in (self.also_1, self.also_2) if name.startswith("raw/")]
+        return (*([] if self.shelf == NONE else [self.shelf]), *also)
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """The other corpora that it reads."""
+        also = (self.also_1, self.also_2)
+        return tuple(name.removeprefix("corpora/") for name in also if name.startswith("corpora/"))
+
+
+class Dataset(BaseModel):
+    """A corpus in one encoding. The keys beside these four are the encoding's settings."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    encoding: str
+    corpus: str
+    #: A dataset whose vocabulary this one shares; it must, to fine-tune a model of that one.
+    vocab_from: str
+    #: A source of published word pieces, as SHELF/SOURCE; none where pieces are learnt, or are another dataset's.
+    pieces_from: str = NONE
+
+    @property
+    def settings(self) -> Any:
+        """The settings, of the encoding's own type."""
+        return encoding(self.encoding).settings.model_validate(self.model_extra)
+
+
+class Datasets(Strict):
+    """Two ways to make a corpus ready: as sequences, or as canonical trees. A key stands under one of them."""
+
+    linearize: dict[Name, Dataset]
+    canonicalize: dict[Name, Dataset]
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if twice := sorted(self.linearize.keys() & self.canonicalize.keys()):
+            raise ValueError(f"{', '.join(twice)} stands under linearize and under canonicalize; rename one")
+        return self
+
+    @property
+    def every(self) -> dict[str, Dataset]:
+        """All of them, by key."""
+        return {**self.linearize, **self.canonicalize}
+
+
+class Preset(Strict):
+    """What entries share: `network` and `training` of models, `decoder` and `scoring` of runs."""
+
+    network: dict[str, Any] | None = None
+    training: dict[str, Any] | None = None
+    decoder: dict[str, Any] | None = None
+    scoring: dict[str, Any] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_preset(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "preset" in value:
+            raise ValueError(f"a preset names no preset; it names {value['preset']}")
+        return value
+
+
+class Model(Strict):
+    """An architecture with its numbers, trained on one dataset."""
+
+    paper: Name
+    title: str = ""
+    arch: str
+    dataset: str
+    #: A model whose weights this one starts from.
+    init: str
+    seeds: Seeds
+    #: Commands and languages ("generate.zh") for which this model is taken when none is named.
+    default_for: tuple[str, ...] = ()
+    preset: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
+    network: dict[str, Any]
+    training: dict[str, Any]
+
+
+class Scored(Strict):
+    """What writes texts for the records of one ready split, and how they are scored."""
+
+    paper: Name
+    task: str
+    preset: str
+    dataset: str
+    split: Literal["dev", "test"]
+    #: A model that judges the texts: of a run another one than the run's, of baselines that of the runs beside them.
+    lm: str
+    #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
+    lexicon: str
+    #: As `load_params` returns them, these hold the preset's values below the entry's own.
+    decoder: dict[str, Any]
+    scoring: dict[str, Any]
+    samples: int = Field(ge=1, le=1000)
+    seed: Seed
+
+
+class Run(Scored):
+    """One model decoded one way and scored. Its dataset has the vocabulary of the model."""
+
+    title: str = ""
+    model: str
+    #: A run whose outputs guide this one, as PAPER/RUN.
+    guidance: str
+    #: The parses of this run's texts.
+    annotation: str
+
+    @property
+    def guide(self) -> tuple[str, str] | None:
+        """The paper and the key of the run that guides this one; None if none does."""
+        paper, _, key = self.guidance.partition("/")
+        return None if self.guidance == NONE else (paper, key)
+
+
+class Baseline(Scored):
+    """Rows of a paper's tables that need no trained model."""
+
+    #: The dataset on whose training split the n-gram model is counted; none means `dataset` itself.
+    train: str
+    #: Parses the texts of the n-gram model, where texts are judged by their parses.
+    parser: str
+    #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows:
+    #: one, or one for each sample.
+    published: str
+    texts: dict[Name, Inside | tuple[Inside, ...]] = {}
+
+
+class Catalogue(Strict):
+    """All of sources.yaml."""
+
+    sources: dict[Name, Source]
+
+
+class Params(Strict):
+    """All of params.yaml."""
+
+    root: Literal[".", "../.."]
+    #: Where versions.yaml and sources.yaml are, as DVC spells it in its lock: never with "./".
+    versions: Literal["pipeline/params/versions.yaml", "../../pipeline/params/versions.yaml"]
+    catalogue: Literal["pipeline/params/sources.yaml", "../../pipeline/params/sources.yaml"]
+    profile: Literal["nursery", "small", "paper"]
+    #: Modules that add entries to the registries, as `pipeline/params/plugins.py` lists them.
+    plugins: tuple[str, ...]
+    sources: Sources
+    parsers: dict[Name, ParserEntry]
+    corpora: dict[Name, Corpus]
+    datasets: Datasets
+    presets: dict[Name, Preset]
+    models: dict[Name, Model]
+    runs: dict[Name, Run]
+    baselines: dict[Name, Baseline]
+    annotations: dict[Name, Annotation]
+    reports: tuple[Name, ...]
+
+
+def reads_of(view: Any) -> tuple[str, ...]:
+    """What a view reads of the text to come: structures, and "topic"; none but SAT's reads anything."""
+    return getattr(view, "reads", ())
+
+
+def network_of(model: Model) -> Any:
+    """The checked settings of a model's network, with their defaults."""
+    return architecture(model.arch).config.model_validate(model.network)
+
+
+def training_of(model: Model) -> TrainingConfig:
+    """The checked settings of a model's training, with their defaults."""
+    return TrainingConfig.model_validate(model.training)
+
+
+def decoder_of(entry_: Scored) -> Any:
+    """The checked settings of an entry's decoding, with their defaults."""
+    return task(entry_.task).decoder.model_validate(entry_.decoder)
+
+
+def encoding_and_network(model: Model) -> tuple[str, Any]:
+    """The encoding that a model reads, and its checked settings: what a `Service` asks of it."""
+    return architecture(model.arch).encoding, network_of(model)
+
+
+def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
+    """The dataset whose training split the vocabulary of dataset `key` is built on. No `vocab_from` forms a cycle."""
+    while (other := datasets[key].vocab_from) != NONE:
+        key = other
+    return key

@@ -1,0 +1,1 @@
+"""What stages read and write: artifacts, measurements, the parts of a system."""

@@ -1,0 +1,333 @@
+"""Artifacts that several stages read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from espalier.corpora.readers import READERS
+from espalier.corpora.records import Quarantined, Row, records_of, required_columns
+from espalier.datasets.encoding import Encoding
+from espalier.io.errors import ConfigError, DataError
+from espalier.io.files import Finite, Numbers, read_json, write_json
+from espalier.io.registry import imported
+from espalier.io.tables import read_table, table_sha256
+from espalier.tasks.registry import task
+from espalier.tasks.task import SEGMENT_COLUMNS, Ready
+from pipeline import layout
+from pipeline.params.entries import Corpus, Model, Params, Run, decoder_of, network_of, training_of
+from pipeline.params.read import read_yaml
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class RunDetails(BaseModel):
+    """What a report reads of `metrics/details/<paper>/<run>.json`."""
+
+    scores: Annotated[dict[str, Finite | None], Field(min_length=1)]
+    intervals: dict[str, tuple[Finite, Finite] | None]
+    signatures: dict[str, str]
+    undefined: dict[str, str]
+    settings: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _null_for_a_reason(self) -> Self:
+        if unexplained := [key for key, value in self.scores.items() if value is None and key not in self.undefined]:
+            raise ValueError(f"{unexplained[0]} is null without a reason")
+        return self
+
+
+class RowCounts(BaseModel):
+    """What a report reads of `metrics/details/corpora/<corpus>.json`."""
+
+    rows: dict[str, int]
+    quarantined: dict[str, int]
+    origins: dict[str, dict[str, int]]
+
+
+class DatasetDetails(BaseModel):
+    """What a report reads of the details of a dataset and of its corpus."""
+
+    language: str
+    rows: dict[str, int]
+    splits: dict[str, dict[str, Finite]]
+    quarantined: dict[str, int]
+    measures: dict[str, Any]
+    filtered: RowCounts
+    parsed: dict[str, Any]
+
+
+class ParsingDetails(BaseModel):
+    """What a dataset reads of `metrics/details/parsing/<corpus>.json`."""
+
+    parser: str
+    quarantined: dict[str, int]
+
+
+class Evaluation(BaseModel):
+    """The losses at one step of a training, in nats per token."""
+
+    step: int
+    train_loss: Finite
+    dev_loss: Finite
+
+
+class SeedMeasurement(BaseModel):
+    """What was measured of the training with one seed."""
+
+    seconds: Finite
+    tokens_per_second: Finite
+    precision: str
+
+
+class Measurement(BaseModel):
+    """What is read of `metrics/measured/train/<model>.json`."""
+
+    hardware: str
+    threads: int
+    seeds: Annotated[dict[str, SeedMeasurement], Field(min_length=1)]
+    peak_gpu_memory: int | None = None
+
+    def __str__(self) -> str:
+        """One line: hardware, threads, hours, speed, precision; the last two of the first seed."""
+        first, hours = self._first, self.hours
+        speed = f"{first.tokens_per_second:,.0f} tokens/s"
+        return f"{self.hardware}, {self._threads}, {hours:.2f} h, {speed}, {first.precision}"
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU trained."""
+        return self.peak_gpu_memory is not None
+
+    @property
+    def hours(self) -> float:
+        """The hours of all seeds, one after the other."""
+        return sum(seed.seconds for seed in self.seeds.values()) / 3600
+
+    @property
+    def machine(self) -> str:
+        """Hardware, threads and precision: what times must share to be compared."""
+        return f"{self.hardware}, {self._threads}, {self._first.precision}"
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The hours and the speed of one training, the mean of all seeds."""
+        seeds = [*self.seeds.values()]
+        return {
+            "hours": mean(seed.seconds for seed in seeds) / 3600,
+            "tokens_per_second": mean(seed.tokens_per_second for seed in seeds),
+        }
+
+    @property
+    def _first(self) -> SeedMeasurement:
+        return next(iter(self.seeds.values()))
+
+    @property
+    def _threads(self) -> str:
+        return f"{self.threads} thread{'s' if self.threads != 1 else ''}"
+
+
+class TrainingSummary(BaseModel):
+    """What is read of each seed in `data/models/<model>/training.json`; the last six are unknown of some models."""
+
+    parameters: int
+    steps: int
+    history: list[Evaluation] = []
+    threads: int | None = None
+    precision: str | None = None
+    data: str | None = None
+    tokens: int | None = None
+    best_step: int | None = None
+    best_dev_loss: Finite | None = None
+
+
+def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
+    """The records of one table of a folder."""
+    return records_of(read_table(folder / f"{name}.parquet", required=required_columns(kind)), kind)
+
+
+def read_quarantine(folder: Path, name: str = "quarantine") -> pd.DataFrame:
+    """The quarantined rows of a folder."""
+    return read_table(folder / f"{name}.parquet", required_columns(Quarantined))
+
+
+def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
+    """A split of `data/ready/<dataset>/`, ids and records; any but the training split, whose records are not kept."""
+    folder = layout.ready(dataset)
+    vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
+    return Ready(
+        records=read_records(folder, f"{split}.records", kind.record),
+        data=kind.split.load(folder / f"{split}.parquet", vocabulary),
+        extras=read_extras(dataset),
+        unfit=len(read_quarantine(folder, f"{split}.quarantine")),
+    )
+
+
+def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
+    """What an encoding keeps of the training records besides ids, such as the most frequent templates: rows by name."""
+    extras: dict[str, list[dict[str, Any]]] = read_json(
+        layout.ready(dataset) / "extras.json", dict[str, list[dict[str, Any]]]
+    )
+    return extras
+
+
+def read_train(dataset: str, kind: Encoding) -> Any:
+    """The ids of the training split of `data/ready/<dataset>/`."""
+    folder = layout.ready(dataset)
+    return kind.split.load(folder / "train.parquet", kind.vocabulary.load(folder / "vocabulary.json"))
+
+
+def require_rows(data: Any, dataset: str, split: str) -> None:
+    """Refuse an encoded split without rows.
+
+    Raises:
+        DataError: it has none.
+    """
+    if not len(data):
+        raise DataError("no rows", file=layout.ready(dataset) / f"{split}.parquet", remedy="check the split")
+
+
+def read_texts(paper: str, run: str) -> pd.DataFrame:
+    """What a run wrote."""
+    return read_table(layout.output(paper, run), required=[*SEGMENT_COLUMNS, "text"])
+
+
+def read_segments(paper: str, run: str) -> pd.DataFrame:
+    """The statistics of what a run wrote."""
+    return read_table(layout.segments(paper, run), required=SEGMENT_COLUMNS)
+
+
+def own_segments(segments: pd.DataFrame) -> pd.DataFrame:
+    """The segments of a run's own texts, without those that have the likelihood of a reference of dev alone."""
+    own = [name for name in map(str, segments) if "." in name and not name.rpartition(".")[0].endswith(":dev")]
+    return segments[segments[own].notna().any(axis=1)]
+
+
+def ids_of(segments: pd.DataFrame) -> frozenset[str]:
+    """The ids of the records that a run is scored on."""
+    return frozenset(own_segments(segments)["id"])
+
+
+def read_details(paper: str, run: str) -> dict[str, Any]:
+    """All that is known of a run. Its metrics, which DVC shows, must be numbers too."""
+    read_json(layout.metrics(paper, run), Numbers)
+    details: dict[str, Any] = read_json(layout.details(paper, run), RunDetails)
+    return details
+
+
+def lexicon_of(source: str) -> Path | None:
+    """The folder of a source that the metrics look words up in; None for none."""
+    return None if source == layout.NONE else layout.raw(source)
+
+
+def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
+    """Whether the grammar that generates the corpus derives a text's words; None for published corpora."""
+    name = READERS[corpus.reader].is_grammatical
+    is_grammatical: Callable[[list[str]], bool] | None = imported("is_grammatical", name, where="READERS")
+    return is_grammatical
+
+
+def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
+    """What a page says of how a run is decoded, by name."""
+    guidance = None if run.guidance == layout.NONE else run.guidance
+    return task(run.task).settings(decoder_of(run), network_of(model), run.samples, guidance)
+
+
+def run_settings(key: str, params: Params) -> dict[str, Any]:
+    """What a run's details say of how it was made."""
+    run = params.runs[key]
+    model = params.models[run.model]
+    training = read_training(run.model)
+    first = next(iter(training.values()))
+    elsewhere, ready = layout.provenance(run.model), layout.ready(run.dataset)
+    return {
+        "task": run.task,
+        "model": run.model,
+        "dataset": run.dataset,
+        # Of the encoded split; unknown where only outputs are at hand.
+        "data": table_sha256(ready / f"{run.split}.parquet") if ready.is_dir() else None,
+        "split": run.split,
+        # With its defaults: the beam and the rule of lengths stand here for every run.
+        "decoder": decoder_of(run).model_dump(mode="json"),
+        "scoring": run.scoring,
+        "samples": run.samples,
+        "seed": run.seed,
+        "seeds": list(model.seeds),
+        **({} if run.lm == layout.NONE else {"judge": run.lm}),
+        "parameters": first["parameters"],
+        # That of the training; its setting, which may be "auto", where that is not known.
+        "precision": first.get("precision") or training_of(model).precision,
+        # Of the encoded split that the model is trained on.
+        "trained_on": first.get("data"),
+        "steps": {seed: values["steps"] for seed, values in training.items()},
+        "training": {seed: _learned(values) for seed, values in training.items()},
+        **({"provenance": read_json(elsewhere)} if elsewhere.exists() else {}),
+    }
+
+
+def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """How one training went, as far as it is the same each time; `metrics/measured/` has the rest."""
+    facts = {name: summary.get(name) for name in ("threads", "tokens", "best_step", "best_dev_loss")}
+    history = summary.get("history", [])
+    curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
+    return {**facts, "curve": curve}
+
+
+def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
+    """What is known of the training of a model, by seed: `TrainingSummary`.
+
+    Args:
+        folder: of the profile.
+    """
+    found: dict[str, Any] = read_json(
+        folder / layout.model(model) / "training.json",
+        Annotated[dict[str, TrainingSummary], Field(min_length=1)],
+    )
+    return found
+
+
+def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
+    """What the training of a model took where it was made; None if that is not known here.
+
+    Args:
+        folder: of the profile.
+    """
+    path = folder / layout.measured("train", model)
+    return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
+
+
+def read_versions() -> dict[str, Any]:
+    """The versions of all components, from versions.yaml."""
+    return read_yaml(layout.ROOT / layout.VERSIONS)
+
+
+def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = "") -> Any:
+    """The version of a component, such as ("models", "songnet").
+
+    Args:
+        versions: those of versions.yaml; read here by default.
+        user: the entry that uses the component, for the error.
+
+    Raises:
+        ConfigError: the component, such as one of a plugin, has no version.
+    """
+    known = (read_versions() if versions is None else versions).get(group) or {}
+    if name not in known:
+        line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
+        raise ConfigError(
+            f"no version of {name}" + (f", which {user} uses" if user else ""),
+            where=f"{layout.VERSIONS}: {group}",
+            remedy=f"add the line {line}, and raise the number when the component's code changes",
+        )
+    return known[name]
+
+
+def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:
+    """Write the numbers that DVC compares to `metrics/<group>/<key>.json`, all else to `metrics/details/...`."""
+    write_json(layout.metrics(group, key), numbers)
+    write_json(layout.details(group, key), details)

@@ -1,0 +1,120 @@
+"""The rows without a trained model, as a report reads them: over all records of a split, or over those of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from espalier.io.errors import ArtifactError
+from espalier.metrics.metric import Score, columns_by_family, details_json
+from espalier.metrics.metric import scores as scores_of
+from espalier.metrics.registry import own_or
+from espalier.tasks.registry import task
+from pipeline import layout
+from pipeline.params.entries import Baseline
+from pipeline.records.artifacts import ids_of, read_details, read_segments
+
+if TYPE_CHECKING:
+    from espalier.report import RunResult
+    from espalier.text.language import Language
+
+
+#: The file of the dataset's details, beside those of the rows.
+DATASET = "dataset"
+
+
+def place_of(key: str, name: str) -> str:
+    """Where a row of a `baselines` entry is: the key of its files in a paper's folder."""
+    return f"baselines/{key}/{name}"
+
+
+def row_folder(of: Callable[[str, str], Path], paper: str, key: str) -> Path:
+    """The folder of the rows of a `baselines` entry; `of` is one of `layout`, such as `layout.details`."""
+    return of(paper, place_of(key, DATASET)).parent
+
+
+def row_names(*folders: Path) -> list[str]:
+    """The rows that one of these folders has."""
+    return sorted({file.stem for folder in folders for file in folder.glob("*.json")} - {DATASET})
+
+
+def read_rows(key: str, baseline: Baseline, profile: str, language: Language) -> list[RunResult]:
+    """The rows of one `baselines` entry, whose files fill one folder.
+
+    Raises:
+        ArtifactError: a row's details were written before rows said what they are.
+    """
+    from espalier.report import RunResult
+
+    rows = []
+    # Of both folders: a row that one of them lacks is an error, and not a row less.
+    for name in row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics))):
+        details = read_details(baseline.paper, place_of(key, name))
+        settings = details["settings"]
+        if lacking := {"dataset", "row", "title", "trivial", "given"} - {*settings}:
+            raise ArtifactError(
+                f"no {min(lacking)} in the settings",
+                where=layout.details(baseline.paper, place_of(key, name)),
+                remedy=f"run baselines@{key} again",
+            )
+        rows.append(
+            RunResult(
+                key=f"{key}/{name}",
+                model="",
+                profile=profile,
+                title=settings["title"],
+                language=language,
+                dataset=settings["dataset"],
+                ids=ids_of(read_segments(baseline.paper, place_of(key, name))),
+                row=name,
+                trivial=settings["trivial"],
+                structures=frozenset(settings.get("structures", ())),
+                given=frozenset(settings["given"]),
+                settings={"protocol": "published texts" if name in baseline.texts else "baseline"},
+                metrics=details,
+            )
+        )
+    return rows
+
+
+def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline]) -> list[RunResult]:
+    """The rows of runs that are scored on fewer records than any `baselines` entry.
+
+    The first entry that has all records of such a run is scored anew, on these records alone.
+
+    Args:
+        results: the runs, and the rows of the entries.
+    """
+    rows = [result for result in results if result.row]
+    whole = {(row.dataset, row.ids) for row in rows}
+    wanted = dict.fromkeys((run.dataset, run.ids) for run in results if not run.row)
+    found = []
+    for dataset, ids in wanted:
+        if (dataset, ids) in whole:
+            continue
+        wider = [row for row in rows if row.dataset == dataset and row.ids > ids]
+        entries = [row.key.rpartition("/")[0] for row in wider]
+        for row, entry in zip(wider, entries, strict=True):
+            if entry == entries[0]:
+                scores = _scores(ids, baselines[entry], f"baselines/{row.key}")
+                key = f"{row.key}, {len(ids):,} records"
+                found.append(replace(row, key=key, ids=ids, metrics=details_json(scores)))
+    return found
+
+
+def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Score]:
+    """The scores of some records, from the statistics of their segments.
+
+    A metric of the whole corpus, such as pooled Distinct, has none: it is no sum over segments.
+    """
+    table, kind = read_segments(baseline.paper, place), task(baseline.task)
+    table = table[table["id"].isin(ids)]
+    scores: dict[str, Score] = {}
+    for family, columns in columns_by_family(table.columns).items():
+        rows = table.dropna(how="all", subset=columns)
+        metrics = [metric for metric in own_or(kind.metrics)(family) if not metric.corpus_level]
+        statistics = rows[columns].to_numpy(dtype="float64")
+        scores |= scores_of(metrics, statistics, seed=baseline.seed, groups=rows["cluster"].tolist())
+    return scores

@@ -1,0 +1,43 @@
+"""What this machine computes with: its device, its cores, and how many processes a stage may start."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from espalier.io.errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
+
+
+def device() -> torch.device:
+    """The GPU where there is one; `ESPALIER_DEVICE=cpu` keeps away from it."""
+    import torch
+
+    gpu = torch.cuda.is_available() and os.environ.get("ESPALIER_DEVICE") != "cpu"
+    return torch.device("cuda" if gpu else "cpu")
+
+
+def workers(default: int) -> int:
+    """What `ESPALIER_WORKERS` says, else `default`.
+
+    Raises:
+        ConfigError: it is no positive number.
+    """
+    text = os.environ.get("ESPALIER_WORKERS", "")
+    if not text:
+        return default
+    if not (text.isdecimal() and len(text) < 10 and int(text) >= 1):
+        raise ConfigError(f"'{text}' is not a number of workers", where="ESPALIER_WORKERS", remedy="1 or more")
+    return int(text)
+
+
+def jobs() -> int:
+    """How many stages run at once where nothing else is said: one for each core, at most four."""
+    return min(4, cores())
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

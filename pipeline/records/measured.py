@@ -1,0 +1,72 @@
+"""What was measured of a parsing, a training or a decoding: seconds, memory, hardware.
+
+It differs from machine to machine and from day to day. So it stands in `metrics/measured/`, which DVC does
+not track: a clean clone that runs again gets the same artifacts and details. Reports, plans and estimates read it.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from espalier.io.files import write_json
+from pipeline import layout
+from pipeline.records.machine import cores
+
+
+def peak_memory() -> int:
+    """The largest resident memory so far of this process, or of one that it started and that ended, in bytes."""
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+@dataclass
+class Clock:
+    """Begins when it is made."""
+
+    started: float = field(default_factory=time.monotonic)
+    memory_before: int = field(default_factory=peak_memory)
+
+    def write(self, stage: str, key: str, facts: Mapping[str, Any]) -> None:
+        """Write the facts, the seconds since the beginning, the memory and the hardware."""
+        import torch
+
+        from pipeline.records.machine import device
+
+        gpu = device().type == "cuda"
+        value = {
+            "seconds": round(time.monotonic() - self.started, 2),
+            "hardware": hardware(),
+            "threads": torch.get_num_threads(),
+            "memory_before": self.memory_before,
+            "peak_memory": peak_memory(),
+            "peak_gpu_memory": torch.cuda.max_memory_allocated() if gpu else None,
+            "torch": str(torch.__version__),
+            **facts,
+        }
+        write_json(layout.measured(stage, key), value)
+
+
+def hardware() -> str:
+    """The name of the device that computes; with a processor, how many of its cores this process may use."""
+    import torch
+
+    from pipeline.records.machine import device
+
+    return torch.cuda.get_device_name() if device().type == "cuda" else _processor()
+
+
+def _processor() -> str:
+    import platform
+    from pathlib import Path
+
+    name = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+        name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
+    return f"{name}, {cores()} cores"

@@ -1,0 +1,161 @@
+"""Which folders make up a system: the model, the parser and the expander that a profile's keys name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from espalier.inference.folder import save_system
+from espalier.inference.registry import SERVICES, reads_trees, service
+from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
+from pipeline import layout
+from pipeline.params.entries import Params, encoding_and_network
+from pipeline.records.artifacts import read_extras
+from pipeline.records.machine import device
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+
+def describe(folder: Path, key: str, params: Params) -> None:
+    """Write into a trained model's folder what `espalier.load` needs besides the model.
+
+    Args:
+        folder: that becomes `data/models/<key>`, beside which it lies.
+    """
+    dataset = params.datasets.every[params.models[key].dataset]
+    parser, expander = parser_of(params, dataset.corpus), expander_of(params, key)
+    save_system(
+        folder,
+        dataset.settings.model_dump(mode="json"),
+        parser=layout.parser(parser) if parser else None,
+        expander=layout.model(expander) if expander else None,
+        templates=read_extras(params.models[key].dataset).get("templates", ()),
+    )
+
+
+def open_system(
+    params: Params,
+    method: str,
+    language: str,
+    *,
+    model: str | None = None,
+    expander: str | None = None,
+    expands: bool = False,
+) -> System:
+    """A system that serves a method in a language, loaded.
+
+    Args:
+        model: its key; None means the default for the method and language, or the only model that serves them.
+        expander: a model's key; None means the same for `expand`.
+        expands: whether a model that a tree guides needs an expander.
+
+    Raises:
+        ConfigError: there is none, it cannot do that, or one of its parts is not trained.
+    """
+    from espalier.inference.system import load
+
+    key = find_model(params, method, language, model, "--model")
+    settings = params.datasets.every[params.models[key].dataset].settings
+    corpus = _corpus(params, key)
+    # Where a parser has given the texts their words, it gives them to what is asked too, trees or not.
+    parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
+    guided = expands and reads_trees(encoding_and_network(params.models[key])[1].view)
+    second = find_model(params, "expand", language, expander, "--expander") if guided else None
+    for named in filter(None, (key, second)):
+        require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
+    return load(
+        layout.model(key),
+        parser=layout.parser(parser) if parser else None,
+        expander=layout.model(second) if second else None,
+        device=device(),
+    )
+
+
+def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
+    """The key that is given, else that of the default for a method and language ("generate.zh"), else the only one.
+
+    Args:
+        option: which gives it.
+
+    Raises:
+        ConfigError: there is no such model, or it cannot do that.
+    """
+    if given is None:
+        given = default_for(params, method, language)
+    if given is None:
+        fitting = [
+            key
+            for key, model in params.models.items()
+            if SERVICES[method].fits(*encoding_and_network(model))
+            and params.corpora[_corpus(params, key)].language == language
+        ]
+        if len(fitting) == 1:
+            return fitting[0]
+        raise ConfigError(
+            f"no model of profile {params.profile} is the default for {method}.{language}",
+            where=option,
+            remedy=f"name one: {', '.join(fitting)}" if fitting else "another --profile",
+        )
+    model = entry("model", params.models, given)
+    try:
+        service(method, given, *encoding_and_network(model))
+    except ConfigError as error:
+        raise ConfigError(error.what, where=option) from error
+    writes = params.corpora[_corpus(params, given)].language
+    if writes != language:
+        raise ConfigError(f"model {given} writes {writes}, not {language}", where=option, remedy=f"one of {language}")
+    return given
+
+
+def default_for(params: Params, method: str, language: str) -> str | None:
+    """The model that is marked as the default for a method and language."""
+    return next((key for key, model in params.models.items() if f"{method}.{language}" in model.default_for), None)
+
+
+def expander_of(params: Params, key: str) -> str | None:
+    """The default expander, if it learned from the same dataset as this model and is another one."""
+    expander = default_for(params, "expand", params.corpora[_corpus(params, key)].language)
+    same = expander is not None and params.models[expander].dataset == params.models[key].dataset
+    return expander if same and expander != key else None
+
+
+def parser_of(params: Params, corpus: str) -> str | None:
+    """The parser that parsed a corpus, else the one that learned from its trees."""
+    if (named := params.corpora[corpus].parser) != layout.NONE:
+        return named
+    return next((key for key, parser in params.parsers.items() if parser.treebank == corpus), None)
+
+
+def find_parser(params: Params, corpus: str) -> str:
+    """The parser of a corpus's texts.
+
+    Raises:
+        ConfigError: there is none, or it is not made yet.
+    """
+    key = parser_of(params, corpus)
+    if key is None:
+        raise ConfigError(
+            f"no parser for the texts of corpus {corpus}",
+            where="params.yaml: parsers",
+            remedy=f"train one on it (treebank: {corpus}), or name one as the corpus's parser",
+        )
+    require_folder(params, layout.parser(key), f"parser {key} is not made", f"train_parser@{key}")
+    return key
+
+
+def require_folder(params: Params, folder: Path, what: str, stage: str) -> None:
+    """Raise a ConfigError, which names the command that makes it, unless a folder exists."""
+    if not folder.is_dir():
+        raise ConfigError(what, where=folder, remedy=f"{repro_command(params, stage)}, or another --profile")
+
+
+def repro_command(params: Params, stage: str) -> str:
+    """The command that makes a stage of the present profile, from the root of the project."""
+    place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
+    return f"dvc {place}repro {stage}"
+
+
+def _corpus(params: Params, key: str) -> str:
+    return params.datasets.every[params.models[key].dataset].corpus

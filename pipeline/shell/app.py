@@ -1,0 +1,87 @@
+"""What a clone adds to the command line: `espalier STAGE KEY` for every stage, and commands on profiles."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from espalier.cli.app import FILES, app
+from espalier.cli.models import find_in
+from pipeline.graph.stage_run import run_stage
+from pipeline.shell import completion, project_commands
+from pipeline.shell.models import ProfileModels
+from pipeline.shell.profiles import Profile, ProfileOption, enter
+
+#: The stages of dvc.yaml that have keys; the module of this name in `pipeline.stages` has a `run(key)`.
+STAGES = {
+    "download": "Download the files of a source and check their hashes.",
+    "copy": "Copy a local file to its shelf.",
+    "train_parser": "Train a parser on a treebank.",
+    "parse": "Read or generate a corpus, and parse its texts.",
+    "filter": "Filter and split the records of a corpus.",
+    "linearize": "Encode a corpus for sequence models.",
+    "canonicalize": "Encode a corpus for tree models.",
+    "train": "Train a model. A training that was killed resumes.",
+    "decode": "Decode the texts of a run.",
+    "annotate": "Parse the texts of a run.",
+    "score": "Score the texts of a run.",
+    "baselines": "Write and score the trivial baselines of a dataset.",
+    "report": "Report the runs of a paper beside its printed numbers.",
+}
+#: Stages that parse in shards, on this machine's cores or on a cluster.
+SHARDED = ("parse", "annotate")
+#: The most processes of a sharded stage.
+MAX_WORKERS = 1024
+
+KeyArgument = Annotated[
+    str, typer.Argument(help="The key of the entry in params.yaml.", autocompletion=completion.keys)
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option(help="The scheduler of a Dask cluster, tcp://HOST:PORT; default: this machine.")
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=MAX_WORKERS, help="The number of processes on this machine; default: depends on the rows."),
+]
+
+
+def _stage(name: str, text: str) -> None:
+    def command(key: KeyArgument, profile: ProfileOption = None) -> None:
+        run(key, profile)
+
+    def sharded(
+        key: KeyArgument,
+        profile: ProfileOption = None,
+        scheduler: SchedulerOption = None,
+        workers: WorkersOption = None,
+    ) -> None:
+        for variable, value in (("ESPALIER_SCHEDULER", scheduler), ("ESPALIER_WORKERS", workers)):
+            if value is not None:
+                os.environ[variable] = str(value)
+        run(key, profile)
+
+    def run(key: str, profile: Profile | None) -> None:
+        enter(profile)
+        run_stage(name, key)
+
+    chosen = sharded if name in SHARDED else command
+    chosen.__doc__ = text
+    app.command(name)(chosen)
+
+
+for _name, _text in STAGES.items():
+    _stage(_name, _text)
+
+
+@app.command()
+def site(profile: ProfileOption = None) -> None:
+    """Write the page over all papers, from their reports."""
+    enter(profile)
+    run_stage("site")
+
+
+app.registered_commands += project_commands.app.registered_commands
+FILES.update(STAGES, ("adopt", "export", "pages", "rehearse", "repro", "site"))
+find_in(ProfileModels())

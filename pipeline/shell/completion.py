@@ -1,0 +1,59 @@
+"""The names that a shell completes: keys of params.yaml, and stages.
+
+Each function gets the command and what was typed so far, and returns the names that begin with it; none where a file
+cannot be read.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import typer
+
+from espalier.io.errors import EspalierError
+from pipeline.layout import PARAMS, ROOT
+from pipeline.shell.profiles import Profile, enter
+
+
+def _completion(names: Callable[[typer.Context], Iterable[str]]) -> Callable[[typer.Context, str], list[str]]:
+    def complete(context: typer.Context, incomplete: str) -> list[str]:
+        try:
+            profile = context.params.get("profile")
+            enter(Profile(profile) if profile else None)
+            return [name for name in names(context) if name.startswith(incomplete)]
+        except (EspalierError, OSError, ValueError, KeyError, TypeError):
+            return []
+
+    return complete
+
+
+@_completion
+def keys(context: typer.Context) -> Iterable[str]:
+    """The keys of the stage that is the command."""
+    return keys_of()[context.info_name or ""]
+
+
+@_completion
+def models(context: typer.Context) -> Iterable[str]:
+    """The models of the profile."""
+    return keys_of()["train"]
+
+
+@_completion
+def targets(context: typer.Context) -> Iterator[str]:
+    """The stages of the profile, as DVC names them: "train@songnet"."""
+    return (f"{stage}@{key}" for stage, keys in keys_of().items() for key in keys)
+
+
+def keys_of() -> dict[str, list[str]]:
+    """The keys of each stage of dvc.yaml that has some; `foreach` names their place in params.yaml."""
+    from pipeline.params.read import read_yaml
+
+    params, stages = read_yaml(PARAMS), read_yaml(ROOT / "dvc.yaml")["stages"]
+
+    def at(place: str) -> Any:
+        return functools.reduce(lambda part, name: part[name], place.split("."), params)
+
+    return {name: list(at(each["foreach"].strip("${}"))) for name, each in stages.items() if "foreach" in each}

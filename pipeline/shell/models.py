@@ -1,0 +1,50 @@
+"""Where the commands find models in a clone: in the present profile, by the keys of params.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from espalier.cli.models import Models, is_folder
+from espalier.io.registry import entry
+from pipeline import layout
+from pipeline.shell import completion
+from pipeline.shell.profiles import Profile, enter
+
+if TYPE_CHECKING:
+    from espalier.inference.system import System
+
+
+class ProfileModels(Models):
+    """The models of a profile; the path of a model's folder is a name too."""
+
+    def enter(self, profile: str | None) -> None:
+        """Work in the folder of a profile: the one named, else the present one, else nursery's."""
+        enter(None if profile is None else entry("profile", Profile.__members__, profile, where="--profile"))
+
+    def names(self) -> Iterable[str]:
+        """The models of params.yaml."""
+        return completion.keys_of()["train"]
+
+    def books(self) -> Path | None:
+        """The source with the rhyme books and the variants of tunes: this profile's, or another's."""
+        folders = (root / layout.raw("forms/couyun") for root in (Path(), *layout.PROFILES.values()))
+        return next(filter(Path.is_dir, folders), None)
+
+    def open(
+        self,
+        method: str,
+        language: str,
+        *,
+        model: str | None = None,
+        expander: str | None = None,
+        expands: bool = False,
+    ) -> System:
+        """The system of a profile's model, with its parser and its expander."""
+        if model is not None and is_folder(model):
+            return super().open(method, language, model=model, expander=expander, expands=expands)
+        from pipeline.params.read import load_params
+        from pipeline.records.systems import open_system
+
+        return open_system(load_params(), method, language, model=model, expander=expander, expands=expands)

@@ -1,0 +1,30 @@
+"""The profiles, and working in the folder of one."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from pipeline import layout
+
+
+class Profile(StrEnum):
+    """Which params.yaml, and the artifacts beside it."""
+
+    nursery = "nursery"
+    small = "small"
+    paper = "paper"
+
+
+ProfileOption = Annotated[Profile | None, typer.Option(help="The profile; default: that of this folder, else nursery.")]
+
+
+def enter(profile: Profile | None) -> None:
+    """Work in a profile's folder: the one named, else the present one if it has a params.yaml, else nursery's."""
+    if profile is not None:
+        os.chdir(layout.PROFILES[profile])
+    elif not layout.PARAMS.exists():
+        os.chdir(layout.PROFILES[Profile.nursery])

@@ -1,0 +1,158 @@
+"""The commands on the project: list, ratings, repro, pages, adopt, export, plan, rehearse, verify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pipeline.shell import completion
+from pipeline.shell.profiles import Profile, ProfileOption, enter
+
+app = typer.Typer()
+
+#: The most stages at once.
+MAX_JOBS = 64
+
+
+def _jobs(default: str) -> Any:
+    """The option --jobs of a command."""
+    text = f"The number of stages that run at once; default: {default}."
+    return typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
+
+
+ProfileArgument = Annotated[Profile, typer.Argument(help="The profile.")]
+TargetsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(help="The names of stages; default: all.", show_default=False, autocompletion=completion.targets),
+]
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[str, typer.Argument(help="models, runs, tunes, templates or sources.")],
+    profile: ProfileOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line.")] = False,
+) -> None:
+    """List what can be named: models, runs, tunes, templates or sources.
+
+    Without a terminal the columns are separated by tabs and have no header. A * marks a default.
+    """
+    from pipeline.commands.list_entries import list_entries
+
+    enter(profile)
+    list_entries(kind, json=json)
+
+
+@app.command()
+def ratings(
+    sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets (nbest.csv of a report), one for each rater.")],
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key", help="The run of each text; default: nbest_key.csv beside the first sheet."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Count the ratings of each run, and the agreement of the raters (Fleiss' kappa)."""
+    from pipeline.commands.ratings import print_ratings
+
+    print_ratings(sheets, key_file, json=json)
+
+
+@app.command()
+def repro(
+    targets: TargetsArgument = None,
+    profile: ProfileOption = None,
+    jobs: Annotated[int | None, _jobs("one for each core, at most four")] = None,
+) -> None:
+    """Run `dvc repro` with several stages at once."""
+    from pipeline.commands.repro import repro as run
+    from pipeline.records.machine import jobs as usual_jobs
+
+    enter(profile)
+    run(targets or [], jobs or usual_jobs())
+
+
+@app.command()
+def pages(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing, and fail if a page would change.")] = False,
+) -> None:
+    """Write the numbers and tables of README and docs from the committed metrics and details."""
+    from pipeline.commands.pages import pages as write
+
+    write(check)
+
+
+@app.command()
+def adopt(
+    key: Annotated[str, typer.Argument(help="The key of the model in params.yaml.", autocompletion=completion.models)],
+    folder: Annotated[
+        Path, typer.Option("--from", resolve_path=True, help="The folder of the profile, copied from that machine.")
+    ],
+    profile: ProfileOption = None,
+) -> None:
+    """Import a model that was trained on another machine, with its outputs."""
+    from pipeline.commands.adopt import adopt as run
+
+    enter(profile)
+    run(key, folder)
+
+
+@app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="The key of a trained model.", autocompletion=completion.models)],
+    out: Annotated[Path, typer.Argument(resolve_path=True, help="A new folder.")],
+    profile: ProfileOption = None,
+    no_card: Annotated[
+        bool, typer.Option("--no-card", help="Write no card; without it the model needs metrics.")
+    ] = False,
+) -> None:
+    """Copy a model, its parser and its expander into one folder, with a card (README.md).
+
+    `espalier.load(folder)` reads it where this project is not.
+    """
+    from pipeline.commands.export import export as run
+
+    enter(profile)
+    run(model, out, card=not no_card)
+
+
+@app.command()
+def plan(
+    profile: ProfileArgument,
+    targets: TargetsArgument = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what `espalier repro` would run, before anything starts: stages, hours, disk, sources and their licences."""
+    from pipeline.commands.plan import plan as run
+
+    enter(profile)
+    run(targets or [], json=json)
+
+
+@app.command()
+def rehearse(
+    profile: ProfileArgument,
+    folder: Annotated[
+        Path | None, typer.Option(help="An empty folder to work in, which is kept; default: a temporary folder.")
+    ] = None,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Use no network; sources that the mirror lacks are replaced by generated rows."),
+    ] = False,
+    jobs: Annotated[int | None, _jobs("one for each core, at most four; one on a GPU")] = None,
+) -> None:
+    """Run every stage of a profile on 64 records, and estimate the time of the whole profile."""
+    from pipeline.commands.rehearse import rehearse as run
+
+    run(profile.value, folder=folder, offline=offline, jobs=jobs)
+
+
+@app.command()
+def verify(profile: ProfileOption = None) -> None:
+    """Check the hashes of dvc.lock against the workspace and the cache. DVC itself trusts read-only files."""
+    from pipeline.commands.verify import verify as check
+
+    enter(profile)
+    check()

@@ -1,0 +1,135 @@
+"""The command line: the commands that write texts, and what other modules add."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from espalier.cli import streams, text_commands, verse_commands
+from espalier.cli.failures import UsageError, failure
+from espalier.inference.writer import InferenceWarning
+from espalier.io.errors import ConfigError
+from espalier.io.terminal import printable, printable_line
+
+#: One example of each command that writes, below the list of commands.
+EXAMPLES = """\b
+Examples:
+  espalier generate --format '5,5。7,5。' --rhyme AA
+  espalier polish '_雨___，____到。'
+  espalier paraphrase 'Anna asked for a camera.' --like 'A letter was written by Martin.'
+  espalier granularity 'Can you tell me who found the key?'
+  espalier compose --template 'a dog was running in a room'
+  espalier reply '你喜欢吃什么？' --show-tree
+  espalier chat
+"""
+
+app = typer.Typer(
+    help="Train and use text generators that follow a given structure.",
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+# In this order in the help, before the stages. `add_typer` would put them after those.
+for _group in (verse_commands, text_commands):
+    app.registered_commands += _group.app.registered_commands
+
+#: The commands that write files and print nothing that another program reads.
+FILES: set[str] = set()
+#: The exit status of a mistaken command line, and of any other mistake.
+USAGE, FAILED = 2, 1
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from espalier import __version__
+
+        print(f"espalier {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _espalier(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Train and use text generators that follow a given structure."""
+
+
+def main() -> NoReturn:
+    """Run the command line.
+
+    A user's mistake is one line; the exit status is 2 if the command line is wrong, 1 otherwise. A reader of the output
+    that goes away is no mistake.
+
+    Libraries compute in one thread unless `OMP_NUM_THREADS` says otherwise: the nursery's matrices are too small for
+    more, and beside another busy process several threads wait for each other.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are imported
+    gc.set_threshold(100_000)  # imports make many objects and little garbage: a sixth of the start-up
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", InferenceWarning)
+    _add_stages()
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)  # as there are several commands
+    command = next((word for word in sys.argv[1:2] if word in group.commands), "")
+    said, status, writes_files = None, FAILED, command in FILES
+    try:
+        streams.open_streams()
+        _run(group, sys.argv[1:] or ["--help"])
+    except BrokenPipeError as error:
+        # `espalier generate ... | head` is done; a stage is not.
+        done = not writes_files and streams.reader_is_gone()
+        said = None if done else failure(error, command, writes_files=writes_files)
+    except (Exception, KeyboardInterrupt) as error:
+        said = failure(error, command, writes_files=writes_files)
+        if said is None:
+            raise
+        status = USAGE if isinstance(error, UsageError) else FAILED
+    unwritten = streams.flush()
+    if unwritten is not None and not isinstance(unwritten, BrokenPipeError):
+        said = f"standard output: {unwritten.strerror}"
+    if said is not None:
+        print(f"espalier: {printable_line(said)}", file=sys.stderr)
+    sys.exit(0 if said is None else status)
+
+
+def _add_stages() -> None:
+    """Add the stages of the clone of the project in which this file lies, if it lies in one."""
+    root = Path(__file__).resolve().parents[3]
+    if (root / "pipeline/shell/app.py").is_file():
+        if str(root) not in sys.path:
+            sys.path.insert(0, str(root))
+        importlib.import_module("pipeline.shell.app")
+
+
+def _run(group: TyperGroup, arguments: list[str]) -> None:
+    """Run a command. Typer's own `app()` would end with status 1 where the reader of a pipe goes away.
+
+    Raises:
+        ConfigError: an argument is not UTF-8.
+    """
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError("not UTF-8", where=f"argument {argument}") from error
+    if "_ESPALIER_COMPLETE" in os.environ:  # a shell asks for completions
+        group.main(prog_name="espalier")
+    with suppress(typer.Exit), group.make_context("espalier", arguments) as context:
+        group.invoke(context)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    kind = "note" if issubclass(category, InferenceWarning) else "warning"
+    print(f"espalier: {kind}: {printable(message)}", file=sys.stderr)

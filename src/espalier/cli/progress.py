@@ -1,0 +1,60 @@
+"""What stages and commands tell people while they work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from espalier.cli.streams import QUIET
+from espalier.io.terminal import printable
+
+T = TypeVar("T")
+
+
+class _PrintableColumn(TextColumn):
+    """Text as it is: no markup, no control characters."""
+
+    def render(self, task: Task) -> Text:
+        """The text of a task."""
+        return Text(printable(self.text_format.format(task=task)))
+
+
+def progress_bar() -> Progress:
+    """A progress bar on standard error; silent where that is no terminal, or nothing but results is wanted."""
+    console = Console(stderr=True)
+    columns = (
+        _PrintableColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _PrintableColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    return Progress(
+        *columns, console=console, disable=not console.is_terminal or bool(os.environ.get(QUIET)), transient=True
+    )
+
+
+def followed(items: Sequence[T], what: str) -> Iterator[T]:
+    """The items, with a progress bar that counts them."""
+    with progress_bar() as bar:
+        task = bar.add_task(what, total=len(items), note="")
+        for item in items:
+            yield item
+            bar.advance(task)
+
+
+def say(*lines: str) -> None:
+    """A line for people, on standard error: standard output is for results."""
+    for line in lines:
+        print(printable(line), file=sys.stderr)
+
+
+def counted(parts: Sequence[tuple[str, int]]) -> str:
+    """ "train 100, dev 27": counts in one line."""
+    return ", ".join(f"{name} {count:,}" for name, count in parts)

@@ -1,0 +1,240 @@
+"""What all commands that write share: where requests come from, their bounds, and the loop that answers and prints."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from espalier.cli.progress import progress_bar, say
+from espalier.cli.streams import told
+from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request, Result, Writer, parted
+from espalier.io.errors import ConfigError, DataError
+from espalier.io.files import atomic_file
+from espalier.io.terminal import json_line, printable, printable_line
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+#: The longest file of requests, in characters.
+MAX_CHARACTERS = 16_000_000
+#: The most texts of one drawing.
+DRAWN: Final = 10
+#: The columns of a line that no terminal shows.
+WIDTH: Final = 100
+
+
+class Place(str):
+    """Where a request stands in a file, as errors call it.
+
+    Attributes:
+        line: counted from 1.
+    """
+
+    line: int
+
+    def __new__(cls, text: str, line: int) -> Place:
+        """The text with its line."""
+        place = super().__new__(cls, text)
+        place.line = line
+        return place
+
+
+def read_requests(
+    file: Path | None,
+    given: Sequence[Request],
+    of: Callable[[list[str], str], Request],
+    example: str,
+    *,
+    fields: int | None = None,
+) -> list[Request]:
+    """The requests of the command line, then one for each line of a file that is not blank.
+
+    Args:
+        file: "-" is standard input, which is also read where neither a file nor anything else is given.
+        given: on the command line.
+        of: a request from the line's fields, which tabs separate, and from the name that errors call it:
+            "posts.txt, row 3".
+        example: what a line holds.
+        fields: how many fields a line can have; None means any number.
+
+    Raises:
+        ConfigError: nothing is asked for.
+        DataError: the file is missing, is not UTF-8, has no line, or has too many; or a line has too many fields.
+    """
+    if file is None and given:
+        return [*given]
+    if file is None and (sys.stdin is None or sys.stdin.isatty()):
+        raise ConfigError("nothing is asked for", remedy=f"give an argument, or --file, or standard input: {example}")
+    read = file is not None and str(file) != "-"
+    name = str(file) if read else "standard input"
+    text = _text(name, Path(name) if read else None)
+    numbered = enumerate(io.StringIO(text), start=1)
+    filled = ((Place(f"{name}, row {row}", row), line) for row, line in numbered if line.strip())
+    lines = list(islice(filled, MAX_TEXTS + 1))
+    if not lines:
+        raise DataError("no requests", file=name, remedy=example)
+    if len(lines) > MAX_TEXTS:
+        raise DataError("too many requests", file=name, remedy=f"at most {MAX_TEXTS:,}")
+    split_lines = [(place, [part.strip() for part in line.split("\t")]) for place, line in lines]
+    for place, parts in split_lines:
+        if fields is not None and any(parts[fields:]):
+            raise DataError(f"{len(parts)} fields", file=name, row=place.line, remedy=f"at most {fields}: {example}")
+    return [*given, *(of(parts, place) for place, parts in split_lines)]
+
+
+def _text(name: str, file: Path | None) -> str:
+    """The text of a file, or of standard input; without the byte order mark that it may begin with.
+
+    Raises:
+        DataError: it cannot be read, is not UTF-8, or is too long.
+    """
+    try:
+        if file is None:
+            text = sys.stdin.read(MAX_CHARACTERS + 1) if sys.stdin is not None else ""
+        else:
+            with file.open(encoding="utf-8") as opened:
+                text = opened.read(MAX_CHARACTERS + 1)
+    except FileNotFoundError as error:
+        raise DataError("no such file", file=name) from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 ({error.reason})", file=name) from error
+    except (OSError, ValueError) as error:  # such as a folder, or a name that cannot be one
+        raise DataError(f"cannot be read ({getattr(error, 'strerror', None) or error})", file=name) from error
+    if len(text) > MAX_CHARACTERS:
+        raise DataError(f"over {MAX_CHARACTERS:,} characters", file=name, remedy="give it in parts")
+    return text.removeprefix("\ufeff")
+
+
+def require_count(texts: int) -> None:
+    """Raise a ConfigError if one call asks for too many texts."""
+    if texts > MAX_TEXTS:
+        raise ConfigError(f"{texts:,} texts at once", where="--n", remedy=f"at most {MAX_TEXTS:,}")
+
+
+def require_drawing(out: Path | None, texts: int, endings: Sequence[str]) -> None:
+    """Raise a ConfigError unless `out`, where a drawing is asked for, ends so, and not too many texts are drawn."""
+    if out is not None and out.suffix not in endings:
+        remedy = f"give a name that ends in {' or '.join(endings)}"
+        raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy=remedy)
+    if out is not None and texts > DRAWN:
+        raise ConfigError(f"{texts:,} texts in one drawing", where="--out", remedy=f"at most {DRAWN}")
+
+
+def write_drawing(out: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    with atomic_file(out) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def columns() -> int:
+    """The width of the terminal; `WIDTH` where the output is none."""
+    from rich.console import Console
+
+    return Console().width if sys.stdout.isatty() else WIDTH
+
+
+@contextmanager
+def as_options(**names: str) -> Iterator[None]:
+    """Errors name the command line's options instead of a function's arguments.
+
+    Args:
+        names: options that are not called as their arguments are.
+    """
+    try:
+        yield
+    except ArgumentError as error:
+        argument = str(error.where)
+        option = names.get(argument, f"--{argument.replace('_', '-')}")
+        raise ConfigError(error.what, where=option, remedy=error.remedy) from error
+
+
+def answer(
+    writer: Writer[Request, Any, Result],
+    requests: Sequence[Request],
+    show: Callable[[Request, Result], str | Text],
+    *,
+    as_json: bool,
+    then: Callable[[Result], None] = lambda result: None,
+) -> int:
+    """Print the results of the requests that can be read, batch by batch; name the others on standard error first.
+
+    Args:
+        show: a result for people; a `Text`, which is printable, has colours in a terminal.
+        as_json: print one object for each result instead, with the `line` of a request that a file holds.
+        then: called with each result after it was printed.
+
+    Returns:
+        How many requests could not be read.
+    """
+    jobs, errors = parted(writer.read(requests))
+    for error in errors:
+        say(f"espalier: {printable_line(told(error))}")
+    for request, result in _followed(writer.write(jobs), len(jobs)):
+        if as_json:
+            place = getattr(request, "name", None)
+            line = {"line": place.line} if isinstance(place, Place) else {}
+            _print(json_line(_object(result) | writer.names | line))
+        else:
+            _print(show(request, result))
+        then(result)
+    return len(errors)
+
+
+def _print(shown: str | Text) -> None:
+    if isinstance(shown, str):
+        print(printable(shown), flush=True)
+    else:
+        from rich.console import Console
+
+        Console().print(shown, soft_wrap=True)
+        sys.stdout.flush()
+
+
+def _followed(results: Iterable[tuple[Request, Result]], total: int) -> Iterator[tuple[Request, Result]]:
+    """The results of so many requests, with a progress bar if they are several and do not go to a terminal."""
+    if total < 2 or sys.stdout.isatty():
+        yield from results
+        return
+    last: object = None
+    with progress_bar() as bar:
+        task = bar.add_task("requests", total=total, note="")
+        for request, result in results:
+            if last is not None and request is not last:
+                bar.advance(task)
+            last = request
+            yield request, result
+        bar.advance(task)
+
+
+def answer_all(
+    writer: Writer[Request, Any, Result],
+    requests: Sequence[Request],
+    show: Callable[[Request, Result], str | Text],
+    *,
+    as_json: bool,
+) -> None:
+    """As `answer`; the exit status is 1 where a request could not be read."""
+    if answer(writer, requests, show, as_json=as_json):
+        raise SystemExit(1)
+
+
+def _object(result: Any) -> dict[str, Any]:
+    """The fields of a result, numbers to 4 digits after the point."""
+    return {name: _rounded(value) for name, value in asdict(result).items()}
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return round(value, 4)
+        case dict():
+            return {key: _rounded(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_rounded(part) for part in value]
+    return value
