@@ -19,7 +19,7 @@ from espalier.io.files import atomic_file
 from espalier.report.benchmarks import BenchmarkResult, BenchmarkTable, Column, Spread
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # `pipeline` is in the clone, and not installed
-from pipeline.records.measured import hardware  # noqa: E402
+from pipeline.records.measured import hardware
 
 RECORD = "--record"
 

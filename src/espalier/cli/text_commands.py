@@ -170,8 +170,9 @@ def compose(
 ) -> None:
     """Write texts under the structure of a sentence.
 
-    The model reads the word boundaries and the parts of speech of the template. The text need not keep them. Below each text stand the tokens and symbols of the template, and those of the text, which is tagged anew. A line of
-    --file is a template; its prompt and its topics, separated by spaces, may follow after tabs.
+    The model reads the word boundaries and the parts of speech of the template. The text need not keep them. Below each
+    text stand the tokens and symbols of the template, and those of the text, which is tagged anew. A line of --file is
+    a template; its prompt and its topics, separated by spaces, may follow after tabs.
     """
     from espalier.cli.compose import requests_of, write
     from espalier.inference.requests import TemplateRequest
