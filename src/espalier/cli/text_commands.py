@@ -128,7 +128,8 @@ def granularity(
 ) -> None:
     """Print the granularity of each word piece.
 
-    Granularities are those of the pieces of the sentence and of its paraphrase, by layer: 0 template, 1 detail. The model is C-DNPG or DNPG. A line of --file is a sentence.
+    The pieces are those of the sentence and of its paraphrase; each layer has its own granularities, from 0 (template)
+    to 1 (detail). The model is C-DNPG or DNPG. A line of --file is a sentence.
     """
     from espalier.cli.granularity import requests_of, write
     from espalier.inference.requests import PairRequest
