@@ -143,5 +143,5 @@ def _words(system: System, requests: Sequence[PairRequest]) -> list[str | Espali
     """The words of each text, joined by spaces; "" where the model reads texts as they are."""
     if system.reads_plain_text:
         return [""] * len(requests)
-    parses = system.parse([request.text for request in requests], [request.name for request in requests])
-    return [parse if isinstance(parse, EspalierError) else " ".join(parse.words) for parse in parses]
+    found = system.words([request.text for request in requests], [request.name for request in requests])
+    return [words if isinstance(words, EspalierError) else " ".join(words) for words in found]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from espalier.inference.results import Composition, Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
     from espalier.inference.writer import Writer
     from espalier.syntax.parse import Parse
-    from espalier.syntax.parsers.parser import Parser, Sentence
+    from espalier.syntax.parsers.parser import Parser, Refused, Sentence
     from espalier.text.language import Language
 
 
@@ -257,19 +257,39 @@ class System:
         """
         from espalier.syntax.parsers.parser import Refused
 
-        lower = getattr(self.vocabulary, "lower", False)
-        given = [text.lower() if lower and isinstance(text, str) else text for text in texts]
+        given = [self._cased(text) if isinstance(text, str) else text for text in texts]
         parses = self.parser.parse(given) if given else []
         return [
-            DataError(
-                f"parser {self.parser_name} refuses its {_size_of(text)} ({parse.reason})",
-                file=name,
-                remedy="give one short sentence",
-            )
-            if isinstance(parse, Refused)
-            else parse
+            self._refusal(text, name, parse) if isinstance(parse, Refused) else parse
             for name, text, parse in zip(names, texts, parses, strict=True)
         ]
+
+    def words(self, texts: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...] | EspalierError]:
+        """The words of texts, in the case of `parse`; the parser is not loaded if it splits texts by rules.
+
+        Args:
+            names: what errors call each text.
+        """
+        from espalier.syntax.parsers.parser import NO_ROUND_TRIP
+        from espalier.syntax.parsers.registry import words_by_rules
+
+        split = words_by_rules(Path(self._parser)) if isinstance(self._parser, str | Path) else None
+        if split is None:
+            parses = self.parse(texts, names)
+            return [parse if isinstance(parse, EspalierError) else tuple(parse.words) for parse in parses]
+        found = [split(self._cased(text)) for text in texts]
+        return [
+            self._refusal(text, name, NO_ROUND_TRIP) if each is None else each[0]
+            for name, text, each in zip(names, texts, found, strict=True)
+        ]
+
+    def _cased(self, text: str) -> str:
+        """A text, lower-cased if the model knows lower case alone."""
+        return text.lower() if getattr(self.vocabulary, "lower", False) else text
+
+    def _refusal(self, text: Sentence, name: str, refused: Refused) -> DataError:
+        what = f"parser {self.parser_name} refuses its {_size_of(text)} ({refused.reason})"
+        return DataError(what, file=name, remedy="give one short sentence")
 
 
 def _size_of(sentence: Sentence) -> str:

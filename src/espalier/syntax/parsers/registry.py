@@ -43,6 +43,7 @@ class Backend:
         needs_model: whether it needs a model: off the shelf, or trained on a treebank.
         train: "module:function" that trains on a treebank, called as `Backend.trained` does; None if nothing does.
         training: "module:class" of the settings of `train`.
+        words: "module:function" that splits a text into words by rules, without the library; None if nothing does.
         extra: the extra of this project that installs the library; None for a plugin's.
         baseline: whether it is a trivial baseline, whose parses are scored and not used.
     """
@@ -51,6 +52,7 @@ class Backend:
     needs_model: bool = True
     train: str | None = None
     training: str | None = None
+    words: str | None = None
     extra: str | None = None
     baseline: bool = False
 
@@ -110,6 +112,7 @@ BACKENDS: dict[str, Backend] = {
         f"{_PARSERS}.benepar_backend:load",
         train=f"{_PARSERS}.benepar_training:train_benepar",
         training=f"{_PARSERS}.benepar_config:BeneparTraining",
+        words=f"{_PARSERS}.penn_words:penn_words",
         extra="parse",
     ),
     "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False, extra="parse"),
@@ -163,6 +166,16 @@ def load_parser(folder: Path) -> Parser:
     """
     value = read_json(folder / "parser.json", _Description)
     return open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
+
+
+def words_by_rules(folder: Path) -> Callable[[str], tuple[tuple[str, ...], list[bool]] | None] | None:
+    """How the parser of a folder splits a text into words, if it does so by rules: see `penn_words`; None if not.
+
+    Raises:
+        ArtifactError: the folder is none of a parser.
+    """
+    backend = BACKENDS.get(read_json(folder / "parser.json", _Description)["backend"])
+    return pkgutil.resolve_name(backend.words) if backend is not None and backend.words is not None else None
 
 
 def export_parser(folder: Path, out: Path) -> None:
