@@ -68,7 +68,7 @@ def repro(targets: list[str], jobs: int) -> None:
     say(f"stages {len(graph)}, at once {jobs}; {spoken(times.left(graph, jobs))}")
     failed, left, running = [], dict(graph), list[str]()
     with progress_bar() as bar:
-        task = bar.add_task("stages", total=len(graph), note="")
+        task = bar.add_task("stages", total=len(graph))
 
         def show(stage: str) -> None:
             running.append(stage)

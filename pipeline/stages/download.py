@@ -25,7 +25,7 @@ def run(key: str) -> None:
 
         def report(name: str, received: int, total: int) -> None:
             if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total, note="")
+                tasks[name] = bar.add_task(name, total=total)
             bar.update(tasks[name], completed=received, visible=received < total)
 
         fetch(

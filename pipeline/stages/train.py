@@ -209,7 +209,7 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
 def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
     """A bar for each seed."""
     steps = training_of(model).steps
-    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps, note="") for seed in model.seeds}
+    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps) for seed in model.seeds}
 
     def show(seed: int, step: int, rate: float, loss: float) -> None:
         dev_loss = "" if math.isnan(loss) else f", dev loss {loss:.3f}"

@@ -105,7 +105,7 @@ def _train(key: str, parser: ParserEntry, folder: Path, scratch: Path) -> None:
 
 
 def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str], None]:
-    task = bar.add_task(key, total=None, note="")
+    task = bar.add_task(key, total=None)
 
     def watch(done: int, total: int, note: str) -> None:
         bar.update(task, completed=done, total=total, note=note)

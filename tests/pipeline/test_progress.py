@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import pytest
-from rich.console import Console
 
-from espalier.cli import progress
 from espalier.cli.progress import counted, followed, progress_bar, say
 
 
@@ -27,11 +26,16 @@ def test_what_is_said_cannot_command_the_terminal(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "\\x1b[2Jwiped\ntwo\tcolumns\n"
 
 
-def test_a_description_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_description_is_shown_as_it_is_and_a_note_if_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
-    monkeypatch.setattr(progress, "Console", lambda **_: Console(file=shown, force_terminal=True, width=120))
+    monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
     with progress_bar() as bar:
         bar.add_task("[red]\x1b]0;title\x07 poems", total=1, note="\x9b1m[/]")
+        bar.add_task("without a note", total=1)
         bar.refresh()
     assert "[red]\\x1b]0;title\\x07 poems" in shown.getvalue() and "\\x9b1m[/]" in shown.getvalue()
+    assert "without a note" in shown.getvalue()
     assert "\x1b]0;" not in shown.getvalue() and "\x9b" not in shown.getvalue()

@@ -18,21 +18,21 @@ T = TypeVar("T")
 
 
 class _PrintableColumn(TextColumn):
-    """Text as it is: no markup, no control characters."""
+    """A description, or a note if there is one, as it is: no markup, no control characters."""
 
     def render(self, task: Task) -> Text:
         """The text of a task."""
-        return Text(printable(self.text_format.format(task=task)))
+        return Text(printable(self.text_format.format(**{"description": task.description, "note": ""} | task.fields)))
 
 
 def progress_bar() -> Progress:
     """A progress bar on standard error; silent where that is no terminal, or nothing but results is wanted."""
     console = Console(stderr=True)
     columns = (
-        _PrintableColumn("{task.description}"),
+        _PrintableColumn("{description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        _PrintableColumn("{task.fields[note]}"),
+        _PrintableColumn("{note}"),
         TimeRemainingColumn(),
     )
     return Progress(
@@ -43,7 +43,7 @@ def progress_bar() -> Progress:
 def followed(items: Sequence[T], what: str) -> Iterator[T]:
     """The items, with a progress bar that counts them."""
     with progress_bar() as bar:
-        task = bar.add_task(what, total=len(items), note="")
+        task = bar.add_task(what, total=len(items))
         for item in items:
             yield item
             bar.advance(task)

@@ -203,7 +203,7 @@ def _followed(results: Iterable[tuple[Request, Result]], total: int) -> Iterator
         return
     last: object = None
     with progress_bar() as bar:
-        task = bar.add_task("requests", total=total, note="")
+        task = bar.add_task("requests", total=total)
         for request, result in results:
             if last is not None and request is not last:
                 bar.advance(task)
