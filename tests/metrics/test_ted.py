@@ -1,4 +1,4 @@
-"""Tree edit distance: by hand, against a slow recursion over forests, and of the engines against each other."""
+"""Tree edit distance: by hand, against a slow recursion over forests, and against apted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.errors import EspalierError
 from espalier.metrics.metric import scores
 from espalier.metrics.ted import (
     KEYS,
     LEVELS,
-    Engine,
     Leaves,
     Nodes,
     cut_nodes,
@@ -23,17 +22,17 @@ from espalier.metrics.ted import (
     ted_metrics,
     ted_statistics,
 )
+from espalier.metrics.ted_audit import apted_distance
 from espalier.syntax.constituency import TreeError, cut, linearize, read_tree, tree_of, write_tree
 from espalier.syntax.tree import Tree
 
 ATE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
 FELL = "(S (NP (PRP It)) (VP (VBD fell)))"
-ENGINES: tuple[Engine, ...] = ("edist", "apted")
 
 
-def between(one: str, other: str, engine: Engine = "edist", leaves: Leaves = "tags") -> int:
+def between(one: str, other: str, leaves: Leaves = "tags") -> int:
     words = leaves != "tags"
-    return distance(*(nodes_of(read_tree(text, words=words), leaves) for text in (one, other)), engine)
+    return distance(*(nodes_of(read_tree(text, words=words), leaves) for text in (one, other)))
 
 
 def values(references: list[str], hypotheses: list[str]) -> dict[str, float | None]:
@@ -59,10 +58,9 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("one", "other", "expected"), PAIRS)
-def test_distances_worked_out_by_hand(one: str, other: str, expected: int, engine: Engine) -> None:
-    assert between(one, other, engine) == between(other, one, engine) == expected
+def test_distances_worked_out_by_hand(one: str, other: str, expected: int) -> None:
+    assert between(one, other) == between(other, one) == expected
 
 
 def test_words_are_out_unless_asked_for() -> None:
@@ -114,16 +112,14 @@ def trees(most: int) -> st.SearchStrategy[Tree]:
 
 
 @given(trees(7), trees(7))
-def test_engines_equal_the_recursion_over_forests(one: Tree, other: Tree) -> None:
-    expected = slow(forest(one), forest(other))
-    for engine in ENGINES:
-        assert distance(nodes_of(one), nodes_of(other), engine) == expected
+def test_distances_equal_the_recursion_over_forests(one: Tree, other: Tree) -> None:
+    assert distance(nodes_of(one), nodes_of(other)) == slow(forest(one), forest(other))
 
 
-@settings(max_examples=50)
+@settings(max_examples=300)
 @given(trees(30), trees(30))
-def test_engines_are_equal_on_larger_trees(one: Tree, other: Tree) -> None:
-    assert distance(nodes_of(one), nodes_of(other), "edist") == distance(nodes_of(one), nodes_of(other), "apted")
+def test_distances_equal_those_of_apted_on_every_pair(one: Tree, other: Tree) -> None:
+    assert distance(nodes_of(one), nodes_of(other)) == apted_distance(nodes_of(one), nodes_of(other))
 
 
 @given(trees(10), trees(10), trees(10))
@@ -143,17 +139,17 @@ def test_nodes_are_cut_as_trees_are(tree: Tree, levels: int) -> None:
 
 def test_the_empty_tree_is_all_nodes_away() -> None:
     nothing, ate = Nodes((), ()), nodes_of(read_tree(ATE))
-    for engine in ENGINES:
-        assert distance(nothing, ate, engine) == distance(ate, nothing, engine) == 8
-        assert distance(nothing, nothing, engine) == 0
+    assert distance(nothing, ate) == distance(ate, nothing) == 8
+    assert distance(nothing, nothing) == 0
 
 
-def test_deep_trees_are_compared_by_edist_and_refused_by_apted() -> None:
-    depth = 3 * sys.getrecursionlimit()
-    deep = Nodes(("A",) * depth, tuple(range(1, depth + 1)))
-    assert distance(deep, Nodes(("A", "B"), (1, 2)), "edist") == depth - 1
-    with pytest.raises(EspalierError, match="too deep for apted"):
-        distance(deep, Nodes(("A", "B"), (1, 2)), "apted")
+def test_deep_and_wide_trees_are_compared() -> None:
+    size = 3 * sys.getrecursionlimit()
+    deep, wide = Nodes(("A",) * size, tuple(range(1, size + 1))), Nodes(("A",) * size, (1, *[2] * (size - 1)))
+    few = Nodes(("A", "B"), (1, 2))
+    assert distance(deep, few) == distance(few, deep) == distance(wide, few) == size - 1
+    assert distance(deep, Nodes(("B",) * size, deep.levels)) == size
+    assert distance(deep, wide) == 2 * (size - 2)  # as a chain and a row, they share two nodes
 
 
 # --- The family ------------------------------------------------------------------------------------------------------
@@ -207,10 +203,11 @@ def test_statistics_are_the_distances_pair_by_pair(pairs: list[tuple[Tree, Tree 
         assert row[21:].tolist() == [float(other is None), 1.0]
 
 
-def test_signatures_name_the_engine() -> None:
-    signature = ted_metrics()[-2].signature
-    assert signature.startswith(
-        "ted|levels:full|leaves:tags|costs:unit|norm:larger|mean:macro|unparsed:deletes-all|edist:"
+def test_signatures_say_what_tells_the_scores_apart() -> None:
+    metrics = {metric.name: metric.signature for metric in ted_metrics()}
+    assert len(set(metrics.values())) == len(metrics)
+    assert metrics["n_ted_max_full"] == (
+        "ted|levels:full|leaves:tags|costs:unit|norm:larger|mean:macro|unparsed:deletes-all"
     )
 
 
@@ -225,11 +222,3 @@ def test_mistakes_name_their_row() -> None:
         ted_statistics([ATE, ""], [ATE, ATE])
     with pytest.raises(EspalierError, match="1 hypotheses for 2 references"):
         ted_statistics([ATE, ATE], [ATE])
-
-
-def test_an_engine_that_is_unknown_or_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="unknown engine 'zss'; allowed: apted, edist"):
-        between(ATE, FELL, "zss")  # type: ignore[arg-type]
-    monkeypatch.setitem(sys.modules, "apted", None)
-    with pytest.raises(EspalierError, match="apted is not installed; pip install apted, or use edist"):
-        between(ATE, FELL, "apted")

@@ -44,7 +44,7 @@ def test_a_difference_is_one_line() -> None:
     statistics[1, 6] = 4
     line = (
         r"^scoring, row 2: 1 of 2 tree edit distances differ from apted's, the first is 4 and apted's 3; "
-        r"hold the installed edist and apted against constraints\.txt$"
+        r"hold the installed numba and apted against constraints\.txt$"
     )
     with pytest.raises(EspalierError, match=line):
         ted_audit([FELL, ATE], [FELL, FELL], statistics, seed=1)

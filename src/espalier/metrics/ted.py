@@ -17,13 +17,12 @@ reference, its N-TED 1, and `ted_unparsed` says how many there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.syntax.constituency import linearize, read_tree
@@ -31,10 +30,6 @@ from espalier.syntax.tree import Tree
 
 #: The leaves of a tree: parts of speech (the words go), words in place of them, or words below them.
 Leaves = Literal["tags", "words", "both"]
-
-#: Who computes the distance. Both are exact: `edist` by Zhang and Shasha's algorithm in Cython, which gives all scores,
-#: and `apted` in Python.
-Engine = Literal["edist", "apted"]
 
 #: The levels of TED-l; TED-f comes after them.
 LEVELS: Final = (3, 4, 5, 6, 7, 8)
@@ -88,64 +83,27 @@ def cut_nodes(nodes: Nodes, levels: int) -> Nodes:
     return Nodes(*zip(*top, strict=True))
 
 
-def distance(one: Nodes, other: Nodes, engine: Engine = "edist") -> int:
+def distance(one: Nodes, other: Nodes) -> int:
     """The tree edit distance of two trees, of which either may be empty."""
-    if one == other or not one.labels or not other.labels:
-        return abs(len(one.labels) - len(other.labels))
-    prepare, compare = _engine(engine)
-    return compare(prepare(one), prepare(other))
+    if not one.labels or not other.labels:
+        return len(one.labels) + len(other.labels)
+    labels: dict[str, int] = {}
+    return _compare(_arrays(one, labels), _arrays(other, labels))
 
 
-# --- Engines ---------------------------------------------------------------------------------------------------------
+def _arrays(nodes: Nodes, labels: dict[str, int]) -> tuple[Array, Array]:
+    """The labels of a tree as numbers, and its levels. `labels` has the numbers, and takes in new labels."""
+    numbers = [labels.setdefault(label, len(labels)) for label in nodes.labels]
+    return np.array(numbers, np.int64), np.array(nodes.levels, np.int64)
 
 
-def _engine(name: Engine) -> tuple[Callable[[Nodes], Any], Callable[[Any, Any], int]]:
-    """What an engine makes of a tree, so that it is made once, and its distance of two of these."""
-    if name == "edist":
-        from edist.ted import standard_ted  # its licence, GPL-3, is another reason to know it here alone
+def _compare(one: tuple[Array, Array], other: tuple[Array, Array]) -> int:
+    from espalier.metrics.zhang_shasha import tree_edit_distance
 
-        return _adjacency, lambda one, other: int(standard_ted(*one, *other))
-    if name != "apted":
-        raise ConfigError.unknown("engine", name, ("edist", "apted"), where="tree edit distance")
-    try:
-        from apted import APTED  # type: ignore[import-untyped]
-        from apted.helpers import Tree as Node  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise EspalierError(
-            "apted is not installed", where="tree edit distance", remedy="pip install apted, or use edist"
-        ) from error
-
-    def prepare(nodes: Nodes) -> Any:
-        nodes_ = [Node(label) for label in nodes.labels]
-        for node, below in zip(nodes_, _children(nodes.levels), strict=True):
-            node.children = [nodes_[index] for index in below]
-        return nodes_[0]
-
-    def compare(one: Any, other: Any) -> int:
-        try:
-            return int(APTED(one, other).compute_edit_distance())
-        except RecursionError as error:
-            raise EspalierError(
-                "a tree is too deep for apted, which recurses", where="tree edit distance", remedy="use edist"
-            ) from error
-
-    return prepare, compare
+    return int(tree_edit_distance(*one, *other))
 
 
-def _adjacency(nodes: Nodes) -> tuple[list[str], list[list[int]]]:
-    return list(nodes.labels), _children(nodes.levels)
-
-
-def _children(levels: Sequence[int]) -> list[list[int]]:
-    """For each node the places of its children."""
-    below: list[list[int]] = [[] for _ in levels]
-    line = list[int]()  # from the root down to the last node
-    for index, level in enumerate(levels):
-        del line[level - 1 :]
-        if line:
-            below[line[-1]].append(index)
-        line.append(index)
-    return below
+# --- The family ------------------------------------------------------------------------------------------------------
 
 
 class _Forest:
@@ -156,10 +114,10 @@ class _Forest:
     """
 
     def __init__(self) -> None:
-        self.prepare, self.compare = _engine("edist")
+        self.labels: dict[str, int] = {}
         self.numbers: dict[Nodes, int] = {}
         self.sizes: list[int] = []
-        self.prepared: list[Any] = []
+        self.arrays: list[tuple[Array, Array]] = []
         self.cuts_of: dict[str, tuple[int, ...]] = {}
         self.known: dict[tuple[int, int], int] = {}
 
@@ -176,7 +134,7 @@ class _Forest:
         if (number := self.numbers.get(nodes)) is None:
             number = self.numbers[nodes] = len(self.numbers)
             self.sizes.append(len(nodes.labels))
-            self.prepared.append(self.prepare(nodes))
+            self.arrays.append(_arrays(nodes, self.labels))
         return number
 
     def distance(self, one: int, other: int) -> int:
@@ -184,11 +142,8 @@ class _Forest:
             return 0
         pair = (one, other) if one < other else (other, one)  # unit costs are the same both ways
         if (cached := self.known.get(pair)) is None:
-            cached = self.known[pair] = self.compare(self.prepared[one], self.prepared[other])
+            cached = self.known[pair] = _compare(self.arrays[one], self.arrays[other])
         return cached
-
-
-# --- The family ------------------------------------------------------------------------------------------------------
 
 
 def ted_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
@@ -239,7 +194,7 @@ def ted_metrics() -> tuple[Metric, ...]:
             ratio(column, _PAIRS),
             signature_of(
                 "ted", levels=_CUTS[column % _WIDTH], leaves="tags", costs="unit", norm=norms[column // _WIDTH],
-                mean="macro", unparsed="deletes-all", edist=version("edist"),
+                mean="macro", unparsed="deletes-all",
             ),
             "no pairs",
         )
