@@ -21,11 +21,11 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
+from pipeline.graph.shards import annotated
 from pipeline.params.entries import Baseline, Corpus, decoder_of, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import DatasetDetails, grammar_of, lexicon_of, read_ready, read_train, require_rows
 from pipeline.records.baseline_rows import DATASET, place_of
-from pipeline.stages.annotate import annotated
 from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
 from pipeline.stages.score import write_scores
 
