@@ -21,6 +21,7 @@ from espalier.tasks.task import SEGMENT_COLUMNS, Ready
 from pipeline import layout
 from pipeline.params.entries import Corpus, Model, Params, Run, decoder_of, network_of, training_of
 from pipeline.params.read import read_yaml
+from pipeline.records.machine import device
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -325,6 +326,13 @@ def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None,
             remedy=f"add the line {line}, and raise the number when the component's code changes",
         )
     return known[name]
+
+
+def read_judge(key: str, params: Params) -> Any:
+    """The model that judges a run, of its lowest seed; None if the run names none."""
+    from espalier.models.serialization import load_model
+
+    return None if key == layout.NONE else load_model(layout.model(key), min(params.models[key].seeds))[0].to(device())
 
 
 def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:

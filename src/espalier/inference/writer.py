@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from espalier.decoding.bounds import PREFIXES
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ Result = TypeVar("Result")
 
 #: The most texts of one call, and the most requests.
 MAX_TEXTS = 10_000
-#: Prefixes that are searched together. Their number changes the speed and, by rounding alone, the scores.
-PREFIXES = 256
 
 
 class InferenceWarning(UserWarning):
