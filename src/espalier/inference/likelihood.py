@@ -21,10 +21,10 @@ from espalier.tasks.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 
-def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
+def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
     """The likelihood of each record's target.
 
     Raises:
@@ -45,7 +45,7 @@ def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -
     return [*map(Likelihood, nll, tokens, counts)]
 
 
-def encoded(system: System, records: Sequence[Record | Mapping[str, str]]) -> Split:
+def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> Split:
     """Records as the model reads them.
 
     Raises:
@@ -69,14 +69,14 @@ def encoded(system: System, records: Sequence[Record | Mapping[str, str]]) -> Sp
     return found.split
 
 
-def _task(system: System) -> Task:
+def _task(system: LoadedModel) -> Task:
     for task in TASKS.values():
         if system.encoding in task.encodings:
             return task
     raise ConfigError(f"no task reads the encoding {system.encoding}", where="TASKS", remedy="register one")
 
 
-def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: System) -> Record:
+def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: LoadedModel) -> Record:
     """A record, under its own name; a mapping needs the fields that have no default."""
     if isinstance(value, Record):
         if not isinstance(value, kind):
@@ -93,7 +93,7 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
     return kind(**given)
 
 
-def _parsed(records: Sequence[Record], system: System) -> list[Record]:
+def _parsed(records: Sequence[Record], system: LoadedModel) -> list[Record]:
     """The records with the grammar of sides that have words as a column, and none in it."""
     rows = list(records)
     if system.reads_plain_text or not rows:

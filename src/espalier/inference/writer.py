@@ -12,7 +12,7 @@ from espalier.decoding.bounds import PREFIXES
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ class Writer(ABC, Generic[Request, Job, Result]):
         request_type: of its requests; a string is one that has this text alone.
     """
 
-    system: System
+    system: LoadedModel
     inputs: ClassVar[str]
     request_type: ClassVar[type[Any]]
 
