@@ -20,7 +20,8 @@ from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
 from pipeline.params.entries import Params, Run, decoder_of
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows, version_of
+from pipeline.params.versions import version_of
+from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows
 from pipeline.records.machine import device
 from pipeline.records.measured import Clock
 from pipeline.records.outputs import write_outputs
