@@ -19,7 +19,7 @@ from espalier.datasets.structure.structures import structure
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seeds, known_rows
+from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import (
     SEGMENT_COLUMNS,
