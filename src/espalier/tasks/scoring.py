@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -14,25 +14,17 @@ from espalier.metrics.registry import own_names, own_or, own_statistics, require
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
 
 
-class Scored(NamedTuple):
-    """Scores of outputs.
-
-    Attributes:
-        segments: one row for each segment, and one column for each of its statistics.
-        numbers: the metrics that DVC compares.
-        details: all metrics with intervals and signatures, the audits, and counts.
-    """
-
-    segments: pd.DataFrame
-    numbers: dict[str, float]
-    details: dict[str, Any]
-
-
-def scored(kind: Task, outputs: Outputs, scoring: Mapping[str, Any]) -> Scored:
+def scored(
+    kind: Task, outputs: Outputs, scoring: Mapping[str, Any]
+) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
     """The scores of outputs.
 
     Args:
         scoring: settings of the task's scoring, as params.yaml gives them.
+
+    Returns:
+        One row for each segment with its statistics; the metrics that DVC compares; and the details of all metrics,
+        with counts.
     """
     options = kind.scoring.model_validate(scoring)
     own = own_statistics(outputs, options.own_metrics)
@@ -57,7 +49,7 @@ def scored(kind: Task, outputs: Outputs, scoring: Mapping[str, Any]) -> Scored:
     ids = digest(*sorted(set(table["id"])))
     headline = {**kind.headline(outputs), **{name: name for name in own_names(options.own_metrics)}}
     details = {**details_json(scores), **audits, "ids": ids, "counts": counts}
-    return Scored(_table(blocks), headline_json(scores, headline), details)
+    return _table(blocks), headline_json(scores, headline), details
 
 
 def _with_own(block: Segments, own: Mapping[str, Array], table: pd.DataFrame) -> Segments:
