@@ -30,7 +30,7 @@ from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.verse_search import VerseDecoder, verse_constraint
 from espalier.verse.books import Book, Tone, ToneBook
-from espalier.verse.format import parse_format
+from espalier.verse.grammar import parse_format
 from espalier.verse.sounds import Sounds
 
 BATCH, TOP_K = 32, 32

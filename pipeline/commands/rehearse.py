@@ -19,12 +19,12 @@ from espalier.cli.failures import NO_MEMORY
 from espalier.cli.progress import say
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.files import atomic_file, write_json
-from espalier.nursery.synthetic_sources import write_synthetic
 from pipeline import layout
 from pipeline.graph.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
 from pipeline.graph.rehearsal.estimate import Estimate, estimates
 from pipeline.graph.rehearsal.process import run_stage
 from pipeline.graph.rehearsal.stages import Outcome, run_all, shrink
+from pipeline.graph.rehearsal.synthetic_sources import write_synthetic
 from pipeline.graph.stage_graph import Stage, graph_of
 from pipeline.layout import NONE, PROFILES, ROOT
 from pipeline.params.entries import Params

@@ -93,8 +93,7 @@ def repro(targets: list[str], jobs: int) -> None:
 def _check_params() -> None:
     """Say what is wrong in params.yaml, or which version is missing, before any stage does."""
     from pipeline.params.read import load_params
-    from pipeline.params.versions import check_versions
-    from pipeline.records.artifacts import read_versions
+    from pipeline.params.versions import check_versions, read_versions
 
     if layout.PARAMS.exists():
         check_versions(load_params(), read_versions())

@@ -23,6 +23,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused, Sentence
+from espalier.tasks.task import TEXT_COLUMNS
 from pipeline.graph.stage_run import ONE_THREAD
 from pipeline.layout import ROOT
 from pipeline.records.machine import cores, workers
@@ -89,6 +90,24 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
     answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
     speed = {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
     return Parsed([answers[sentence] for sentence in sentences], speed)
+
+
+def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) -> pd.DataFrame:
+    """The parses of texts, a row for each under its `id`, `seed` and `sample`, with the columns of its grammar.
+
+    A text that cannot be parsed has a `reason` and empty columns: hypotheses are scored, never dropped.
+
+    Args:
+        words: whether the texts are words joined by spaces. These are parsed as they stand: a parser that split such a
+            text itself would find other words than those that were written.
+    """
+    sentences = [tuple(text.split()) if words else text for text in texts["text"]]
+    answers, _ = parse_all(sentences, parser, scratch)
+    parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
+    columns = pd.DataFrame([columns_of(parse, "target") for parse in parses]).astype("str")
+    reasons = [answer.reason if isinstance(answer, Refused) else "" for answer in answers]
+    keys = texts[list(TEXT_COLUMNS)].reset_index(drop=True)
+    return pd.concat([keys, columns], axis=1).assign(reason=reasons)
 
 
 def parse_shard(parser: str, sentences: Sequence[Sentence]) -> list[Row]:

@@ -1,12 +1,40 @@
-"""Whether versions.yaml has the version of each component that params.yaml uses."""
+"""The versions of components, and whether versions.yaml has that of each component that params.yaml uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from espalier.io.errors import ConfigError
+from pipeline import layout
 from pipeline.params.entries import Params
-from pipeline.records.artifacts import version_of
+from pipeline.params.read import read_yaml
+
+
+def read_versions() -> dict[str, Any]:
+    """The versions of all components, from versions.yaml."""
+    return read_yaml(layout.ROOT / layout.VERSIONS)
+
+
+def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = "") -> Any:
+    """The version of a component, such as ("models", "songnet").
+
+    Args:
+        versions: those of versions.yaml; read here by default.
+        user: the entry that uses the component, for the error.
+
+    Raises:
+        ConfigError: the component, such as one of a plugin, has no version.
+    """
+    known = (read_versions() if versions is None else versions).get(group) or {}
+    if name not in known:
+        line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
+        raise ConfigError(
+            f"no version of {name}" + (f", which {user} uses" if user else ""),
+            where=f"{layout.VERSIONS}: {group}",
+            remedy=f"add the line {line}, and raise the number when the component's code changes",
+        )
+    return known[name]
 
 
 def check_versions(params: Params, versions: Mapping[str, Any]) -> None:

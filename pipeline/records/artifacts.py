@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Row, records_of, required_columns
 from espalier.datasets.encoding import Encoding
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
@@ -20,7 +20,7 @@ from espalier.tasks.registry import task
 from espalier.tasks.task import SEGMENT_COLUMNS, Ready
 from pipeline import layout
 from pipeline.params.entries import Corpus, Model, Params, Run, decoder_of, network_of, training_of
-from pipeline.params.read import read_yaml
+from pipeline.records.machine import device
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,30 +301,11 @@ def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 
 
-def read_versions() -> dict[str, Any]:
-    """The versions of all components, from versions.yaml."""
-    return read_yaml(layout.ROOT / layout.VERSIONS)
+def read_judge(key: str, params: Params) -> Any:
+    """The model that judges a run, of its lowest seed; None if the run names none."""
+    from espalier.models.serialization import load_model
 
-
-def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = "") -> Any:
-    """The version of a component, such as ("models", "songnet").
-
-    Args:
-        versions: those of versions.yaml; read here by default.
-        user: the entry that uses the component, for the error.
-
-    Raises:
-        ConfigError: the component, such as one of a plugin, has no version.
-    """
-    known = (read_versions() if versions is None else versions).get(group) or {}
-    if name not in known:
-        line = f"{name}: {{model: 1}}" if group == "models" else f"{name}: 1"
-        raise ConfigError(
-            f"no version of {name}" + (f", which {user} uses" if user else ""),
-            where=f"{layout.VERSIONS}: {group}",
-            remedy=f"add the line {line}, and raise the number when the component's code changes",
-        )
-    return known[name]
+    return None if key == layout.NONE else load_model(layout.model(key), min(params.models[key].seeds))[0].to(device())
 
 
 def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from espalier.cli.progress import followed
 from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
 from espalier.datasets.registry import encoding
@@ -17,17 +18,26 @@ from espalier.io.files import read_json, write_json
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.ngram_tree import NGramTree
+from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import task
 from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
+from pipeline.graph.shards import annotated
 from pipeline.params.entries import Baseline, Corpus, decoder_of, reads_of
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import DatasetDetails, grammar_of, lexicon_of, read_ready, read_train, require_rows
+from pipeline.records.artifacts import (
+    DatasetDetails,
+    grammar_of,
+    lexicon_of,
+    read_judge,
+    read_ready,
+    read_train,
+    require_rows,
+)
 from pipeline.records.baseline_rows import DATASET, place_of
-from pipeline.stages.annotate import annotated
-from pipeline.stages.decode import decoded, judge_model, judged, write_outputs
-from pipeline.stages.score import write_scores
+from pipeline.records.machine import device
+from pipeline.records.outputs import write_outputs, write_scores
 
 #: Training rows that are counted at a time.
 ROWS = 4096
@@ -62,20 +72,23 @@ def run(key: str) -> None:
     decoder = decoder_of(baseline)
     lexicon = lexicon_of(baseline.lexicon)
     options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
-    written = {name: decoded(kind, model, ready, dev, decoder, options, seed=0) for name, model in models.items()}
+    written = {}
+    for name, model in models.items():
+        decoding = Decoding(kind, model, decoder, options, 0, device(), followed)
+        written[name] = decoding.outputs(ready), decoding.likelihoods(dev)
     first = next(iter(ngrams))
     table = written[first][0]
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
     rows = {name: BaselineRow(_title(row), {}, given=row.given) for name, row in ngrams.items()}
     rows |= kind.baselines(table, ready, train, baseline.seed)
-    judge = judge_model(baseline.lm, params)
+    judge = read_judge(baseline.lm, params)
     if judge is not None and kind.judge is not None:
         rows |= kind.judge.controls(table, train, baseline.seed)
     reads = {name: reads_of(row.view) for name, row in ngrams.items()}
     for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, DATASET})}.items():
         texts, likelihoods = written.get(name) or (table.assign(**unknown, **row.columns), None)
         if judge is not None:
-            texts = judged(kind.judge, judge, texts)
+            texts = judged(kind.judge, judge, texts, device(), followed)
         place = place_of(key, name)
         facts = {"unfit": str(ready.unfit), **kind.facts(models.get(name, models[first]))}
         write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from espalier.io.registry import entry
 from pipeline.params.read import load_params
-from pipeline.stages.linearize import make_ready
+from pipeline.records.ready import make_ready
 
 
 def run(key: str) -> None:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import torch
 
 from espalier.cli.progress import followed, say
-from espalier.datasets.batching import length_batches
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.hashing import file_sha256, files_sha256, seed_from
+from espalier.io.hashing import file_sha256, files_sha256
 from espalier.io.registry import entry
-from espalier.io.tables import write_table
 from espalier.models.serialization import load_model
+from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import task
-from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
+from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
 from pipeline.params.entries import Params, Run, decoder_of
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import lexicon_of, read_ready, read_texts, require_rows, version_of
+from pipeline.params.versions import version_of
+from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows
 from pipeline.records.machine import device
 from pipeline.records.measured import Clock
-
-#: Prefixes that are searched together, and tokens whose likelihood is measured together. Both change the speed and
-#: the memory, and a score by rounding alone.
-PREFIXES, TOKENS = 512, 8192
+from pipeline.records.outputs import write_outputs
 
 
 def run(key: str) -> None:
@@ -47,16 +41,17 @@ def run(key: str) -> None:
     decoder = decoder_of(run_)
     guidance = read_texts(*run_.guide) if run_.guide else None
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
-    judge = judge_model(run_.lm, params)
+    judge = read_judge(run_.lm, params)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
         model = load_model(layout.model(run_.model), seed)[0].to(device())
         ready = _ready(run_, run_.split, model, params)
         require_rows(ready.data, run_.dataset, run_.split)
         dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
-        table, own = decoded(kind, model, ready, dev_ready, decoder, options, seed)
-        tables.append(table if judge is None else judged(kind.judge, judge, table))
-        dev.append(own)
+        decoding = Decoding(kind, model, decoder, options, seed, device(), followed)
+        table = decoding.outputs(ready)
+        dev.append(decoding.likelihoods(dev_ready))
+        tables.append(table if judge is None else judged(kind.judge, judge, table, device(), followed))
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     write_outputs(layout.output(run_.paper, key), tables, dev, facts)
     counts = {"records": int(tables[0]["id"].nunique()), "texts": sum(map(len, tables))}
@@ -97,50 +92,6 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
     }
 
 
-def decoded(
-    kind: Task, model: Any, ready: Ready, dev: Ready | None, decoder: Any, options: RunOptions, seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """The output rows of a model, and the likelihoods of the dev split's references where that split has any."""
-    inputs = kind.inputs(ready, model, decoder, options, seed)
-    table = pd.concat([_rows_of(kind, model, part, decoder, options, seed) for part in inputs], ignore_index=True)
-    if dev is None or not len(dev.data):
-        return table, None
-    own = _likelihoods(kind.likelihood, model, dev.data, np.arange(len(dev.data)))
-    prompts = (rows[0] for part in kind.inputs(dev, model, decoder, options, seed) for rows in part.rows)
-    clusters = {row["id"]: row["cluster"] for row in prompts}
-    return table, own.assign(cluster=own["id"].map(clusters), seed=seed, sample=0)
-
-
-def judge_model(key: str, params: Params) -> Any:
-    """The model that judges a run, of its lowest seed; None if the run names none."""
-    return None if key == layout.NONE else load_model(layout.model(key), min(params.models[key].seeds))[0].to(device())
-
-
-def judged(kind: Judge | None, model: Any, table: pd.DataFrame) -> pd.DataFrame:
-    """The output rows with what a judge says of their texts and, after `reference_`, of their references."""
-    if kind is None:  # params.yaml was checked
-        raise TypeError("a task without a judge")
-    texts = pd.unique(pd.concat([table["text"], table["reference"]]))
-    data = kind.read(texts.tolist(), model.vocabulary)
-    _require_positions(data, model, "a judge")
-    said = _likelihoods(kind.measure, model, data, np.arange(len(texts)), "judge").drop(columns="id")
-    rows = pd.Index(texts)
-    parts = [
-        said.iloc[rows.get_indexer(table[column])].add_prefix(prefix).reset_index(drop=True)
-        for column, prefix in (("text", ""), ("reference", "reference_"))
-    ]
-    return pd.concat([table.reset_index(drop=True), *parts], axis=1)
-
-
-def write_outputs(
-    path: Path, tables: Sequence[pd.DataFrame], dev: Sequence[pd.DataFrame | None], facts: Mapping[str, str]
-) -> None:
-    """Write the output rows of all seeds as one table, and in its metadata the dev split's likelihoods and `facts`."""
-    others = [table for table in dev if table is not None]
-    more = {"dev": json.dumps(pd.concat(others, ignore_index=True).to_dict("list"))} if others else {}
-    write_table(path, pd.concat(tables, ignore_index=True), {**facts, **more})
-
-
 def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
     """A split that the model can read.
 
@@ -156,70 +107,3 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
             remedy=f"give the dataset vocab_from: {params.models[run_.model].dataset}",
         )
     return ready
-
-
-def _rows_of(kind: Task, model: Any, inputs: Inputs, decoder: Any, options: RunOptions, seed: int) -> pd.DataFrame:
-    """The output rows of all prompts, ordered by id and sample."""
-    data, view = inputs.data, model.config.view
-    _require_positions(data, model, "a model")
-    if inputs.check:
-        inputs.check()
-    order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
-    size = max(1, PREFIXES // kind.prefixes(decoder))
-    parts = [order[start : start + size] for start in range(0, len(order), size)]
-    rows = list[dict[str, Any]]()
-    for part in followed(parts, "decode"):
-        batch = data.batch(inputs.prompts[part], view).to(device())
-        first = [inputs.rows[prompt][0] for prompt in part]
-        seeds = [seed_from(options.seed, seed, row["id"], row["sample"]) for row in first]
-        found = kind.generate(model, batch, decoder, seeds, **inputs.given)
-        if inputs.rerank:
-            found = inputs.rerank(inputs.prompts[part], found)
-        for prompt, hypotheses in zip(part, found, strict=True):
-            rows += _filled(kind, inputs, prompt, hypotheses, model, decoder, seed)
-    table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
-    needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
-    likelihoods = _likelihoods(kind.likelihood, model, data, needed)
-    if inputs.measure:
-        likelihoods = likelihoods.assign(**inputs.measure(needed))
-    return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
-
-
-def _require_positions(data: Any, model: Any, what: str) -> None:
-    if (longest := data.longest(model.config.view)) > model.config.positions:
-        raise ConfigError(
-            f"a row of {longest} ids, of {what} that has {model.config.positions} positions",
-            where="network.positions",
-            remedy="raise it, or have the dataset quarantine longer rows",
-        )
-
-
-def _filled(
-    kind: Task, inputs: Inputs, prompt: int, hypotheses: list[Any], model: Any, decoder: Any, seed: int
-) -> Iterator[dict[str, Any]]:
-    """The output rows that the hypotheses of one prompt fill."""
-    for row in inputs.rows[prompt]:
-        for rank in range(inputs.kept):
-            hypothesis = hypotheses[rank] if rank < len(hypotheses) else None
-            numbered = {**row, "seed": seed, "sample": row["sample"] + rank}
-            yield numbered | kind.columns(hypothesis, row, model, decoder)
-
-
-def _likelihoods(
-    measure: Callable[[Any, Any], dict[str, torch.Tensor]], model: Any, data: Any, places: Any, what: str = "likelihood"
-) -> pd.DataFrame:
-    """`id` and what is measured of a model and a batch, for the rows at these places."""
-    columns: dict[str, Any] = {}
-    with torch.inference_mode():
-        batches = length_batches(data.sizes(model.config.view)[places], budget=TOKENS)
-        for part in followed(batches, what):
-            batch = data.batch(places[part], model.config.view).to(device())
-            for name, values in measure(model, batch).items():
-                column = columns.setdefault(name, np.zeros(len(places), values.cpu().numpy().dtype))
-                column[part] = values.cpu().numpy()
-    return _rounded(pd.DataFrame({"id": [data.ids[place] for place in places], **columns}))
-
-
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Log-probabilities to 6 digits after the point: what another batch size would change is left out."""
-    return table.round(dict.fromkeys(table.select_dtypes("float"), 6))

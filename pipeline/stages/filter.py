@@ -12,15 +12,13 @@ from espalier.cli.progress import counted, say
 from espalier.corpora.filters import require, screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, table_of
-from espalier.corpora.splits import LEFT_OUT, split_of
+from espalier.corpora.splits import LEFT_OUT, SPLITS, split_of
 from espalier.io.files import atomic_folder
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from pipeline import layout
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_quarantine, read_records, write_metrics
-
-SPLITS = ("train", "dev", "test")
 
 
 def run(key: str) -> None:

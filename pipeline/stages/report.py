@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from espalier.report import (
         CorpusResult,
         Curve,
-        Links,
         Printed,
         RunResult,
         RunTexts,
@@ -71,6 +70,7 @@ def run(key: str) -> None:
     from rich.console import Console
 
     from espalier.report import (
+        Links,
         build,
         comparisons_of,
         hyperparameters_of,
@@ -108,7 +108,7 @@ def run(key: str) -> None:
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key, printed),
     )
-    items, links = items_of(printed, list(written.values())), site_links(params)
+    items, links = items_of(printed, list(written.values())), Links.below(params.root)
     pages = {"index.html": render_html(report, items, links), "tables.md": render_markdown(report)}
     pages |= render_items(report, items, links) if items.ids else {}
     with atomic_folder(layout.report(key)) as folder:
@@ -187,17 +187,6 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
         rows=_rows(_with_parses(table, segments)) if with_rows else (),
         provenance=Provenance(**provenance) if provenance else None,
         measured=str(_measurement(run_.model, params) or ""),
-    )
-
-
-def site_links(params: Params, reports: str = "../", profile: str = "../../") -> Links:
-    """The addresses of a page's links; the folders as seen from its own."""
-    from espalier.report import Links
-
-    return Links(
-        reports=reports,
-        profile=profile,
-        root=profile if params.root == "." else f"{profile}{params.root}/",
     )
 
 

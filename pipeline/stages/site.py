@@ -7,17 +7,16 @@ from typing import Any
 from espalier.io.files import atomic_file, read_json
 from pipeline import layout
 from pipeline.params.read import load_params
-from pipeline.stages.report import site_links
 
 
 def run() -> None:
     """Write `reports/index.html`. A paper without a report is named there with the command that makes it."""
-    from espalier.report import read_summary, render_index
+    from espalier.report import Links, read_summary, render_index
 
     params = load_params()
     found = {key: layout.report_summary(key) for key in params.reports}
     summaries = [read_summary(read_json(path, dict[str, Any]), str(path)) for path in found.values() if path.exists()]
     missing = [key for key, path in found.items() if not path.exists()]
-    page = render_index(summaries, missing, site_links(params, reports="", profile="../"))
+    page = render_index(summaries, missing, Links.below(params.root, reports="", profile="../"))
     with atomic_file(layout.SITE) as part:
         part.write_text(page, encoding="utf-8")

@@ -29,7 +29,7 @@ from pipeline import layout
 from pipeline.graph.seeds import Show, side_by_side
 from pipeline.params.entries import Model, network_of, training_of
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import read_versions, version_of
+from pipeline.params.versions import read_versions, version_of
 from pipeline.records.machine import cores, device, workers
 from pipeline.records.measured import Clock
 from pipeline.records.systems import describe

@@ -22,7 +22,8 @@ from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
 from pipeline import layout
 from pipeline.params.entries import ParserEntry
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import version_of, write_metrics
+from pipeline.params.versions import version_of
+from pipeline.records.artifacts import write_metrics
 from pipeline.records.measured import Clock
 
 if TYPE_CHECKING:

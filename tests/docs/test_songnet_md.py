@@ -18,7 +18,7 @@ from espalier.models.songnet_config import SongNetConfig
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 from espalier.tasks.verse_search import VerseDecoder
 from espalier.training.config import TrainingConfig
-from espalier.verse.format import parse_format
+from espalier.verse.grammar import parse_format
 from tests.verse.couyun import link_couyun, write_couyun
 
 sys.path.insert(0, str(Path(__file__).parent))

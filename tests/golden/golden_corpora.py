@@ -25,8 +25,8 @@ from espalier.datasets.batching import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.verse.format import format_of, parse_format
-from espalier.verse.tones import with_tones
+from espalier.verse.format import format_of, with_tones
+from espalier.verse.grammar import parse_format
 from tests.verse.couyun import write_couyun
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")

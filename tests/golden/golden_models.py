@@ -27,7 +27,8 @@ from espalier.tasks.task import BaselineRow, Ready
 from espalier.tasks.verse_search import VerseDecoder, text_of
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import train
-from espalier.verse.format import format_of, parse_format
+from espalier.verse.format import format_of
+from espalier.verse.grammar import parse_format
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟令天风"), units=4, length=12, language="zh")
 TONED = replace(VOC, tones=True)

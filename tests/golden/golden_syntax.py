@@ -24,7 +24,7 @@ from espalier.syntax.parsers.registry import save_parser
 from espalier.syntax.parsers.spacy_backend import load as load_spacy
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
 from espalier.syntax.parsers.trivial_backend import TrivialParser, counted
-from pipeline.stages.annotate import annotated
+from pipeline.graph.shards import annotated
 
 TREES = [
     "(S (NP (DT the) (NN lamp)) (VP (VBZ burns) (ADVP (RB low))) (. .))",

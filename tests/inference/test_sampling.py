@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 import pytest
 
+from espalier.decoding.bounds import PREFIXES
 from espalier.inference.sampling import SamplingWriter
-from espalier.inference.writer import PREFIXES
 from espalier.io.hashing import seed_from
 
 

@@ -19,7 +19,8 @@ from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.verse.format import format_of, parse_format
+from espalier.verse.format import format_of
+from espalier.verse.grammar import parse_format
 
 VOC = VerseVocabulary(tuple("，。灯山桥雨"), units=4, length=12, language="zh")
 Build = Callable[..., SongNet]

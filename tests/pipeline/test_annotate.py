@@ -10,7 +10,7 @@ import pytest
 from espalier.syntax.parsers.registry import save_parser
 from espalier.tasks.registry import TASKS
 from espalier.text.language import Language
-from pipeline.stages.annotate import annotated
+from pipeline.graph.shards import annotated
 
 
 def parsed(texts: list[str], folder: Path, *, words: bool) -> pd.DataFrame:

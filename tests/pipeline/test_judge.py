@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 
+from espalier.cli.progress import followed
 from espalier.corpora.records import Quarantined, Verse, table_of
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.encode import VerseEncoding, VerseSettings
@@ -21,10 +22,11 @@ from espalier.io.tables import read_table, write_table
 from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
+from espalier.tasks.decode import judged
 from espalier.tasks.integrity import VerseJudge
 from pipeline import layout
+from pipeline.records.machine import device
 from pipeline.stages import baselines
-from pipeline.stages.decode import judged
 
 SETTINGS = VerseSettings(units=6, length=24, max_tokens=40)
 POEMS = {
@@ -54,7 +56,7 @@ def test_rows_get_what_the_judge_says_of_their_text_and_of_their_reference(monke
         {"id": ["a", "a", "b"], "text": ["灯山。", "灯。\n山！", ""], "reference": ["灯。\n山！"] * 2 + ["雨，石"]},
         index=[5, 6, 9],
     )
-    found = judged(Counting(), model, table)
+    found = judged(Counting(), model, table, device(), followed)
     assert found[["id", "text", "reference"]].values.tolist() == table.values.tolist()
     assert sum(read) == 4  # of six texts four are different
     assert found["judge_marks"].tolist() == [1, 2, 0] and found["judge_units"].tolist() == [1, 2, 0]
@@ -62,7 +64,7 @@ def test_rows_get_what_the_judge_says_of_their_text_and_of_their_reference(monke
     nats = found["judge_nats"].tolist()
     assert found["reference_judge_nats"].tolist() == [nats[1], nats[1], 0.0] and 0 < nats[0] != nats[1] > 0
     with pytest.raises(ConfigError, match="a row of 5 ids, of a judge that has 3 positions"):
-        judged(VerseJudge(), judge_of(model.vocabulary, 3), table.iloc[:1].assign(reference=""))
+        judged(VerseJudge(), judge_of(model.vocabulary, 3), table.iloc[:1].assign(reference=""), device(), followed)
 
 
 def test_the_rows_of_a_judged_entry_have_controls_and_integrity(

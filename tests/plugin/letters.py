@@ -22,7 +22,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Scoring, Segments
+from espalier.tasks.task import BaselineRow, Decoder, Inputs, NGramRow, Outputs, Ready, RunOptions, Scoring, Segments
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class BigramConfig(BaseModel):
 # --- The task ---------------------------------------------------------------------------------------------------------
 
 
-class LetterDecoder(Settings):
+class LetterDecoder(Decoder):
     """Greedy, so many letters at most."""
 
     max_letters: int = Field(8, ge=1)

@@ -22,9 +22,9 @@ from espalier.tasks.task import Outputs
 from pipeline import layout
 from pipeline.params.read import load_params
 from pipeline.records.baseline_rows import read_rows, rows_of_fewer
+from pipeline.records.outputs import write_scores
 from pipeline.stages.report import _dataset, _written
 from pipeline.stages.report import run as report
-from pipeline.stages.score import write_scores
 
 RUNS = ("x2tree_encdec", "x2tree_seq2seq", "x2tree_att", "x2tree_nrm", "x2tree")
 

@@ -24,7 +24,7 @@ from espalier.datasets.vocabulary import SPECIALS, UNK, WordVocabulary
 from espalier.io.errors import DataError
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.ternary import EOB
-from espalier.tasks.baseline_rows import known_rows
+from espalier.tasks.chance import known_rows
 from espalier.tasks.dialogue import DialogueTask
 from espalier.tasks.exemplars import exemplars
 from espalier.tasks.nearest import Nearest

@@ -36,7 +36,8 @@ from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_scoring import VerseScoring
 from espalier.tasks.verse_search import VerseDecoder, clusters_of, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
-from espalier.verse.format import BLANK, RHYME, Format, parse_format
+from espalier.verse.format import BLANK, RHYME, Format
+from espalier.verse.grammar import parse_format
 from espalier.verse.rhyme import group_name, rhyme_group
 from espalier.verse.text import rhyme_place, units_of
 from tests.verse.couyun import write_couyun

@@ -3,7 +3,7 @@
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.verse.format import parse_format
+from espalier.verse.grammar import parse_format
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
-from espalier.verse.format import BLANK, RHYME, Format, fill, format_of, parse_format
+from espalier.verse.format import BLANK, RHYME, Format, fill, format_of
+from espalier.verse.grammar import parse_format
 
 
 def rows(format_: Format) -> list[str]:

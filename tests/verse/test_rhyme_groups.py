@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from espalier.verse.format import parse_format
+from espalier.verse.grammar import parse_format
 from espalier.verse.rhyme_groups import rhyme_groups
 from espalier.verse.sounds import Sounds
 

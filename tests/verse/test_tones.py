@@ -5,7 +5,8 @@ import pytest
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.io.errors import ConfigError
-from espalier.verse.format import format_of, parse_format
+from espalier.verse.format import format_of
+from espalier.verse.grammar import parse_format
 from espalier.verse.tones import blanks_of, read_tones
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from espalier.corpora.readers.files import lines_of
 from espalier.io.errors import DataError
+from espalier.io.text_files import lines_of
 
 
 def plain_text(line: str) -> str:

@@ -19,6 +19,7 @@ from espalier.io.hashing import seed_from
 if TYPE_CHECKING:
     import pandas as pd
 
+SPLITS: Final = ("train", "dev", "test")
 #: Why a row is in no split.
 LEFT_OUT: Final = "format of dev or test"
 

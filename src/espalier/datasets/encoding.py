@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """A base for the settings of an encoding, of a decoder or of scoring in params.yaml; unknown keys are errors.
+    """A base for the settings of an encoding, of decoding or of scoring in params.yaml; unknown keys are errors.
 
     Attributes:
         opposite: an encoding's settings that bound its rows, each with the rule of `Filters` that bounds the same rows
@@ -33,11 +33,6 @@ class Settings(BaseModel):
 
     opposite: ClassVar[Mapping[str, str]] = {}
     reads_pieces: ClassVar[bool] = False
-
-    @property
-    def needs_lexicon(self) -> bool:
-        """Whether a run with this decoder must name a `lexicon`."""
-        return False
 
 
 class Vocabulary(Protocol):

@@ -1,9 +1,11 @@
-"""The largest settings of a search. This module imports no torch."""
+"""The largest settings of a search, and of what is searched together. This module imports no torch."""
 
 from __future__ import annotations
 
 from typing import Final
 
+#: Prefixes that are searched together. Their number changes the speed and, by rounding alone, the scores.
+PREFIXES: Final = 512
 #: Beams; in commands also groups of children of a leaf.
 MAX_BEAM: Final = 1000
 #: Groups of children of a leaf, in a run.

@@ -36,7 +36,7 @@ from espalier.text.language import is_mark
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 #: Beams, and groups of children, where none are given.
@@ -65,7 +65,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         length_power: a reply of n words is ranked by log-probability / min(n + 1, max_words)**length_power.
     """
 
-    system: System
+    system: LoadedModel
     n: int = 1
     beam: int | None = None
     local: int | None = None

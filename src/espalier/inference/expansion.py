@@ -21,7 +21,7 @@ from espalier.io.errors import ConfigError
 from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, search, tree_text
 
 if TYPE_CHECKING:
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Expander:
         max_length: the most nodes of a tree, and word pieces of a text.
     """
 
-    system: System
+    system: LoadedModel
     beam: int
     max_length: int
 

@@ -6,48 +6,46 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from espalier.corpora.records import Record
-from espalier.datasets.batching import length_batches
 from espalier.datasets.encoding import Split
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.results import Likelihood
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.parse import columns_of
+from espalier.tasks.likelihood import measured
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Task
 
 if TYPE_CHECKING:
-    from espalier.inference.system import System
+    from torch import Tensor
 
-#: Tokens that are measured together. Their number changes the speed and, by rounding alone, the result.
-TOKENS = 8192
+    from espalier.inference.loaded import LoadedModel
 
 
-def likelihoods(system: System, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
+def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
     """The likelihood of each record's target.
 
     Raises:
         DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
         ConfigError: no task reads the encoding.
     """
-    import torch
-
     if not records:
         return []
     task, data = _task(system), encoded(system, records)
-    measured: dict[int, Likelihood] = {}
-    with torch.inference_mode():
-        for part in length_batches(data.sizes(system.view), budget=TOKENS):
-            batch = data.batch(part, system.view).to(system.device)
-            values = {name: column.tolist() for name, column in task.likelihood(system.model, batch).items()}
-            tokens = batch.real.sum(1).tolist()
-            for index, place in enumerate(part.tolist()):
-                counts = {name: column[index] for name, column in values.items() if name not in ("nll", "tokens")}
-                measured[place] = Likelihood(values["nll"][index], tokens[index], counts)
-    return [measured[place] for place in range(len(records))]
+
+    def measure(model: Any, batch: Any) -> dict[str, Tensor]:
+        return {**task.likelihood(model, batch), "tokens": batch.real.sum(1)}
+
+    found = measured(measure, system.model, data, np.arange(len(records)), system.device)
+    columns = {name: values.tolist() for name, values in found.items()}
+    nll, tokens = columns.pop("nll"), columns.pop("tokens")
+    counts = ({name: values[row] for name, values in columns.items()} for row in range(len(records)))
+    return [*map(Likelihood, nll, tokens, counts)]
 
 
-def encoded(system: System, records: Sequence[Record | Mapping[str, str]]) -> Split:
+def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> Split:
     """Records as the model reads them.
 
     Raises:
@@ -71,14 +69,14 @@ def encoded(system: System, records: Sequence[Record | Mapping[str, str]]) -> Sp
     return found.split
 
 
-def _task(system: System) -> Task:
+def _task(system: LoadedModel) -> Task:
     for task in TASKS.values():
         if system.encoding in task.encodings:
             return task
     raise ConfigError(f"no task reads the encoding {system.encoding}", where="TASKS", remedy="register one")
 
 
-def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: System) -> Record:
+def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: LoadedModel) -> Record:
     """A record, under its own name; a mapping needs the fields that have no default."""
     if isinstance(value, Record):
         if not isinstance(value, kind):
@@ -95,7 +93,7 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
     return kind(**given)
 
 
-def _parsed(records: Sequence[Record], system: System) -> list[Record]:
+def _parsed(records: Sequence[Record], system: LoadedModel) -> list[Record]:
     """The records with the grammar of sides that have words as a column, and none in it."""
     rows = list(records)
     if system.reads_plain_text or not rows:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairData
     from espalier.datasets.pairs.tree_symbols import TreeSymbols
     from espalier.decoding.beam import Hypothesis
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         beam: of the search.
     """
 
-    system: System
+    system: LoadedModel
     templates: Sequence[str] | int = TEMPLATES
     beam: int = 8
 
@@ -180,7 +180,7 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return batches([(job, template) for job in jobs for template in job.templates], self.beam)
 
 
-def require_readable(text: str, system: System, length: int, name: str) -> None:
+def require_readable(text: str, system: LoadedModel, length: int, name: str) -> None:
     """Raise a DataError unless a text may be one sentence of at most `length` word pieces, or is cut after them."""
     require_text(text, system.language, name)
     if not cuts(system) and (words := len(text.split())) > length:
@@ -188,7 +188,7 @@ def require_readable(text: str, system: System, length: int, name: str) -> None:
         raise DataError(f"{words} words", file=name, remedy=remedy)
 
 
-def distinct_texts(hypotheses: Sequence[Hypothesis], system: System, n: int) -> list[tuple[str, float]]:
+def distinct_texts(hypotheses: Sequence[Hypothesis], system: LoadedModel, n: int) -> list[tuple[str, float]]:
     """The `n` best different texts with their log-probabilities; word pieces can differ where words do not."""
     scores = dict[str, float]()
     for hypothesis in hypotheses:
@@ -196,24 +196,24 @@ def distinct_texts(hypotheses: Sequence[Hypothesis], system: System, n: int) -> 
     return list(scores.items())[:n]
 
 
-def max_length(system: System) -> int:
+def max_length(system: LoadedModel) -> int:
     """The word pieces of a text, and the nodes of a tree, that a model was trained on at most."""
     return min(int(system.settings.max_length), system.positions - 2)
 
 
-def max_ids(system: System, length: int) -> int:
+def max_ids(system: LoadedModel, length: int) -> int:
     """The longest row that a model writes for so many word pieces or nodes, its end included."""
     view = system.view
     unit = 3 if view.writes == "tree" and view.form == "brackets" else 1
     return min(unit * length + 1, system.positions)
 
 
-def cuts(system: System) -> bool:
+def cuts(system: LoadedModel) -> bool:
     """Whether texts are cut after the word pieces that the model was trained on at most."""
     return bool(system.settings.cut)
 
 
-def note_unknown_words(pair: Pair, system: System, length: int) -> None:
+def note_unknown_words(pair: Pair, system: LoadedModel, length: int) -> None:
     """Warn of the words with characters that the model does not know, and of those without any piece.
 
     Args:
@@ -229,7 +229,7 @@ def note_unknown_words(pair: Pair, system: System, length: int) -> None:
         warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
-def encoded_pairs(sources: Sequence[Pair], system: System, length: int, *, warn: bool = False) -> PairData:
+def encoded_pairs(sources: Sequence[Pair], system: LoadedModel, length: int, *, warn: bool = False) -> PairData:
     """Texts as a model reads them.
 
     Args:

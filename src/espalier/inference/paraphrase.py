@@ -21,6 +21,7 @@ from espalier.inference.pairs import (
     max_ids,
     max_length,
 )
+from espalier.inference.registry import service
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Paraphrase
 from espalier.inference.templates import given_words, top, word_places
@@ -32,7 +33,7 @@ from espalier.tasks.paraphrase_search import PairDecoder, search
 
 if TYPE_CHECKING:
     from espalier.decoding.constraints.constraint import Constraint
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
             return None
         system = self.system.expander
         with argument("expander"):
-            system.require("expand")
+            service("expand", system.name, system.encoding, system.model.config)
         return Expander(system, self.beam, min(max_length(self.system), max_length(system)))
 
     def require_room(self, template: str, where: str) -> None:
@@ -163,7 +164,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         return GivenWords(rows, vocabulary.starts, max_ids) if any(rows) else None
 
 
-def _require_same_trees(expander: System, writer: System) -> None:
+def _require_same_trees(expander: LoadedModel, writer: LoadedModel) -> None:
     """Raise a ConfigError unless each tree of `expander` is one that `writer` can read."""
     own, other = expander.vocabulary.trees, writer.vocabulary.trees
     names = f"{expander.name} and {writer.name} were trained with other"

@@ -36,10 +36,10 @@ from espalier.tasks.paraphrase_search import PairDecoder, search
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 
-def paraphrase_writer(system: System, **options: Any) -> ParaphraseWriter | PlainParaphraseWriter:
+def paraphrase_writer(system: LoadedModel, **options: Any) -> ParaphraseWriter | PlainParaphraseWriter:
     """The writer for a model that a tree guides, or for one that reads texts alone.
 
     Raises:
@@ -62,7 +62,7 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
         length_power: a hypothesis of n word pieces is ranked by log-probability / (n + 1)**length_power.
     """
 
-    system: System
+    system: LoadedModel
     beam: int = 8
     length_power: float = 0.0
 
@@ -111,7 +111,7 @@ class PlainParaphraseWriter(PlainWriter[Paraphrase]):
                     yield request, Paraphrase(printed, words, job.source, "", "", log_probability)
 
 
-def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
+def read_texts(system: LoadedModel, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
     """Texts as pairs, each of which has itself as its target, which is not read; or why one cannot be read."""
     length = max_length(system)
 
@@ -139,7 +139,7 @@ def read_texts(system: System, requests: Sequence[PairRequest]) -> list[Pair | E
     return attempt(rows, pair)
 
 
-def _words(system: System, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
+def _words(system: LoadedModel, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
     """The words of each text, joined by spaces; "" where the model reads texts as they are."""
     if system.reads_plain_text:
         return [""] * len(requests)

@@ -17,7 +17,7 @@ class Poem:
 
     Attributes:
         text: its units, joined by line feeds.
-        format: in canonical spelling; `espalier.verse.format.parse_format` reads it.
+        format: in canonical spelling; `espalier.verse.grammar.parse_format` reads it.
         rhyme: one letter for each unit, "." for none.
         tune: the tune's name, or "".
         seed: of the call.

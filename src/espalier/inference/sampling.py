@@ -24,7 +24,7 @@ from espalier.io.hashing import seed_from
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 
 class Numbered(Protocol):
@@ -50,7 +50,7 @@ class SamplingWriter(Writer[Request, Row, Result]):
         beam: search with so many beams instead of drawing; 0 draws.
     """
 
-    system: System
+    system: LoadedModel
     n: int = 1
     seed: int = 1
     top_k: int = 32

@@ -22,7 +22,8 @@ from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
 from espalier.verse.books import Book, Books, not_passed
-from espalier.verse.format import Format, parse_format
+from espalier.verse.format import Format
+from espalier.verse.grammar import parse_format
 from espalier.verse.rhyme_groups import rhyme_groups
 from espalier.verse.slots import BLANKS, RHYME
 from espalier.verse.sounds import Sounds

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from espalier.decoding.bounds import PREFIXES
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
-    from espalier.inference.system import System
+    from espalier.inference.loaded import LoadedModel
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -21,8 +22,6 @@ Result = TypeVar("Result")
 
 #: The most texts of one call, and the most requests.
 MAX_TEXTS = 10_000
-#: Prefixes that are searched together. Their number changes the speed and, by rounding alone, the scores.
-PREFIXES = 256
 
 
 class InferenceWarning(UserWarning):
@@ -42,7 +41,7 @@ class Writer(ABC, Generic[Request, Job, Result]):
         request_type: of its requests; a string is one that has this text alone.
     """
 
-    system: System
+    system: LoadedModel
     inputs: ClassVar[str]
     request_type: ClassVar[type[Any]]
 

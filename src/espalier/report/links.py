@@ -20,6 +20,11 @@ class Links:
     profile: str = "../../"
     root: str = "../../"
 
+    @classmethod
+    def below(cls, root: str, reports: str = "../", profile: str = "../../") -> Links:
+        """The addresses for a profile, as seen from which the repository is `root`: "." or "../.."."""
+        return cls(reports, profile, profile if root == "." else f"{profile}{root}/")
+
     @property
     def index(self) -> str:
         """The page over all papers."""

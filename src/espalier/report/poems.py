@@ -11,7 +11,8 @@ from espalier.io.errors import EspalierError
 from espalier.metrics.rhyme_places import majority
 from espalier.report.results import Sample
 from espalier.text.language import Language, is_mark
-from espalier.verse.format import BLANK, RHYME, Format, parse_format
+from espalier.verse.format import BLANK, RHYME, Format
+from espalier.verse.grammar import parse_format
 from espalier.verse.rhyme import final_of, group_name
 from espalier.verse.text import rhyme_place, tokens_by_unit
 

@@ -13,7 +13,7 @@ from espalier.text.language import Language
 class Sample:
     """One generated verse. `text` and `reference` are verses as `espalier.verse.text` writes them.
 
-    `format` is the format of the text, in the grammar of `espalier.verse.format`; `rhyme` has one letter per unit, "."
+    `format` is the format of the text, in the grammar of `espalier.verse.grammar`; `rhyme` has one letter per unit, "."
     for none. `tune` is the title, or "".
 
     Of a ci that follows a variant of its tune, `variant` names it; `tones`, `letters` and `kept` have a sign for each

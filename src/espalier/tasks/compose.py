@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from espalier.datasets.encoding import Settings
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
 from espalier.datasets.structure.structures import structure
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seeds, known_rows
+from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import (
     SEGMENT_COLUMNS,
     BaselineRow,
+    Decoder,
     Inputs,
     NGramRow,
     Outputs,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from espalier.metrics.perplexity import CorpusLikelihood
 
 
-class ComposeDecoder(Settings):
+class ComposeDecoder(Decoder):
     """How texts are decoded: `decoder` of a run in params.yaml."""
 
     #: "continue": each text starts with the prompt of its record; "none": with nothing.

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.batching import length_batches
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.ragged import IntArray, Ragged
 from espalier.datasets.vocabulary import UNK
 from espalier.io.hashing import seed_from
 from espalier.metrics.dialogue import EXACT_WORDS
 from espalier.syntax.ternary import EOB, flatten, trees_of
+from espalier.tasks.likelihood import measured
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,8 +36,6 @@ CANDIDATES: Final = 10
 POSTS: Final = 10
 #: Nats that rounding can change.
 ROUNDING: Final = 1e-3
-#: Tokens that are measured together.
-TOKENS: Final = 8192
 
 
 def batch_nats(model: Any, batch: DialogueBatch) -> Tensor:
@@ -51,12 +49,9 @@ def nats_of(model: Any, data: DialogueData) -> FloatArray:
     """(rows,) -log p of each response of `data`."""
     import torch
 
-    view, nats = model.config.view, np.zeros(len(data))
     device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else torch.device("cpu")
-    with torch.inference_mode():
-        for part in length_batches(data.sizes(view), budget=TOKENS):
-            nats[part] = batch_nats(model, data.batch(part, view).to(device)).cpu().numpy()
-    return nats
+    found = measured(lambda *given: {"nats": batch_nats(*given)}, model, data, np.arange(len(data)), device)
+    return found.get("nats", np.zeros(0))
 
 
 def paired(posts: DialogueData, post: IntArray, replies: DialogueData, reply: IntArray) -> DialogueData:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from espalier.datasets.dialogue.data import ARITY, MISSING
-from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
 from espalier.io.errors import ConfigError
+from espalier.tasks.task import Decoder
 
 if TYPE_CHECKING:
     from espalier.datasets.dialogue.data import DialogueBatch
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NEVER: Final = (PAD, UNK, BOS, SEP)
 
 
-class DialogueDecoder(Settings):
+class DialogueDecoder(Decoder):
     """How replies are decoded: `decoder` of a run in params.yaml."""
 
     #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from espalier.datasets.vocabulary import SEP
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seeds
 from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
+from espalier.tasks.chance import chance_seeds
 from espalier.tasks.task import BaselineRow
 
 if TYPE_CHECKING:

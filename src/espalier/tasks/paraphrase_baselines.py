@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from espalier.datasets.pairs.data import PairView
 from espalier.metrics.ibleu import cleaned
-from espalier.tasks.baseline_rows import chance_seeds, known_rows
+from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.exemplars import exemplars
 from espalier.tasks.task import BaselineRow
 from espalier.tasks.training_pairs import TrainingPairs

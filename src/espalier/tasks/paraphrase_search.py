@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from espalier.datasets.encoding import Settings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.levels import TreeError
+from espalier.tasks.task import Decoder
 
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch, PairView
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from espalier.decoding.constraints.constraint import Constraint
 
 
-class PairDecoder(Settings):
+class PairDecoder(Decoder):
     """How a model of pairs is decoded: `decoder` of a run in params.yaml."""
 
     #: The tree that guides a text generator: the target's own, its template, or the output of another run.

@@ -46,6 +46,15 @@ class Scoring(Settings):
         return versions
 
 
+class Decoder(Settings):
+    """A base for the settings of decoding."""
+
+    @property
+    def needs_lexicon(self) -> bool:
+        """Whether a run must name a `lexicon`."""
+        return False
+
+
 @dataclass(frozen=True)
 class Ready:
     """One split of an encoded dataset.
@@ -253,7 +262,7 @@ class Task(Protocol):
         ...
 
     @property
-    def decoder(self) -> type[Settings]:
+    def decoder(self) -> type[Decoder]:
         """The type of a run's decoder settings."""
         ...
 
@@ -369,7 +378,7 @@ class Task(Protocol):
         ...
 
 
-def shown_settings(decoder: Settings, always: Sequence[str], never: Sequence[str] = ()) -> dict[str, Any]:
+def shown_settings(decoder: Decoder, always: Sequence[str], never: Sequence[str] = ()) -> dict[str, Any]:
     """The settings of a decoder that a report shows: those of `always`, and all that differ from their defaults.
 
     Args:

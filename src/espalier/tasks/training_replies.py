@@ -11,7 +11,7 @@ import numpy as np
 from espalier.datasets.dialogue.data import DialogueData
 from espalier.datasets.ragged import IntArray
 from espalier.datasets.vocabulary import ranked
-from espalier.tasks.baseline_rows import chance_seeds, known_rows
+from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.nearest import Nearest
 from espalier.tasks.task import BaselineRow
 

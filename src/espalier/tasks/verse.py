@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.io.errors import ConfigError
-from espalier.tasks.baseline_rows import chance_seeds
+from espalier.tasks.chance import chance_seeds
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings

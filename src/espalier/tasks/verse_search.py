@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from espalier.corpora.linked import linked
-from espalier.datasets.encoding import Settings
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.tasks.task import Inputs, Ready, RunOptions
+from espalier.tasks.task import Decoder, Inputs, Ready, RunOptions
 from espalier.text.language import is_mark
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from espalier.verse.books import Books
 
 
-class VerseDecoder(Settings):
+class VerseDecoder(Decoder):
     """How verse is decoded: `decoder` of a run in params.yaml."""
 
     mode: Literal["free", "frame"] = "free"

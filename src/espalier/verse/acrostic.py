@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark, tokens_of
+from espalier.verse.format import Format
 from espalier.verse.slots import BLANK, RHYME, is_literal
-
-if TYPE_CHECKING:
-    from espalier.verse.format import Format
 
 #: Marks that end a clause. A 、 is a pause within one.
 _ENDS = frozenset("，；：。！？,;:.!?")

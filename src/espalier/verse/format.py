@@ -1,56 +1,19 @@
-"""Formats: the rigid shape that a verse must fill (SongNet, equation 1), and the grammar in which people write it.
-
-A format is a sequence of units, a unit a sequence of slots. A slot is `_` (a blank: any word), `#` (a blank that
-rhymes), a punctuation mark, or a literal word that stays as it is. There are two ways to write a format:
-
-    counts      5,5。7,5。             five words, a comma, five words, a full stop; ...
-    template    _雨___，____到。       literals stay, each `_` or `#` is filled
-
-A count may stand beside a literal (`2灯。`), never beside a blank (`3_`). A unit ends at `/` or a line feed; a Chinese
-unit also ends after 。！？ and the marks that close it (。”). ASCII marks become full-width marks in Chinese, and the
-reverse in English; `＿`, `＃` and `／` are `_`, `#` and `/`.
-
-Units with the same rhyme letter rhyme. A unit rhymes at each `#`, else at its last word. Without `rhyme`, all units
-share one letter (as in training; paper, equation 3), or, where any `#` is written, the units that have one.
-
-A literal at a rhyme place binds its letter: the blanks of that letter rhyme with it. If `rhyme` gives letters, a
-literal of unknown sound, or one that does not rhyme with an earlier literal of its letter, is an error; without
-`rhyme`, such a unit rhymes with none.
-
-Tones are one sign for each word: 平 level, 仄 oblique, 中 either. An acrostic gives the first words of the sentences,
-or of the clauses where it has more words than there are sentences.
-"""
+"""Formats: the rigid shape that a verse must fill (SongNet, equation 1). `grammar.py` reads what people write."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language, is_mark, join_tokens, tokens_of
-from espalier.verse.acrostic import with_acrostic
-from espalier.verse.literals import with_literals
-from espalier.verse.marks import misplaced_mark, sentences_of
+from espalier.verse.marks import HYPHENS, sentences_of
 from espalier.verse.slots import BLANK as BLANK
-from espalier.verse.slots import BLANKS, is_literal, shortened
+from espalier.verse.slots import BLANKS, shortened
 from espalier.verse.slots import RHYME as RHYME
-from espalier.verse.sounds import Sounds
 from espalier.verse.text import rhyme_place, units_of, verse_of
-from espalier.verse.tones import with_tones
-
-#: The longest format in characters, and the largest count.
-LONGEST = 999
-#: The most words and marks of a format, all counts together.
-MOST = 10_000
-
-_COUNTS = {"zh": "5,5。7,5。", "en": "8,/8./8,/8."}
-_HYPHENS = frozenset("-‐‑‒–")
-_WIDE = str.maketrans(",.!?;:()", "，。！？；：（）")
-_NARROW = str.maketrans("，。！？；：、（）’‘“”", ",.!?;:,()''\"\"")
-_SIGNS = str.maketrans("＿＃／", "_#/")
-_ENGLISH = re.compile(r"[_#/]|\d+|['’]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|-+|[^\w\s]")
+from espalier.verse.tones import read_tones
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,56 +60,23 @@ class Format:
     def rhyme_places(self) -> tuple[tuple[int, ...], ...]:
         """For each unit the indices of the slots that rhyme: each `#`, else the last word; () if its letter is "."."""
         return tuple(
-            _rhyme_places(unit) if letter != "." else () for unit, letter in zip(self.units, self.rhyme, strict=True)
+            rhyme_slots(unit) if letter != "." else () for unit, letter in zip(self.units, self.rhyme, strict=True)
         )
 
 
-def parse_format(
-    text: str,
-    language: Language,
-    rhyme: str | None = None,
-    *,
-    tones: str = "",
-    acrostic: str = "",
-    sounds: Sounds | None = None,
-) -> Format:
-    """Read a format as people write it.
-
-    Args:
-        text: counts or a template, see the module's docstring.
-        rhyme: one letter per unit, "." for none; None means the default, one group ("A") for all.
-        tones: one sign per word; marks, spaces and "/" between them say nothing.
-        acrostic: the first words of the sentences or clauses.
-        sounds: the book that literals rhyme by, and whether they must have the tones of their places; by default
-            Mandarin without tones.
+def with_tones(format_: Format, tones: str) -> Format:
+    """A format whose words have these tones; without any it stays as it is.
 
     Raises:
-        ConfigError: the text is no format, it is too long, it has nothing to fill, the letters, the tones or the
-            acrostic do not fit its units, or its literals do not have their tones or do not rhyme.
+        ConfigError: there are more or fewer signs than words, or other characters.
     """
-    sounds = sounds or Sounds(language)
-    if not text.strip():
-        raise ConfigError(
-            "the format is empty", where="format", remedy="write counts (5,5。7,5。) or a template (_雨___。)"
-        )
-    if len(text) > LONGEST:
-        raise ConfigError(f"the format has {len(text)} characters", where="format", remedy=f"at most {LONGEST}")
-    parts = re.split(r"[/\n]", text.translate(_SIGNS))
-    units: tuple[tuple[str, ...], ...] = ()
-    for part in filter(str.strip, parts):
-        units += tuple(_units(part, language))
-        if sum(map(len, units)) > MOST:
-            raise _too_many()
-    if not any(slot in BLANKS for unit in units for slot in unit):
-        raise ConfigError(
-            f"'{shortened(text)}' leaves nothing to write",
-            where="format",
-            remedy=f"give counts ({_COUNTS[language]}), or blanks as {BLANK} and {RHYME}",
-        )
-    format_ = with_tones(_with_rhyme(units, language, rhyme), tones)
-    if acrostic:
-        format_ = with_acrostic(format_, acrostic)
-    return with_literals(format_, sounds, strict=rhyme is not None)
+    if not tones:
+        return format_
+    signs, words = read_tones(tones), sum(not is_mark(slot) for unit in format_.units for slot in unit)
+    if len(signs) != words:
+        what = f"'{shortened(tones)}' has {len(signs)} tones, the format {words} words"
+        raise ConfigError(what, where="tones", remedy="one sign per word: 平, 仄 or 中")
+    return replace(format_, tones=signs)
 
 
 def format_of(text: str, language: Language, rhyme: str, tones: str = "") -> Format:
@@ -183,97 +113,8 @@ def fill(format_: Format, words: Sequence[str]) -> str:
     return verse_of(filled, format_.language)
 
 
-def _units(part: str, language: Language) -> list[tuple[str, ...]]:
-    """The units of a text without breaks."""
-    tokens = _tokens(part, language)
-    slots: list[str] = []
-    for index, token in enumerate(tokens):
-        before, after = (tokens[i] if 0 <= i < len(tokens) else "" for i in (index - 1, index + 1))
-        if token in _HYPHENS and before.isdecimal() and after.isdecimal():
-            raise _not_counts(f"{before}{token}{after}", "is no count", language)
-        if token.isdecimal():
-            slots += [BLANK] * _count(token)
-        elif is_mark(token) or token in BLANKS or is_literal(token, language):
-            slots.append(token)
-        else:
-            raise _not_counts(token, "is no count, blank, mark or word", language)
-        if _is_filled(before) and _is_filled(token) and (before.isdecimal() or token.isdecimal()):
-            raise _not_counts(f"{before} {token}", "has a count beside a blank or a count", language)
-        if len(slots) > MOST:
-            raise _too_many()
-    units = sentences_of(slots) if language == "zh" else [tuple(slots)]
-    for unit in units:
-        if mark := misplaced_mark(unit):
-            raise ConfigError(f"'{mark}' in '{shortened(part)}' has no words before it", where="format")
-        if rhyme_place(unit) is None:
-            raise ConfigError(f"'{shortened(join_tokens(unit, language))}' has no words", where="format")
-    return units
-
-
-def _tokens(part: str, language: Language) -> list[str]:
-    if language == "en":
-        return _ENGLISH.findall(part.lower().replace("...", "…").translate(_NARROW))
-    return re.findall(r"\d+|\S", part.translate(_WIDE))
-
-
-def _count(token: str) -> int:
-    count = int(token)
-    if not 0 < count <= LONGEST:
-        raise ConfigError(f"a count of {shortened(token)}", where="format", remedy=f"counts go from 1 to {LONGEST}")
-    return count
-
-
-def _too_many() -> ConfigError:
-    return ConfigError("the format has too many words and marks", where="format", remedy=f"at most {MOST:,}")
-
-
-def _is_filled(token: str) -> bool:
-    """Whether a token stands for words to fill in."""
-    return token.isdecimal() or token in BLANKS
-
-
-def _not_counts(token: str, fault: str, language: Language) -> ConfigError:
-    return ConfigError(
-        f"'{shortened(token)}' {fault}", where="format", remedy=f"counts look like {_COUNTS[language]}, blanks like ___"
-    )
-
-
-def _with_rhyme(units: tuple[tuple[str, ...], ...], language: Language, rhyme: str | None) -> Format:
-    """The format with its letters, and with `#` at the last word of each unit that rhymes and has no `#` yet."""
-    letters = "A" * len(units) if rhyme is None else rhyme
-    if not re.fullmatch(r"[A-Za-z.]*", letters):
-        raise ConfigError(
-            f"'{shortened(letters)}' has more than letters and dots", where="rhyme", remedy="for example .A.A"
-        )
-    if len(letters) != len(units):
-        raise ConfigError(
-            f"'{shortened(letters)}' has {len(letters)} letters, the format {len(units)} units",
-            where="rhyme",
-            remedy="one letter per unit, . for none",
-        )
-    written = any(RHYME in unit for unit in units)
-    marked, kept = [], ""
-    for number, (unit, letter) in enumerate(zip(units, letters.upper(), strict=True), start=1):
-        if written and rhyme is None and RHYME not in unit:
-            letter = "."
-        if letter == ".":
-            unit = tuple(BLANK if slot == RHYME else slot for slot in unit)
-        elif RHYME not in unit:
-            (last,) = _rhyme_places(unit)
-            if unit[last] == BLANK and written:
-                raise ConfigError(
-                    f"unit {number} has the rhyme letter {letter} but no position for it",
-                    where="rhyme",
-                    remedy=f"write {RHYME} where it shall rhyme, or . for the letter",
-                )
-            if unit[last] == BLANK:
-                unit = (*unit[:last], RHYME, *unit[last + 1 :])
-        marked.append(unit)
-        kept += letter
-    return Format(tuple(marked), kept, language)
-
-
-def _rhyme_places(unit: tuple[str, ...]) -> tuple[int, ...]:
+def rhyme_slots(unit: tuple[str, ...]) -> tuple[int, ...]:
+    """The indices of the slots at which a unit rhymes: each `#`, else the last word."""
     last = rhyme_place(unit)
     written = tuple(index for index, slot in enumerate(unit) if slot == RHYME)
     return written or (() if last is None else (last,))
@@ -283,7 +124,7 @@ def _countable(unit: tuple[str, ...]) -> bool:
     """Whether counts describe a unit: no literal, no hyphen, and no `#` but at the last word."""
     rhymes = [index for index, slot in enumerate(unit) if slot == RHYME]
     return rhymes in ([], [rhyme_place(unit)]) and all(
-        slot in BLANKS or (is_mark(slot) and slot[0] not in _HYPHENS) for slot in unit
+        slot in BLANKS or (is_mark(slot) and slot[0] not in HYPHENS) for slot in unit
     )
 
 

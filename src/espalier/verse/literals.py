@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark
+from espalier.verse.format import Format
 from espalier.verse.slots import BLANKS
 from espalier.verse.sounds import Sounds
-
-if TYPE_CHECKING:
-    from espalier.verse.format import Format
 
 
 def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:

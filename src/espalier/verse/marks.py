@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from espalier.text.language import is_mark
 from espalier.verse.text import TERMINALS
 
+HYPHENS = frozenset("-‐‑‒–")
 _QUESTIONS = frozenset("！？!?")
 #: Marks that follow a word; two of them in a row are a mistake, unless both are of `_QUESTIONS`.
 _STOPS = frozenset("，、；：。,;:.") | _QUESTIONS

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark
-from espalier.verse.slots import BLANK, shortened
-
-if TYPE_CHECKING:
-    from espalier.verse.format import Format
+from espalier.verse.slots import BLANK
 
 SIGNS: Final = ("中", "平", "仄")
 
@@ -32,18 +28,3 @@ def blanks_of(tones: str) -> str:
     """The format whose words have these tones: a blank for each sign, and the marks between them."""
     read_tones(tones)
     return "".join(BLANK if sign in SIGNS else sign for sign in tones)
-
-
-def with_tones(format_: Format, tones: str) -> Format:
-    """A format whose words have these tones; without any it stays as it is.
-
-    Raises:
-        ConfigError: there are more or fewer signs than words, or other characters.
-    """
-    if not tones:
-        return format_
-    signs, words = read_tones(tones), sum(not is_mark(slot) for unit in format_.units for slot in unit)
-    if len(signs) != words:
-        what = f"'{shortened(tones)}' has {len(signs)} tones, the format {words} words"
-        raise ConfigError(what, where="tones", remedy="one sign per word: 平, 仄 or 中")
-    return replace(format_, tones=signs)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers.files import aligned, bytes_of, files_of, lines_of, recognized_sources
+from espalier.corpora.readers.files import aligned, files_of, recognized_sources
 from espalier.corpora.readers.rows import checked, pair_of
 from espalier.corpora.records import Pair, Quarantined, Sentence
 from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.text_files import bytes_of, lines_of
 
 
 def test_lines_end_at_line_feeds_alone(tmp_path: Path) -> None:

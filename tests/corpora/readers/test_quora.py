@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from espalier.corpora.readers.cdnpg_released import read_pairs
 from espalier.corpora.readers.quora import read
-from espalier.corpora.readers.wordpieces import WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.text.wordpieces import WordPieces
 
 tables = pytest.importorskip("tables")
 WORDS = "who what lights light lit the a lamp ##s ##light door isn don t s it is was by in 2 5 3 well known or".split()  # noqa: SIM905

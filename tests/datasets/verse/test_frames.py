@@ -12,7 +12,8 @@ from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import EOS, SEP, UNK
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
-from espalier.verse.format import Format, format_of, parse_format
+from espalier.verse.format import Format, format_of
+from espalier.verse.grammar import parse_format
 
 ZH = VerseVocabulary(tuple("，。！灯山桥雨到"), units=4, length=16, language="zh")
 EN = VerseVocabulary((",", ".", "lamp", "stone"), units=4, length=16, language="en")

@@ -22,7 +22,8 @@ from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
 from espalier.verse.books import Book, Tone, ToneBook
-from espalier.verse.format import BLANK, RHYME, Format, parse_format
+from espalier.verse.format import BLANK, RHYME, Format
+from espalier.verse.grammar import parse_format
 from espalier.verse.rhyme import GROUPS, rhyme_group
 from espalier.verse.sounds import Sounds
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from espalier.corpora.readers.english import tokens_in
-from espalier.corpora.readers.files import single_source, text_of
+from espalier.corpora.readers.files import single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import text_of
 from espalier.text.language import join_tokens
 from espalier.verse.text import join_units
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from espalier.corpora.readers.rows import writable
-from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import REMEDY, lines_of, text_of
 from espalier.io.validation import repeated
 
-_REMEDY = "run the download stage of its source"
 # An escape in JSON; group 1 is one of a pair of surrogates without the other.
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
@@ -48,7 +48,7 @@ def recognized_sources(
     for origin, folder in folders.items():
         marker = next((marker for marker in markers if (folder / marker).is_file()), None)
         if marker is None:
-            raise DataError(f"no {' or '.join(markers)}", file=folder, remedy=_REMEDY)
+            raise DataError(f"no {' or '.join(markers)}", file=folder, remedy=REMEDY)
         sources.append((origin, folder, marker))
     return sources
 
@@ -74,38 +74,6 @@ def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, 
             raise DataError(f"the file name '{writable(odd[0])}' is not UTF-8", file=folder, remedy="rename it")
         files += [(origin, path, name) for path, name in zip(paths, names, strict=True)]
     return files
-
-
-def bytes_of(file: Path) -> bytes:
-    """The bytes of a raw file.
-
-    Raises:
-        ArtifactError: it does not exist or cannot be read.
-    """
-    try:
-        return file.read_bytes()
-    except FileNotFoundError as error:
-        raise ArtifactError("no such file", where=file, remedy=_REMEDY) from error
-    except OSError as error:
-        raise ArtifactError(f"cannot be read: {error.strerror or error}", where=file) from error
-
-
-def text_of(file: Path) -> str:
-    """A raw file as UTF-8 text with line feeds as line ends, without a byte order mark.
-
-    Raises:
-        ArtifactError: it does not exist.
-        DataError: it is not UTF-8.
-    """
-    data = bytes_of(file)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data[: error.start].count(b"\n") + 1
-        raise DataError(
-            f"not UTF-8 ({error.reason})", file=file, row=row, remedy="convert the file to UTF-8"
-        ) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def json_of(file: Path) -> Any:
@@ -140,19 +108,6 @@ def json_in(text: str, file: Path, row: int | None = None) -> Any:
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number")
-
-
-def lines_of(file: Path, *, replace: bool = False) -> list[str]:
-    """The lines of a raw file. They end at line feeds only: U+2028 and similar characters are text.
-
-    Args:
-        replace: turn bytes that are not UTF-8 into U+FFFD instead of raising an error.
-
-    Raises:
-        ArtifactError, DataError: as `text_of`.
-    """
-    text = bytes_of(file).decode("utf-8-sig", errors="replace") if replace else text_of(file)
-    return text.removesuffix("\n").split("\n") if text else []
 
 
 def lines_of_test(folders: Mapping[str, Path], reader: str, file: str) -> Iterator[tuple[str, str, str]]:

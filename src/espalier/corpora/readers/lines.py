@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.files import files_of, lines_of
+from espalier.corpora.readers.files import files_of
 from espalier.corpora.readers.rows import sentence_of
 from espalier.corpora.records import Quarantined, Sentence
+from espalier.io.text_files import lines_of
 
 
 def read(folders: Mapping[str, Path], *, language: str) -> Iterator[Sentence | Quarantined]:

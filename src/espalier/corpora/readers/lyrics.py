@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from espalier.corpora.readers.files import json_of, lines_of, text_of
+from espalier.corpora.readers.files import json_of
 from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import lines_of, text_of
 from espalier.text.language import HAN, LINE_JOINT
 from espalier.text.normalize import simplified
 

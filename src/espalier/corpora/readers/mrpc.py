@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.files import fields_of, lines_of, recognized_sources
+from espalier.corpora.readers.files import fields_of, recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import DataError
+from espalier.io.text_files import lines_of
 
 #: A folder with this file is of this kind.
 MARKER = "msr_paraphrase_train.txt"

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from espalier.corpora.readers.files import files_of, lines_of, single_source
+from espalier.corpora.readers.files import files_of, single_source
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
+from espalier.io.text_files import lines_of
 
 # From 1, and of few digits: Python reads no number of thousands.
 _LEVEL = re.compile(r"0*[1-9][0-9]{0,8}")

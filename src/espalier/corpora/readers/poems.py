@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from espalier.corpora.readers.english import tokens_in
-from espalier.corpora.readers.files import files_of, lines_of
+from espalier.corpora.readers.files import files_of
 from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError
+from espalier.io.text_files import lines_of
 from espalier.text.language import is_mark, join_tokens
 from espalier.text.normalize import visible
 from espalier.verse.text import join_units

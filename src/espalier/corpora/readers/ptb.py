@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.files import lines_of, single_source
+from espalier.corpora.readers.files import single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
+from espalier.io.text_files import lines_of
 
 _SPLITS = ("train", "valid", "test")
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from espalier.corpora.readers.files import bytes_of, recognized_sources
+from espalier.corpora.readers.files import recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import DataError
+from espalier.io.text_files import bytes_of
 
 #: A folder with this file is of this kind.
 MARKER = "validation.csv.gz"

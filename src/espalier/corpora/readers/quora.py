@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.readers.files import aligned, fields_of, json_in, lines_of, recognized_sources
+from espalier.corpora.readers.cdnpg_released import read_pairs
+from espalier.corpora.readers.files import aligned, fields_of, json_in, recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
-from espalier.corpora.readers.wordpieces import VOCABULARY, WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import lines_of
 from espalier.text.normalize import folded
+from espalier.text.wordpieces import VOCABULARY, WordPieces
 
 _POS50K, _BIMPM, _DIFFUSEQ = "train.src.txt", "dev.tsv", "valid.jsonl"
 _CDNPG = "quora/test.h5"

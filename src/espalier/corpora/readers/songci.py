@@ -11,10 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.linked import linked
-from espalier.corpora.readers.files import json_of, single_source, text_of
+from espalier.corpora.readers.files import json_of, single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import DataError
+from espalier.io.text_files import text_of
 from espalier.text.language import HAN
 from espalier.verse.ci_books import open_books
 from espalier.verse.text import TERMINALS, join_units

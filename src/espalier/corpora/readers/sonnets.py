@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.readers.english import tokens_in
-from espalier.corpora.readers.files import json_of, text_of
+from espalier.corpora.readers.files import json_of
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import text_of
 from espalier.text.language import is_mark, join_tokens
 from espalier.verse.text import join_units
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from espalier.corpora.readers.files import files_of, lines_of
+from espalier.corpora.readers.files import files_of
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
+from espalier.io.text_files import lines_of
 
 #: What a column may hold. Any number of columns may be skipped, the others occur once.
 COLUMNS: Final = ("source", "target", "group", "skip")

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.linked import linked
-from espalier.corpora.readers.files import lines_of, recognized_sources
+from espalier.corpora.readers.cdnpg_released import read_pairs
+from espalier.corpora.readers.files import recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
-from espalier.corpora.readers.wordpieces import VOCABULARY, WordPieces, read_pairs
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
+from espalier.io.text_files import lines_of
+from espalier.text.wordpieces import VOCABULARY, WordPieces
 
 _ANNOTATED, _CDNPG = "Twitter_URL_Corpus_test.txt", "twitterurl/test.h5"
 _ANNOTATORS = 6

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from espalier.corpora.readers.adjacent import adjacent
-from espalier.corpora.readers.files import fields_of, json_of, lines_of, recognized_sources
+from espalier.corpora.readers.files import fields_of, json_of, recognized_sources
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import lines_of
 from espalier.text.words import join_words
 
 _LCCC = "LCCC-base_valid.json"

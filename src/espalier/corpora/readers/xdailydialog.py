@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from espalier.corpora.readers.adjacent import adjacent
-from espalier.corpora.readers.files import lines_of, single_source
+from espalier.corpora.readers.files import single_source
 from espalier.corpora.records import Pair, Quarantined
+from espalier.io.text_files import lines_of
 
 _FILES = {"train": "dialogues_text_Zh.txt", "dev": "zh_dev_human.txt", "test": "zh_test_human.txt"}
 _END = "__eou__"

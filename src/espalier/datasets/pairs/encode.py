@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from espalier.corpora.readers.wordpieces import VOCABULARY
 from espalier.corpora.records import Pair, Quarantined, words_of
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.pairs.data import PairData
@@ -20,6 +19,7 @@ from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import frequent_templates, read_tree
 from espalier.text.language import Language
+from espalier.text.wordpieces import VOCABULARY
 
 SIDES: Final = ("source", "target")
 #: The number of frequent templates that a dataset lists, and their levels (GuiG, section 2 and table 5).

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from espalier.corpora.readers.wordpieces import SPECIALS as BERT_SPECIALS
-from espalier.corpora.readers.wordpieces import WordPieces
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import SPECIALS, UNK
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import read_json, write_json
 from espalier.text.language import Language
+from espalier.text.wordpieces import SPECIALS as BERT_SPECIALS
+from espalier.text.wordpieces import WordPieces
 
 #: PAD, UNK, BOS, EOS.
 _SPECIALS = list(SPECIALS[:4])

@@ -1,4 +1,4 @@
-"""What the rows without a trained model take from the training split."""
+"""What rows without a trained model draw by chance, and the training rows that they draw from."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS, Record
 from espalier.metrics.wordnet import WordNet
-from espalier.nursery.synthetic_sources import write_synthetic
+from pipeline.graph.rehearsal.synthetic_sources import write_synthetic
 from pipeline.layout import PROFILES
 from pipeline.params.read import load_params
 

@@ -1,0 +1,36 @@
+"""Writing what a run or a row without a trained model wrote, and its scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from espalier.cli.progress import say
+from espalier.io.tables import write_table
+from espalier.tasks.scoring import scored
+from espalier.tasks.task import Outputs, Task
+from pipeline import layout
+from pipeline.records.artifacts import write_metrics
+
+
+def write_outputs(
+    path: Path, tables: Sequence[pd.DataFrame], dev: Sequence[pd.DataFrame | None], facts: Mapping[str, str]
+) -> None:
+    """Write the output rows of all seeds as one table, and in its metadata the dev split's likelihoods and `facts`."""
+    others = [table for table in dev if table is not None]
+    more = {"dev": json.dumps(pd.concat(others, ignore_index=True).to_dict("list"))} if others else {}
+    write_table(path, pd.concat(tables, ignore_index=True), {**facts, **more})
+
+
+def write_scores(
+    group: str, key: str, kind: Task, outputs: Outputs, scoring: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
+    """Score outputs, and write their metrics, details and segments."""
+    segments, numbers, details = scored(kind, outputs, scoring)
+    write_table(layout.segments(group, key), segments)
+    write_metrics(group, key, numbers, {**details, "settings": settings})
+    say(f"{key}: {', '.join(f'{name} {value:,}' for name, value in numbers.items())}")

@@ -1,0 +1,173 @@
+"""A trained model with the parser and the expander that it works with. Importing this module imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
+
+if TYPE_CHECKING:
+    import torch
+
+    from espalier.syntax.parse import Parse
+    from espalier.syntax.parsers.parser import Parser, Refused, Sentence
+    from espalier.text.language import Language
+
+
+class LoadedModel:
+    """A trained model; `espalier.inference.system.load` has the arguments.
+
+    Attributes:
+        name: of the folder.
+        model: the network, in evaluation mode.
+        encoding: the key of the encoding that it reads.
+        settings: of that encoding, as its training data were encoded.
+        templates: the most frequent templates of its training data, the most frequent first.
+        device: where it computes.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        seed: int | None = None,
+        parser: str | Path | Parser | None = None,
+        expander: str | Path | LoadedModel | None = None,
+        device: str | torch.device | None = None,
+    ) -> None:
+        import torch
+        from pydantic import ValidationError
+
+        from espalier.datasets.registry import encoding
+        from espalier.inference.folder import read_system
+        from espalier.io.files import read_json
+        from espalier.io.validation import first_mistake
+        from espalier.models.registry import architecture
+        from espalier.models.serialization import load_model
+
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
+        model, _ = load_model(folder, seed)
+        self.encoding = architecture(read_json(folder / "model.json")["arch"]).encoding
+        description = read_system(folder)
+        try:
+            self.settings: Any = encoding(self.encoding).settings.model_validate(description.settings)
+        except ValidationError as error:
+            place, what = first_mistake(error)
+            where = f"{folder / 'system.json'}: settings.{place}"
+            raise ArtifactError(what, where=where, remedy="train the model again") from error
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.model: Any = model.to(self.device)
+        self.name, self.templates = folder.resolve().name, description.templates
+        self._parser = description.parser if parser is None else parser
+        self._expander = description.expander if expander is None else expander
+
+    @property
+    def vocabulary(self) -> Any:
+        """What its ids stand for."""
+        return self.model.vocabulary
+
+    @property
+    def view(self) -> Any:
+        """What the model reads of a row."""
+        return self.model.config.view
+
+    @property
+    def positions(self) -> int:
+        """The longest row that the model reads or writes, in ids."""
+        return int(self.model.config.positions)
+
+    @property
+    def language(self) -> Language:
+        """Of its texts."""
+        language: Language = self.vocabulary.language
+        return language
+
+    @property
+    def reads_plain_text(self) -> bool:
+        """Whether texts are encoded as they are: pairs without trees, of which no parser made words."""
+        return self._parser is None and not getattr(self.settings, "trees", True)
+
+    @property
+    def parser_name(self) -> str:
+        """The parser as messages name it."""
+        return Path(self._parser).name if isinstance(self._parser, str | Path) else "given"
+
+    @cached_property
+    def parser(self) -> Parser:
+        """The parser of its texts.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        if self._parser is None:
+            raise ConfigError(f"model {self.name} has no parser", remedy="give one: load(folder, parser=...)")
+        if not isinstance(self._parser, str | Path):
+            return self._parser
+        from espalier.syntax.parsers.registry import load_parser
+
+        return load_parser(Path(self._parser))
+
+    @cached_property
+    def expander(self) -> LoadedModel:
+        """The model that expands templates for it.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        if self._expander is None:
+            raise ConfigError(f"model {self.name} has no expander", remedy="give one: load(folder, expander=...)")
+        if isinstance(self._expander, LoadedModel):
+            return self._expander
+        return LoadedModel(self._expander, device=self.device)
+
+    def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:
+        """The parses of texts, lower-cased where the model knows lower case alone; errors where there are none.
+
+        Args:
+            texts: or the words of each.
+            names: what errors call each text.
+        """
+        from espalier.syntax.parsers.parser import Refused
+
+        given = [self._cased(text) if isinstance(text, str) else text for text in texts]
+        parses = self.parser.parse(given) if given else []
+        return [
+            self._refusal(text, name, parse) if isinstance(parse, Refused) else parse
+            for name, text, parse in zip(names, texts, parses, strict=True)
+        ]
+
+    def words(self, texts: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...] | EspalierError]:
+        """The words of texts, in the case of `parse`; the parser is not loaded if it splits texts by rules.
+
+        Args:
+            names: what errors call each text.
+        """
+        from espalier.syntax.parsers.parser import NO_ROUND_TRIP
+        from espalier.syntax.parsers.registry import words_by_rules
+
+        split = words_by_rules(Path(self._parser)) if isinstance(self._parser, str | Path) else None
+        if split is None:
+            parses = self.parse(texts, names)
+            return [parse if isinstance(parse, EspalierError) else tuple(parse.words) for parse in parses]
+        found = [split(self._cased(text)) for text in texts]
+        return [
+            self._refusal(text, name, NO_ROUND_TRIP) if each is None else each[0]
+            for name, text, each in zip(names, texts, found, strict=True)
+        ]
+
+    def _cased(self, text: str) -> str:
+        """A text, lower-cased if the model knows lower case alone."""
+        return text.lower() if getattr(self.vocabulary, "lower", False) else text
+
+    def _refusal(self, text: Sentence, name: str, refused: Refused) -> DataError:
+        what = f"parser {self.parser_name} refuses its {_size_of(text)} ({refused.reason})"
+        return DataError(what, file=name, remedy="give one short sentence")
+
+
+def _size_of(sentence: Sentence) -> str:
+    return f"{len(sentence)} {'characters' if isinstance(sentence, str) else 'words'}"

@@ -1,0 +1,135 @@
+"""Decoding: what a model writes for a split, how probable it finds the references, and what a judge says of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from espalier.decoding.bounds import PREFIXES
+from espalier.io.errors import ConfigError
+from espalier.io.hashing import seed_from
+from espalier.tasks.likelihood import measured
+from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
+
+if TYPE_CHECKING:
+    import torch
+
+#: Iterates over items, of which the text says what is done with them, such as with a progress bar.
+Follow = Callable[[Sequence[Any], str], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How one model is decoded.
+
+    Attributes:
+        task: what it writes.
+        model: a network, or a model of n-grams.
+        decoder: validated settings of the task's decoder.
+        options: of the run.
+        seed: of the model.
+        device: where the model computes.
+        follow: iterates over batches.
+    """
+
+    task: Task
+    model: Any
+    decoder: Any
+    options: RunOptions
+    seed: int
+    device: torch.device
+    follow: Follow
+
+    def outputs(self, ready: Ready) -> pd.DataFrame:
+        """The output rows of a split (`Outputs.table`).
+
+        Raises:
+            ConfigError: a row is longer than the model's positions, or a prompt has no answer.
+        """
+        return pd.concat([self._outputs_of(part) for part in self._inputs(ready)], ignore_index=True)
+
+    def likelihoods(self, ready: Ready | None) -> pd.DataFrame | None:
+        """The likelihood of each reference of a split; None for a split without rows."""
+        if ready is None or not len(ready.data):
+            return None
+        table = self._likelihoods(ready.data, np.arange(len(ready.data)))
+        prompts = (rows[0] for part in self._inputs(ready) for rows in part.rows)
+        clusters = {row["id"]: row["cluster"] for row in prompts}
+        return table.assign(cluster=table["id"].map(clusters), seed=self.seed, sample=0)
+
+    def _inputs(self, ready: Ready) -> list[Inputs]:
+        return self.task.inputs(ready, self.model, self.decoder, self.options, self.seed)
+
+    def _outputs_of(self, inputs: Inputs) -> pd.DataFrame:
+        """The output rows of all prompts, ordered by id and sample."""
+        data, view = inputs.data, self.model.config.view
+        _require_positions(data, self.model, "a model")
+        if inputs.check:
+            inputs.check()
+        order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
+        size = max(1, PREFIXES // self.task.prefixes(self.decoder))
+        rows = list[dict[str, Any]]()
+        for part in self.follow([order[start : start + size] for start in range(0, len(order), size)], "decode"):
+            batch = data.batch(inputs.prompts[part], view).to(self.device)
+            first = [inputs.rows[prompt][0] for prompt in part]
+            seeds = [seed_from(self.options.seed, self.seed, row["id"], row["sample"]) for row in first]
+            found = self.task.generate(self.model, batch, self.decoder, seeds, **inputs.given)
+            if inputs.rerank:
+                found = inputs.rerank(inputs.prompts[part], found)
+            for prompt, hypotheses in zip(part, found, strict=True):
+                rows += self._filled(inputs, prompt, hypotheses)
+        table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
+        needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
+        likelihoods = self._likelihoods(data, needed)
+        if inputs.measure:
+            likelihoods = likelihoods.assign(**inputs.measure(needed))
+        return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
+
+    def _filled(self, inputs: Inputs, prompt: int, hypotheses: list[Any]) -> Iterator[dict[str, Any]]:
+        """The output rows that the hypotheses of one prompt fill."""
+        for row in inputs.rows[prompt]:
+            for rank in range(inputs.kept):
+                hypothesis = hypotheses[rank] if rank < len(hypotheses) else None
+                numbered = {**row, "seed": self.seed, "sample": row["sample"] + rank}
+                yield numbered | self.task.columns(hypothesis, row, self.model, self.decoder)
+
+    def _likelihoods(self, data: Any, places: Any) -> pd.DataFrame:
+        """`id` and the likelihood of each of these rows."""
+        columns = measured(
+            self.task.likelihood, self.model, data, places, self.device, lambda parts: self.follow(parts, "likelihood")
+        )
+        return _rounded(pd.DataFrame({"id": [data.ids[place] for place in places], **columns}))
+
+
+def judged(kind: Judge | None, model: Any, table: pd.DataFrame, device: torch.device, follow: Follow) -> pd.DataFrame:
+    """The output rows with what a judge says of their texts and, after `reference_`, of their references."""
+    if kind is None:  # params.yaml was checked
+        raise TypeError("a task without a judge")
+    texts = pd.unique(pd.concat([table["text"], table["reference"]]))
+    data = kind.read(texts.tolist(), model.vocabulary)
+    _require_positions(data, model, "a judge")
+    columns = measured(kind.measure, model, data, np.arange(len(texts)), device, lambda parts: follow(parts, "judge"))
+    said, rows = _rounded(pd.DataFrame(columns)), pd.Index(texts)
+    parts = [
+        said.iloc[rows.get_indexer(table[column])].add_prefix(prefix).reset_index(drop=True)
+        for column, prefix in (("text", ""), ("reference", "reference_"))
+    ]
+    return pd.concat([table.reset_index(drop=True), *parts], axis=1)
+
+
+def _require_positions(data: Any, model: Any, what: str) -> None:
+    if (longest := data.longest(model.config.view)) > model.config.positions:
+        raise ConfigError(
+            f"a row of {longest} ids, of {what} that has {model.config.positions} positions",
+            where="network.positions",
+            remedy="raise it, or have the dataset quarantine longer rows",
+        )
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Log-probabilities to 6 digits after the point: what another batch size would change is left out."""
+    return table.round(dict.fromkeys(table.select_dtypes("float"), 6))

@@ -1,0 +1,48 @@
+"""What a model says of rows that are given, such as how probable it finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from espalier.datasets.batching import length_batches
+from espalier.datasets.ragged import IntArray
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+#: Tokens that are measured together. Their number changes the speed and, by rounding alone, the result.
+TOKENS: Final = 8192
+
+
+def measured(
+    measure: Callable[[Any, Any], dict[str, Tensor]],
+    model: Any,
+    data: Any,
+    places: IntArray,
+    device: torch.device,
+    follow: Callable[[Sequence[IntArray]], Iterable[IntArray]] = iter,
+) -> dict[str, npt.NDArray[Any]]:
+    """(places,) each quantity that `measure` gives, by name; none if there are no places.
+
+    Args:
+        measure: takes a model and a batch, and gives (batch,) of each quantity: `Task.likelihood`, `Judge.measure`.
+        data: a split.
+        places: its rows that are measured.
+        device: where the model computes.
+        follow: iterates over the batches, such as with a progress bar.
+    """
+    import torch
+
+    columns: dict[str, npt.NDArray[Any]] = {}
+    view = model.config.view
+    with torch.inference_mode():
+        for part in follow(length_batches(data.sizes(view)[places], budget=TOKENS)):
+            for name, tensor in measure(model, data.batch(places[part], view).to(device)).items():
+                values = tensor.cpu().numpy()
+                columns.setdefault(name, np.zeros(len(places), values.dtype))[part] = values
+    return columns

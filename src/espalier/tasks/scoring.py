@@ -1,0 +1,78 @@
+"""The scores of outputs: their statistics segment by segment, and the metrics that these give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from espalier.io.hashing import digest
+from espalier.metrics.bootstrap import Array
+from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
+from espalier.metrics.registry import own_names, own_or, own_statistics, require_own_names
+from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
+
+
+def scored(
+    kind: Task, outputs: Outputs, scoring: Mapping[str, Any]
+) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
+    """The scores of outputs.
+
+    Args:
+        scoring: settings of the task's scoring, as params.yaml gives them.
+
+    Returns:
+        One row for each segment with its statistics; the metrics that DVC compares; and the details of all metrics,
+        with counts.
+    """
+    options = kind.scoring.model_validate(scoring)
+    own = own_statistics(outputs, options.own_metrics)
+    first, *others = kind.statistics(outputs, options)
+    blocks = [_with_own(first, own, outputs.table), *others]
+    metrics_of = own_or(kind.metrics)
+    require_own_names([family for block in blocks for family in block.families], metrics_of)
+    scores: dict[str, Score] = {}
+    for block in blocks:
+        groups = block.rows["cluster"].tolist()
+        scores |= confirmed(family_scores(block.families, metrics_of, seed=outputs.seed, groups=groups), block.library)
+    table = outputs.table
+    counts = {
+        "records": int(table["id"].nunique()),
+        "texts": len(table),
+        "empty": int((table["text"] == "").sum()),
+        "unfit": int(outputs.facts["unfit"]),
+        **kind.counts(outputs, options),
+    }
+    audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
+    # Scores compare if they are of the same records.
+    ids = digest(*sorted(set(table["id"])))
+    headline = {**kind.headline(outputs), **{name: name for name in own_names(options.own_metrics)}}
+    details = {**details_json(scores), **audits, "ids": ids, "counts": counts}
+    return _table(blocks), headline_json(scores, headline), details
+
+
+def _with_own(block: Segments, own: Mapping[str, Array], table: pd.DataFrame) -> Segments:
+    """A task's segments with the statistics of own metrics, which have a row for each text.
+
+    Where a segment is all samples of a record, as in dialogue, the rows of its samples are summed.
+    """
+    keys = list(SEGMENT_COLUMNS) if len(block.rows) == len(table) else ["id", "seed"]
+    for name, rows in own.items():
+        sums = pd.DataFrame(rows).groupby([table[key].to_numpy() for key in keys], sort=False).sum()
+        rows = sums.loc[pd.MultiIndex.from_frame(block.rows[keys])].to_numpy()
+        block = block._replace(families={**block.families, name: rows})
+    return block
+
+
+def _table(blocks: Sequence[Segments]) -> pd.DataFrame:
+    """One column for each statistic; empty where a family has none of the row's segment."""
+    tables = []
+    for block in blocks:
+        columns: dict[str, Any] = {
+            f"{family}.{place}": values[:, place]
+            for family, values in block.families.items()
+            for place in range(values.shape[1])
+        }
+        tables.append(pd.concat([block.rows.reset_index(drop=True), pd.DataFrame(columns)], axis=1))
+    return pd.concat(tables, ignore_index=True)
