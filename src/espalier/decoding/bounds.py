@@ -1,4 +1,4 @@
-"""The largest settings of a search. This module imports no torch."""
+"""Upper limits of search settings. This module does not import torch."""
 
 from __future__ import annotations
 
