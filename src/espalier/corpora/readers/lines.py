@@ -1,4 +1,4 @@
-"""Lines: sentences from local files, one sentence a line."""
+"""Lines: sentences from local files, one sentence per line."""
 
 from __future__ import annotations
 

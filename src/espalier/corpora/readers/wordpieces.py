@@ -1,4 +1,4 @@
-"""Word pieces: the C-DNPG authors' HDF5 files of BERT ids, and the text that ids and texts have in common."""
+"""Word pieces: HDF5 files of BERT ids by C-DNPG's authors, and conversion between ids and text."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _GLUE = (
 
 
 class WordPieces:
-    """The pieces of an uncased BERT vocabulary, by their ids.
+    """The pieces of an uncased BERT vocabulary by id.
 
     Args:
-        file: one piece a line.
+        file: the vocabulary, one piece per line.
 
     Raises:
-        ArtifactError: it is not there.
-        DataError: it is no such vocabulary.
+        ArtifactError: the file does not exist.
+        DataError: the file is not such a vocabulary.
     """
 
     def __init__(self, file: Path) -> None:
@@ -58,18 +58,18 @@ class WordPieces:
         return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def as_json(self) -> str:
-        """The tokenizer, as the JSON of `tokenizers`."""
+        """The tokenizer as JSON of the library `tokenizers`."""
         return str(self._tokenizer.to_str())
 
     def bare(self, ids: Iterable[int]) -> str:
-        """A text with these ids, without spaces: what texts have in common that differ in case, accents and spaces."""
+        """The text of these ids without spaces. Texts that differ only in case, accents and spaces give the same."""
         return "".join(self.pieces[number].removeprefix("##") for number in ids if number not in self._outer)
 
     def text(self, ids: Iterable[int]) -> str:
-        """A text with these ids, nearly as it may have been printed: lower-cased, marks put back to their words.
+        """The text of these ids, close to its printed form: lower-cased, with marks attached to words.
 
-        `encode` gives the ids back, unless there are pieces that the tokeniser would not have chosen; of the 96,000
-        questions in C-DNPG's files there are none.
+        `encode` restores the ids, unless the ids contain pieces that the tokeniser would not choose. This holds for all
+        96,000 questions in C-DNPG's files.
         """
         pieces = (self.pieces[number] for number in ids if number not in self._outer)
         text = " ".join(pieces).replace(" ##", "")
@@ -79,18 +79,19 @@ class WordPieces:
 
 
 def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None) -> list[tuple[list[int], list[int]]]:
-    """The pairs of an HDF5 file as C-DNPG's code lays it out, each side the ids of `[CLS] ... [SEP]`.
+    """The pairs of an HDF5 file in the layout of C-DNPG's code; each side is the ids of `[CLS] ... [SEP]`.
 
-    `/sentences` holds all ids in one row, `/indices` one row (pos, src_len, tgt_len) a pair.
+    `/sentences` holds all ids in one row, `/indices` one row (pos, src_len, tgt_len) per pair.
 
     Args:
-        file: compressed with Blosc, so that PyTables reads it and not every HDF5 library.
-        vocabulary: how many pieces there are.
-        marks: the ids of [CLS] and [SEP], which every side must have; None: they are not looked for.
+        file: the file. It is compressed with Blosc, which PyTables can read but not every HDF5 library.
+        vocabulary: number of pieces.
+        marks: the ids of [CLS] and [SEP], which every side must have; None skips this check.
 
     Raises:
-        ArtifactError: it is not there.
-        DataError: it is no such file, names ids and places that do not exist, or has a side without its marks.
+        ArtifactError: the file does not exist.
+        DataError: the file has another layout, contains ids or positions that do not exist, or has a side without these
+            marks.
     """
     if not file.is_file():
         raise ArtifactError("no such file", where=file, remedy="run the download stage of its source")
@@ -115,7 +116,7 @@ def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None
 
 
 def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
-    """/sentences and /indices, read in a process of its own: a damaged file can crash the HDF5 library."""
+    """/sentences and /indices, read in a separate process, since a damaged file can crash the HDF5 library."""
     try:
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             found = pool.submit(_read_arrays, str(file)).result()
@@ -128,7 +129,7 @@ def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
 
 
 def _read_arrays(file: str) -> tuple[list[Any], list[Any]] | None:
-    """None for a file that cannot be read."""
+    """/sentences and /indices; None for a file that cannot be read."""
     import tables
 
     warnings.simplefilter("ignore")  # the process reads nothing else
