@@ -1,4 +1,4 @@
-"""Encodings: how the records of a corpus become the rows of ids that one family of models reads."""
+"""Encodings: how the records of a corpus become rows of ids for one family of models."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """A base for the settings of an encoding, of a decoder or of scoring in params.yaml; unknown keys are errors.
+    """The base of the settings of an encoding, a decoder or scoring in params.yaml. Unknown keys are errors.
 
     Attributes:
-        opposite: an encoding's settings that bound its rows, each with the rule of `Filters` that bounds the same rows
-            from the other side. No row is left if the two cross.
-        reads_pieces: whether the encoding's vocabulary can be one of published word pieces (`pieces_from`); its
-            `build_vocabulary` then takes their folder as `published`.
+        opposite: limits of an encoding, each with the rule of `Filters` that limits the same rows from the other side.
+            If the two contradict each other, no row is left.
+        reads_pieces: whether the vocabulary may consist of published word pieces (`pieces_from`); `build_vocabulary`
+            then takes their folder as `published`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,7 +41,7 @@ class Settings(BaseModel):
 
 
 class Vocabulary(Protocol):
-    """What each id stands for. Two vocabularies are equal if each id stands for the same in both."""
+    """The meaning of each id. Two vocabularies are equal if each id has the same meaning in both."""
 
     @property
     def language(self) -> Language:
@@ -54,10 +54,10 @@ class Vocabulary(Protocol):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote.
+        """Read a vocabulary written by `save`.
 
         Raises:
-            ArtifactError: the file holds no vocabulary of this type.
+            ArtifactError: the file is not a vocabulary of this type.
         """
         ...
 
@@ -73,7 +73,7 @@ class Split(Protocol):
 
     @property
     def ids(self) -> list[str]:
-        """(rows,) the records' ids."""
+        """(rows,) ids of the records."""
         ...
 
     def save(self, path: Path) -> None:
@@ -82,24 +82,24 @@ class Split(Protocol):
 
     @classmethod
     def load(cls, path: Path, vocabulary: Any) -> Self:
-        """Read what `save` wrote."""
+        """Read a split written by `save`."""
         ...
 
     def __len__(self) -> int: ...
 
     def select(self, places: IntArray) -> Self:
-        """The rows at these places, in that order."""
+        """The rows with these indices, in that order."""
         ...
 
     def sizes(self, view: Any) -> IntArray:
-        """(rows,) the tokens that each row counts for in a batch's budget."""
+        """(rows,) size of each row in tokens for a batch's budget."""
         ...
 
     def longest(self, view: Any) -> int:
         """The length of the longest row that a model with this view reads or writes.
 
         Raises:
-            ConfigError: the view reads columns that the rows do not have.
+            ConfigError: the view reads columns that the rows lack.
         """
         ...
 
@@ -109,7 +109,7 @@ class Split(Protocol):
         Args:
             indices: (batch,) the rows to collate.
             view: the model's `config.view`.
-            rng: draws what differs between epochs, such as literals; None in evaluation.
+            rng: random generator for parts that differ between epochs, such as literals; None in evaluation.
             grain: lengths are padded to a multiple of it.
         """
         ...
@@ -117,11 +117,11 @@ class Split(Protocol):
 
 @dataclass(frozen=True)
 class Encoded:
-    """Records as ids.
+    """Encoded records.
 
     Attributes:
         split: the records that fit.
-        places: (rows,) their places among the records.
+        places: (rows,) their indices among the records.
         quarantined: the records that do not fit, with reasons.
         facts: counts of changes to the records, such as trees that were made projective.
     """
@@ -133,7 +133,7 @@ class Encoded:
 
 
 class Encoding(Protocol):
-    """A form of data. Register it in `ENCODINGS`. Importing it must not import torch."""
+    """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch."""
 
     @property
     def settings(self) -> type[Settings]:
@@ -160,15 +160,15 @@ class Encoding(Protocol):
         ...
 
     def training_records(self, records: Sequence[Any], settings: Any) -> Sequence[Any]:
-        """The records that are encoded for training, such as each pair in both directions."""
+        """The records to encode for training, such as each pair in both directions."""
         ...
 
     def encode(self, records: Sequence[Any], vocabulary: Any, settings: Any) -> Encoded:
-        """Encode the records that fit the settings; quarantine the others."""
+        """Encode the records that fit the settings, and quarantine the others."""
         ...
 
     def extras(self, records: Sequence[Any], settings: Any) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What is kept of the training records besides ids, such as frequent templates: rows of JSON by name."""
+        """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""
         ...
 
     def counts(self, split: Any) -> Mapping[str, float]:
@@ -176,7 +176,7 @@ class Encoding(Protocol):
         ...
 
     def numbers(self, vocabulary: Any) -> Mapping[str, int]:
-        """The sizes of the vocabulary for the dataset's metrics, under short names."""
+        """Sizes of the vocabulary for the dataset's metrics, under short names."""
         ...
 
     def measures(self, split: Any) -> Mapping[str, Any]:
