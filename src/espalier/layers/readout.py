@@ -128,7 +128,7 @@ def _smoothed(smoothing: float, words: int, form: Smoothing) -> _Smoothed:
 class _Slices:
     """The rows of x in slices of `size`. The last slice is padded, so that kernels are compiled for one shape.
 
-    All slices reuse the same memory, since allocating a large tensor takes longer than filling it.
+    All slices reuse the same memory, since most of the time for a fresh large tensor goes into mapping its pages.
 
     Attributes:
         rows: (rows + padding, width).
