@@ -173,12 +173,16 @@ class DNPG(nn.Module):
         return _Written(tops, levels, gates, copied_mass(weights, source.copied.ids, batch.target))
 
     def _point(self, top: Tensor, x: Tensor, levels: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
-        """Copy weights and gates from phrase-level states and inputs, (sources, n, width), and levels' log-
-        probabilities.
+        """Copy weights and gates of the phrase level.
+
+        Args:
+            top, x: (sources, n, width) states and inputs of the phrase decoder.
+            levels: (sources, n, 2) log-probabilities of the levels.
+            memory: memory of the pointer.
 
         Returns:
-            (sources, n, length) copy weights; (sources, n, 3) log-probabilities of writing at the sentence
-            level, of writing at the phrase level, and of copying.
+            (sources, n, length) copy weights; (sources, n, 3) log-probabilities of writing at the sentence level, of
+            writing at the phrase level, and of copying.
         """
         weights, context = self.pointer(top, memory)
         empty = memory.empty[:, None]
