@@ -73,7 +73,8 @@ class DialogueData(RaggedSplit[WordVocabulary]):
     """A split of encoded dialogues.
 
     The columns are the words of both sides and the tree of the response. The tree has nodes sorted by level, the root
-    first: `order` is the index of a node's word in the response, and the other column holds its children, -1 for none.
+    first: `order` is the index of a node's word in the response, and `children` holds the indices of its children, -1
+    for none.
 
     Attributes:
         arity: K, the number of children of a node.
