@@ -47,7 +47,7 @@ def write(
 
     Args:
         out: where the drawing is written, as SVG or HTML; None draws nothing.
-        options: of `espalier.inference.compose.ComposeWriter`.
+        options: keyword arguments of `espalier.inference.compose.ComposeWriter`.
     """
     require_count(options["n"] * len(requests))
     require_drawing(out, options["n"] * len(requests), [".svg", ".html"])

@@ -39,7 +39,7 @@ def write(
 
     Args:
         method: "generate" or "polish".
-        options: of `espalier.inference.verse.VerseWriter`.
+        options: keyword arguments of `espalier.inference.verse.VerseWriter`.
     """
     require_count(options["n"] * len(requests))
     # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
