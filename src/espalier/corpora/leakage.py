@@ -37,9 +37,9 @@ def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> di
 
     The keys are fixed for a `record_type`: `<split>_<other>_<how>`, where `how` is
     `exact` (all sides equal), `normalised` (all sides equal in their letters), for records of several sides
-    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` (all its names, where they are known),
+    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` (all names of the tune, if known),
     `shared_format` (the same lengths and marks) and `shared_unit` (any unit of at least `SHARED_UNIT_TOKENS` tokens
-    equal in its letters). A side without letters is compared as it is.
+    equal in its letters). A side without letters is compared unchanged.
     A missing split counts as empty. Time is linear in the text.
     """
     ways = _ways(record_type)

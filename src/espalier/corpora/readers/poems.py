@@ -27,12 +27,12 @@ def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iter
 
     Args:
         folders: source names and their folders.
-        language: of the poems.
+        language: language of the poems.
         rhyme: rhyme scheme, such as ABAB, of the poems with as many lines as it has letters; other poems have no rhyme.
 
     Raises:
         ConfigError: there is no source, or the scheme has characters other than letters and ".".
-        DataError: a source without files, or a file that is not UTF-8; names the file and the row.
+        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
     """
     if not all(letter == "." or letter.isalpha() for letter in rhyme):
         raise ConfigError(f"rhyme {rhyme!r}", where="reader poems", remedy="a letter for each line, . for none")

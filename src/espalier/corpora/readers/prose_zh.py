@@ -1,6 +1,6 @@
 """Chinese lyrics and prose in verse-like passages for pre-training: songs, Weibo dialogues, treebanks.
 
-They stand in for the Wikipedia and the news on which SongNet was pre-trained (section 4.2).
+They replace the Wikipedia and news texts on which SongNet was pre-trained (section 4.2).
 """
 
 from __future__ import annotations

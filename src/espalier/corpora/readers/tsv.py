@@ -26,13 +26,13 @@ def read(
 
     Args:
         folders: source names and their folders.
-        language: of both sides.
+        language: language of both sides.
         columns: names of the fields of a line; see `COLUMNS`. A split of kind `group` keeps rows of one `group`
             together.
 
     Raises:
         ConfigError: there is no source, or the columns are invalid.
-        DataError: a source without files, or a file that is not UTF-8; names the file and the row.
+        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
     """
     _check(columns)
     for origin, file, name in files_of(folders, "tsv"):
