@@ -77,7 +77,7 @@ class PairVocabulary:
         """The pieces of an uncased BERT vocabulary that occur at least `min_count` times in the training texts.
 
         Args:
-            texts: as for `build`.
+            texts: words joined by single spaces, as in `build`.
             file: BERT's vocabulary, one piece per line.
 
         Raises:
@@ -210,7 +210,7 @@ class PairVocabulary:
 
     @classmethod
     def load(cls, path: Path) -> PairVocabulary:
-        """Read what `save` wrote."""
+        """Read a vocabulary written by `save`."""
         value = read_json(path)
         try:
             trees = value["trees"]
