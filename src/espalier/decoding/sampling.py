@@ -28,7 +28,7 @@ def sample(
 ) -> list[list[int]]:
     """Sample one sequence for each row of `batch`.
 
-    A sequence depends on its row and its seed alone, not on the other rows: at each step sequence i uses one uniform of
+    A sequence depends only on its row and its seed, not on other rows: at each step sequence i uses one uniform of
     a generator seeded with `seeds[i]`. Sequences that do not fit into memory together are sampled in parts.
 
     Args:

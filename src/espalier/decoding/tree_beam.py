@@ -53,10 +53,10 @@ def tree_beam(
             1. Two such trees may be equal except for which of their leaves are known to have no children.
         max_rounds: after this many rounds, open trees are finished as they are.
         min_words: a tree that ends with fewer words is dropped.
-        order: which open leaf is expanded: the "first", depth first and from left to right, so that only one sequence
+        order: which open leaf is expanded: the "first" (depth first, from left to right), so that only one sequence
             of expansions leads to each tree, or "any", as in the paper.
         length_power: a finished tree of n words is ranked by log-probability / min(n + 1, `max_words`)**length_power,
-            as `beam_search` ranks n tokens and their end mark. Open trees are compared by log-probability alone.
+            as `beam_search` ranks n tokens and their end mark. Open trees are compared only by log-probability.
         stop: when a row is done. "sure": when it has `beam` finished trees and no open one can overtake the last of
             them (an open tree scores at most its own log-probability at the largest length, so that the rule stays
             exact with a length penalty, and the search is longer); trees that end leave their places on the beam

@@ -51,7 +51,7 @@ class Opened(NamedTuple):
 class Leaves:
     """The opened leaves of all trees of all sources. Each leaf is searched once.
 
-    A word's children depend on its ancestors alone (assumption 1 of the paper), not on its siblings or on other parts
+    A word's children depend only on its ancestors (assumption 1 of the paper), not on its siblings or on other parts
     of its tree. All trees with the same ancestors therefore share a leaf. A group has the code leaf * L + rank.
 
     Args:

@@ -37,7 +37,7 @@ class Brackets:
     """One tree in brackets and EOS: at most `max_ids` ids. Labels follow the rules of `WellFormed`.
 
     Args:
-        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow at least as many.
         template: whether the top levels equal each row's template, as in `KeptTemplate`.
         levels: the number of a template's top levels to keep.
         open_leaves: as in `KeptTemplate`.

@@ -52,7 +52,7 @@ class NodeRules:
         """The rules of the training trees.
 
         A label that occurs only at the last level of the training trees is allowed only there. If they show no label
-        with children and none without, the rules depend on levels alone.
+        with children and none without, the rules depend only on levels.
 
         Raises:
             ConfigError: there are no labels.
@@ -204,7 +204,7 @@ class WellFormed:
     have none.
 
     Args:
-        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow at least as many.
     """
 
     open_leaves = False

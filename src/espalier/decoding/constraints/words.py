@@ -69,7 +69,7 @@ class GivenWords:
     Args:
         words: the given words of each row of a batch, in the order of the text; places must not decrease.
         starts: for each id, whether it begins a word.
-        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow at least as many.
 
     Raises:
         ConfigError: the words of a row do not fit.
