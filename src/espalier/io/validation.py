@@ -53,7 +53,7 @@ def check_options(
         given: other parameters, which the caller of the function provides. Parameters without a type accept any value.
 
     Raises:
-        ConfigError: as for `validated`.
+        ConfigError: a key is unknown or missing, or a value has the wrong type.
     """
     parameters = {name: each for name, each in inspect.signature(function).parameters.items() if name not in given}
     try:
