@@ -14,7 +14,7 @@ def dropout(x: Tensor, rate: float, training: bool = True) -> Tensor:
     """`F.dropout`; on a CPU one random 64-bit word serves four places. Masks depend on torch's seed.
 
     Args:
-        x: of any shape.
+        x: a tensor of any shape.
         rate: the share of places that become 0; the others are divided by 1 - `rate`.
         training: if False, `x` is returned.
     """

@@ -26,8 +26,8 @@ class PathAttention(nn.Module):
     summed in w. The result equals that of the copies; attention dropout is drawn for each path.
 
     Memory: the tables take heads x paths x depth^2, at most heads x depth x (nodes x depth); scores and w take heads x
-    nodes^2, no more than the queries while a tree has at most as many nodes as a head is wide. No tensor has paths x
-    nodes x width elements.
+    nodes^2, which is no more than the queries take if a tree has at most as many nodes as the width of a head. No
+    tensor has paths x nodes x width elements.
 
     Args:
         residual: "outside": the caller adds the residual to the result. "inside" (released): O is added within each

@@ -56,7 +56,7 @@ def readout_loss(
         bias: (vocabulary,), or none.
         target: (rows,) int64, without `PAD`.
         form: "uniform" spreads `smoothing` over all V words. "released" (SongNet's code) spreads it over the V - 2 that
-            are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy less the
+            are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy minus the
             entropy of the smoothed target, so that the best loss is 0.
         rows: the rows of a slice.
 

@@ -196,7 +196,7 @@ class AdditiveAttention(nn.Module):
 
     Args:
         query, states: the widths of queries and states.
-        width: of W q + U s_j.
+        width: the width of W q + U s_j.
     """
 
     def __init__(self, query: int, states: int, width: int) -> None:
@@ -232,7 +232,7 @@ class CoverageAttention(nn.Module):
         self.covered = nn.Parameter(torch.zeros(width)) if coverage else None
 
     def project_memory(self, states: Tensor, ids: Tensor, real: Tensor) -> AttentionMemory:
-        """Project the keys once for many queries. Arguments are those of `BilinearAttention.project_memory`."""
+        """Project the keys once for many queries. Arguments are as in `BilinearAttention.project_memory`."""
         return AttentionMemory(ids, states, self.key(states), masking_bias(real))
 
     def forward(self, query: Tensor, memory: AttentionMemory, coverage: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -260,8 +260,8 @@ class RecurrentStack(nn.Module):
     (2016), section 3.1. A state is (parts, layers, rows, width), of hidden states and, in LSTMs, of cells.
 
     Args:
-        inputs: the width of the input; `width` where it is added to a layer's output.
-        width: of every layer's output; each direction has half of it if the stack is bidirectional.
+        inputs: the width of the input; equal to `width` if it is added to a layer's output.
+        width: the width of every layer's output; each direction has half of it if the stack is bidirectional.
         residual: n; 0 means no residual connection.
         dropout: on the outputs of all layers but the last.
     """
@@ -288,7 +288,7 @@ class RecurrentStack(nn.Module):
         )
 
     def encode(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """Read every row up to its own end. Arguments are those of `RecurrentEncoder.forward`.
+        """Read every row up to its own end. Arguments are as in `RecurrentEncoder.forward`.
 
         Returns:
             (batch, time, width) outputs, 0 at padding if `x` is; (batch, width) the last layer's last hidden state of
