@@ -230,7 +230,7 @@ def _first(replies: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _perplexity(key: str, **how: str) -> Metric:
-    """Per word or per token, as `how["per"]` says."""
+    """Perplexity per word or per token, as set by `how["per"]`."""
     signature = signature_of("perplexity", **how, base="e", mean="pooled")
     return replace(PERPLEXITY[1 if how["per"] == "words" else 0], name=key, signature=signature)
 

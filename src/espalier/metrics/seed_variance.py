@@ -7,9 +7,9 @@ the difference of the systems' means over seeds. Its variance is the sum of two 
     V_cluster  = max(0, c (Var* effect - I_1 - I_2))             Var*: over resamples of the G clusters
     I          = E* s^2(deviations of a resample's scores) / S   interaction of clusters and seeds
 
-The interaction I also contributes to the differences between seeds, so V_seed already includes it. V_seed has
-the degrees of freedom of Welch (1947). Those of V_cluster and its correction c follow from the shares w_g of the
-clusters in all segments, as in Bell and McCaffrey (2002, Survey Methodology 28), if the effects of clusters are
+The interaction I also contributes to the differences between seeds, so V_seed already includes it. V_seed has the
+degrees of freedom of Welch (1947). The degrees of freedom of V_cluster and its correction c follow from the shares w_g
+of the clusters in all segments, as in Bell and McCaffrey (2002, Survey Methodology 28), if the effects of clusters are
 independent, with one variance. Var* is then the quadratic form of the matrix A, and with d_g = w_g^2
 
     A = (I - 1 w')^T diag(d) (I - 1 w'),   c = sum d / tr A,   df = (tr A)^2 / tr A^2,
@@ -22,8 +22,8 @@ each variance,
 
     h(a)^2 = t(1 - a/2; df_cluster)^2 V_cluster + t(1 - a/2; df_seed)^2 V_seed,
 
-which covers at least 1 - a of independent normal components whatever their ratio. p is the a whose h(a) is the effect.
-The degrees of freedom of Welch are estimates themselves: if all variance is between seeds and one system has five times
+which covers at least 1 - a of independent normal components whatever their ratio. p is the a for which h(a) equals the
+effect. Welch's degrees of freedom are only estimates: if all variance is between seeds and one system has five times
 the spread of the other, the true level with three seeds is .056 for a nominal .05.
 """
 
