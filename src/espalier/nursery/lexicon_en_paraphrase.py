@@ -31,8 +31,8 @@ class ParaphraseLexicon:
     """The lexicon. Every tuple is in the order of the file.
 
     Attributes:
-        nouns, adjectives: by kind. `mass`: the kinds without article and plural.
-        frames: by name; "goals" have only an object, the subject is "I" or "you".
+        nouns, adjectives: words by kind. `mass`: the kinds without article and plural.
+        frames: frames by name. "goals" have only an object; their subject is "I" or "you".
         states: nouns with their adjectives. `opposites`: kinds of nouns with pairs of adjectives, "tall:short".
         lists: words by name. `phrases`: trees by name.
     """
