@@ -83,7 +83,7 @@ class BenchmarkResult(BaseModel):
         return " to ".join(dict.fromkeys(ends))
 
     def ratios(self, profile: str) -> dict[str, float]:
-        """The medians in the rows' last column, from the table whose title begins with the profile; else empty."""
+        """The median in the last column of each row, from the table whose title begins with the profile; else empty."""
         tables = (table for table in self.tables if table.title.startswith(f"{profile}:"))
         rows = next((table.rows for table in tables), {})
         return {name: cells[-1].median for name, cells in rows.items() if cells and isinstance(cells[-1], Spread)}
