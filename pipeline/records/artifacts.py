@@ -221,7 +221,7 @@ def read_details(paper: str, run: str) -> dict[str, Any]:
 
 
 def lexicon_of(source: str) -> Path | None:
-    """The folder of the source in which metrics look words up; None for none."""
+    """The folder of the source in which metrics look up words; None if there is none."""
     return None if source == layout.NONE else layout.raw(source)
 
 
