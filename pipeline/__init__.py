@@ -1,1 +1,1 @@
-"""The command line, the stages of the pipeline and its commands: all that knows paths, DVC and progress bars."""
+"""The command line, the stages of the pipeline and its commands: all code that uses paths, DVC and progress bars."""

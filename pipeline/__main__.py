@@ -1,4 +1,4 @@
-"""`python pipeline STAGE KEY`: what dvc.yaml runs, with the code of the tree that this file stands in."""
+"""`python pipeline STAGE KEY`, the command in dvc.yaml, with the code of this file's tree."""
 
 import sys
 from pathlib import Path

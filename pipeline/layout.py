@@ -19,22 +19,22 @@ NONE = "none"
 
 
 def raw(shelf: str) -> Path:
-    """A shelf: a folder for each of its sources, and for each shelf that is nested in it."""
+    """A shelf, with a folder for each of its sources and for each nested shelf."""
     return Path("data/raw") / shelf
 
 
 def parsed(corpus: str) -> Path:
-    """A corpus as it was read and parsed: `records.parquet`, `quarantine.parquet`."""
+    """A corpus after reading and parsing: `records.parquet`, `quarantine.parquet`."""
     return Path("data/parsed") / corpus
 
 
 def corpus(name: str) -> Path:
-    """A corpus filtered and split: one table a split, `quarantine.parquet`."""
+    """A corpus after filtering and splitting: one table per split, `quarantine.parquet`."""
     return Path("data/corpora") / name
 
 
 def ready(dataset: str) -> Path:
-    """A corpus in the form that one family of models reads."""
+    """A corpus encoded for one family of models."""
     return Path("data/ready") / dataset
 
 
@@ -44,7 +44,7 @@ def parser(name: str) -> Path:
 
 
 def annotation(name: str) -> Path:
-    """A run's texts, parsed again."""
+    """The parses of the texts of a run."""
     return Path("data/annotations") / f"{name}.parquet"
 
 
@@ -58,32 +58,32 @@ CURVE_COLUMNS = ("seed", "step", "train_loss", "dev_loss")
 
 
 def curve(paper: str, name: str) -> Path:
-    """A training's losses, as DVC plots them."""
+    """The losses of a training, for DVC's plots."""
     return Path("data/curves") / paper / f"{name}.csv"
 
 
 def output(paper: str, run: str) -> Path:
-    """What a run wrote."""
+    """The outputs of a run."""
     return Path("data/outputs") / paper / f"{run}.parquet"
 
 
 def metrics(group: str, key: str) -> Path:
-    """Few numbers under short keys, which DVC shows and compares; of a paper's run, or of a corpus, dataset, parser."""
+    """The few numbers that DVC shows and compares, for a run of a paper, or for a corpus, dataset or parser."""
     return Path("metrics") / group / f"{key}.json"
 
 
 def details(group: str, key: str) -> Path:
-    """All else that is known of the same: intervals, signatures, counts, settings."""
+    """All other facts about the same entry: intervals, signatures, counts, settings."""
     return Path("metrics/details") / group / f"{key}.json"
 
 
 def segments(paper: str, run: str) -> Path:
-    """The statistics of each of a run's texts, of which its scores are made."""
+    """The statistics of each text of a run, from which its scores are computed."""
     return Path("data/segments") / paper / f"{run}.parquet"
 
 
 def report(paper: str) -> Path:
-    """A paper's report."""
+    """The report of a paper."""
     return Path("reports") / paper
 
 
@@ -92,12 +92,12 @@ PRINTED = ROOT / "papers" / "printed"
 
 
 def printed(paper: str) -> Path:
-    """What a paper prints."""
+    """The printed numbers of a paper."""
     return PRINTED / f"{paper}.yaml"
 
 
 def report_summary(paper: str) -> Path:
-    """What the page over all papers shows of a report."""
+    """The overview of a report for the page over all papers."""
     return Path("reports/summaries") / f"{paper}.json"
 
 
@@ -106,25 +106,25 @@ SITE = Path("reports/index.html")
 
 
 def provenance(name: str) -> Path:
-    """How a model was made that was trained elsewhere; in git, and only for such models."""
+    """The origin of a model that was trained elsewhere; committed to git, only for such models."""
     return Path("metrics/provenance") / f"{name}.json"
 
 
 def measured(stage: str, key: str) -> Path:
-    """How long a training, a decoding or a parsing took, on which hardware; no artifact, for it differs each time."""
+    """Duration and hardware of a training, a decoding or a parsing; not tracked by DVC, since it differs each time."""
     return Path("metrics/measured") / stage / f"{key}.json"
 
 
 def scratch(*parts: str) -> Path:
-    """Undeclared and ignored by git: checkpoints, partial downloads, locks."""
+    """Scratch folder, ignored by DVC and git: checkpoints, partial downloads, locks."""
     return Path(".scratch").joinpath(*parts)
 
 
 def mirror() -> Path | None:
-    """The folder of published files that `ESPALIER_MIRROR` names, seen from where the project stands.
+    """The folder of published files in `ESPALIER_MIRROR`, relative to the root of the project.
 
     Raises:
-        ConfigError: it names a folder that is not there.
+        ConfigError: the folder does not exist.
     """
     named = os.environ.get("ESPALIER_MIRROR")
     if not named:

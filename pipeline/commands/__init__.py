@@ -1,1 +1,1 @@
-"""The commands that answer people."""
+"""The commands on the project, apart from stages."""

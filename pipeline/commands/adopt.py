@@ -1,4 +1,4 @@
-"""adopt: a model that was trained on another machine, and what was decoded with it there, with their provenance."""
+"""The command `adopt`: import a model trained on another machine, with its outputs and their provenance."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class _Decoding(BaseModel):
 
 
 def adopt(key: str, folder: Path) -> None:
-    """Copy a model, its curve and the outputs of its runs out of a profile's folder, if they were made of the same.
+    """Copy a model, its curve and its runs' outputs from a profile's folder, if they were made from the same inputs.
 
-    Writes `metrics/provenance/<key>.json`, which details and reports show. A training of fewer steps than asked for is
-    adopted too; the provenance says how many of how many. So is a model without its weights, which may be too large to
-    bring: what was decoded with it there is scored here.
+    Writes `metrics/provenance/<key>.json`, which details and reports show. A training with fewer steps than set is
+    adopted too, and the provenance records both numbers. A model without weights, which may be too large to copy, is
+    also adopted: its outputs are scored here.
 
     Raises:
-        ArtifactError: something is not there, or was made of other data, settings or component versions.
+        ArtifactError: a file is missing, or was made from other data, settings or component versions.
     """
     from pipeline.stages.train import made_of
 
@@ -91,10 +91,10 @@ def adopt(key: str, folder: Path) -> None:
 
 
 def _decoded_there(key: str, folder: Path, params: Params, model: str) -> list[str]:
-    """The model's runs whose outputs came back, made by this very model of what is here.
+    """The runs of the model whose outputs were copied, after checking that they come from this model and equal inputs.
 
     Args:
-        model: the hash of the model's folder, with its weights.
+        model: hash of the model's folder, including weights.
     """
     from pipeline.stages.decode import made_of
 
@@ -111,7 +111,7 @@ def _decoded_there(key: str, folder: Path, params: Params, model: str) -> list[s
 
 
 def _same(here: Mapping[str, Any], there: Mapping[str, Any], place: Path) -> None:
-    """Raise an error that names the first thing that differs. Fewer steps are no difference."""
+    """Raise an error that names the first difference. Fewer steps are allowed."""
     for path, own in _leaves(here):
         other: Any = there
         for name in path:
@@ -133,7 +133,7 @@ def _leaves(value: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _copy(folder: Path, model: Path, files: Sequence[Path]) -> None:
-    """Copy a model's folder, and files if all of them are there."""
+    """Copy the folder of a model, and `files` if all of them exist."""
     for path in files:
         if not (folder / path).is_file():
             raise ArtifactError("no such file", where=folder / path, remedy="bring it back too")
@@ -145,7 +145,7 @@ def _copy(folder: Path, model: Path, files: Sequence[Path]) -> None:
 
 
 def _commit(folder: Path) -> str:
-    """The commit that was carried; empty if that was not written down. Profiles lie two folders below it."""
+    """The commit of the copied tree; empty if it was not recorded. Profiles are two folders below the root."""
     for place in (folder, *folder.parents[:2]):
         if (place / COMMIT).is_file():
             return (place / COMMIT).read_text(encoding="utf-8").strip()

@@ -1,4 +1,4 @@
-"""export: a trained model, and all that it needs to write, in one folder."""
+"""The command `export`: a trained model and all that it needs for inference, in one folder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pipeline.records.systems import require_folder
 
 
 def export(key: str, out: Path, *, card: bool) -> None:
-    """Write the folder, which `espalier.load` reads on any machine.
+    """Write a folder that `espalier.load` reads on any machine.
 
     Args:
         card: whether to write the model's card, `README.md`.
 
     Raises:
-        EspalierError: the model, its parser or its expander is not trained; there are no metrics for the card; or
-            `out` is not empty.
+        EspalierError: the model, its parser or its expander is not trained; metrics for the card are missing; or `out`
+            is not empty.
     """
     params = load_params()
     entry("model", params.models, key)

@@ -1,4 +1,4 @@
-"""list: the models, runs, tunes, templates and sources that can be named."""
+"""The command `list`: models, runs, tunes, templates and sources."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Row = dict[str, Any]
 
 
 def list_entries(kind: str, *, json: bool) -> None:
-    """Print a table of the present profile: aligned on a terminal, else with tabs and without a header.
+    """Print a table for the present profile: aligned in a terminal, else tab-separated and without a header.
 
     Args:
         kind: a key of `KINDS`.
-        json: print one object for each row instead.
+        json: print one JSON object per row instead.
 
     Raises:
-        ConfigError: there is no such kind, or templates are asked for and no model is trained.
+        ConfigError: the kind is unknown, or no model is trained whose templates could be listed.
     """
     if kind not in KINDS:
         raise ConfigError.unknown("list", kind, KINDS, where="list")
@@ -44,7 +44,7 @@ def list_entries(kind: str, *, json: bool) -> None:
 
 
 def _models(params: Params) -> Iterator[Row]:
-    """What each model can be asked to do; * marks what it does by default."""
+    """The methods of each model; * marks its defaults."""
     for key, model in params.models.items():
         corpus = params.datasets.every[model.dataset].corpus
         language = params.corpora[corpus].language
@@ -74,16 +74,16 @@ def _runs(params: Params) -> Iterator[Row]:
 
 
 def _tunes(params: Params) -> Iterator[Row]:
-    """The tunes of the catalogue. Those of the Qinding cipu can be named too, where its source is downloaded."""
+    """The tunes of the catalogue. Tunes of the Qinding cipu can also be named if its source is downloaded."""
     for name, tune in tunes().items():
         yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
 
 
 def _templates(params: Params) -> Iterator[Row]:
-    """Those of the default model of English paraphrases, the most frequent first.
+    """The templates of the default model of English paraphrases, the most frequent first.
 
     Raises:
-        ConfigError: it is not trained, or there is none.
+        ConfigError: there is no such model, or it is not trained.
     """
     from espalier.io.files import read_json
     from pipeline.records.systems import require_folder
@@ -135,7 +135,7 @@ def _cell(value: Any) -> str:
 
 
 def _aligned(rows: list[Row]) -> str:
-    """A header and the rows in columns; Chinese characters are two columns wide."""
+    """A header and the rows in columns. Chinese characters are two columns wide."""
     from rich.cells import cell_len
 
     if not rows:

@@ -1,6 +1,6 @@
-"""The card of an exported model: what it is, how it is loaded, its scores with intervals, its data and their terms.
+"""The card of an exported model: description, loading, scores with intervals, data and their terms.
 
-A card begins with the metadata that model hubs read, as YAML. Its scores are those of `metrics/details/`.
+A card begins with YAML metadata for model hubs. Its scores come from `metrics/details/`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def card_of(key: str, params: Params) -> str:
     """The card of a trained model of the present profile, as Markdown.
 
     Raises:
-        ConfigError: no run scores the model, or a run of it has not been scored since the model was trained.
+        ConfigError: the model has no scored run, or one of its runs was not scored after the last training.
     """
     model = params.models[key]
     training = read_training(key)
@@ -75,7 +75,7 @@ def card_of(key: str, params: Params) -> str:
 
 
 def _metadata(paper: str, language: str, origins: Origins) -> str:
-    """What model hubs read."""
+    """The metadata for model hubs."""
     values = {
         "library_name": "espalier",
         "pipeline_tag": "text-generation",
@@ -87,7 +87,7 @@ def _metadata(paper: str, language: str, origins: Origins) -> str:
 
 
 def _usage(key: str, language: str, params: Params) -> str:
-    """How it is loaded, and a call of each of its services that has an example."""
+    """How to load the model, and an example call of each of its services."""
     own = [name for name, service in SERVICES.items() if service.fits(*encoding_and_network(params.models[key]))]
     calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
     lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
@@ -95,7 +95,7 @@ def _usage(key: str, language: str, params: Params) -> str:
 
 
 def _scores(key: str, params: Params, training: Mapping[str, Any]) -> str:
-    """A table for each run of the model, with 95 % intervals; below them the signatures of all."""
+    """A table for each run of the model, with 95 % intervals, followed by the signatures."""
     runs = {name: run for name, run in params.runs.items() if run.model == key}
     if not runs:
         remedy = "add a run of it to params.yaml, or give --no-card"
@@ -120,7 +120,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
     """The details of a run.
 
     Raises:
-        ConfigError: there are none, or they are of another training of the model.
+        ConfigError: they are missing, or belong to another training of the model.
     """
     file, remedy = layout.details(run.paper, name), f"{repro_command(params, f'score@{name}')}, or give --no-card"
     if not file.is_file():
@@ -133,7 +133,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
 
 
 def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
-    """The headline metrics of a run and its own ones, as far as they have a value."""
+    """The headline and user-defined metrics of a run that have a value."""
     kind, view = task(run.task), network_of(params.models[run.model]).view
     outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
     own = own_names(kind.scoring.model_validate(run.scoring).own_metrics)
@@ -141,7 +141,7 @@ def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
 
 
 def _table(name: str, run: Run, params: Params, details: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
-    """What a run is scored on, how it is decoded, and its scores."""
+    """The texts that a run is scored on, its decoding, and its scores."""
     settings = decoding_settings(run, params.models[run.model])
     records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
     facts = "; ".join([records, *map(" ".join, in_words(settings))])
@@ -165,7 +165,7 @@ def _language(run: Run, params: Params) -> Language:
 
 
 def _data(origins: Origins, parts: Sequence[str]) -> str:
-    """The data of the model and of its parts, such as its parser, with their terms."""
+    """The data of the model and its parts, such as its parser, with their terms."""
     lines = [
         f"- {source.title}. Licence: {source.licence}. {source.citation}."
         + (f" <{source.homepage}>" if source.homepage else "")
@@ -181,7 +181,7 @@ def _data(origins: Origins, parts: Sequence[str]) -> str:
 
 
 def _citation(paper: str) -> str:
-    """The paper, if its printed numbers are known, and Espalier."""
+    """How to cite the paper, if its printed numbers are known, and Espalier."""
     lines = ["## Citation\n"]
     if (file := layout.printed(paper)).exists():
         of = load_printed(file).paper

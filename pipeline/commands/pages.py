@@ -1,4 +1,4 @@
-"""pages: write the numbers and tables of README and docs anew, from the details and benchmarks that git holds."""
+"""The command `pages`: write numbers and tables of README and docs from the committed details and benchmarks."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ BENCHMARKS = "benchmarks"
 
 
 def pages(check: bool) -> None:
-    """Write the pages, or say which would change.
+    """Write the pages; with `check`, name the pages that would change.
 
     Raises:
-        ArtifactError: a page differs from what the details say, with `check`; or a template asks for what is not there.
+        ArtifactError: with `check`, a page differs from the details; or a template asks for a missing number.
     """
     stale = {page: text for page, text in rendered().items() if _read(layout.ROOT / page) != text}
     if check and stale:
@@ -56,7 +56,7 @@ def pages(check: bool) -> None:
 
 
 def rendered() -> dict[str, str]:
-    """The text of each page by its path below the root."""
+    """The text of each page, by its path from the root."""
     from espalier.report import PageNumbers, load_benchmark, load_printed, render_page, with_numbers
 
     measured = sorted((layout.ROOT / "benchmarks" / "results").glob("*.json"))

@@ -1,4 +1,4 @@
-"""plan: what bringing a profile up to date takes, before anything starts."""
+"""The command `plan`: the cost of bringing a profile up to date, before any stage starts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Planned:
     """A stage that would run.
 
     Attributes:
-        hours: expected on this machine; None where neither a rehearsal nor an earlier run tells.
-        source: of the hours: "rehearsal", "earlier run" or "".
-        bytes: of its outputs; None where neither the catalogue nor dvc.lock tells.
+        hours: expected hours on this machine; None without a rehearsal or an earlier run.
+        source: source of the hours: "rehearsal", "earlier run" or "".
+        bytes: size of its outputs; None if neither the catalogue nor dvc.lock gives it.
     """
 
     stage: str
@@ -32,10 +32,10 @@ class Planned:
 
 
 def plan(targets: list[str], *, json: bool) -> None:
-    """Print the stages of the present profile that are out of date, their hours and bytes, and the sources.
+    """Print the stages of the present profile that are out of date, with hours and bytes, and the sources.
 
     Args:
-        targets: names of stages; all of the profile if there are none.
+        targets: names of stages; empty for all stages of the profile.
     """
     params = load_params()
     catalogue = load_catalogue(params) if params.sources.published else {}
@@ -55,7 +55,7 @@ def plan(targets: list[str], *, json: bool) -> None:
 
 
 def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], free: int) -> str:
-    """A line for each kind of stage, the totals, then the sources with their licences."""
+    """A line for each kind of stage, the totals, and the sources with their licences."""
     if not stages:
         return f"{profile}: nothing to run"
     lines = [f"{profile}: {len(stages)} stages to run", f"{'':14}{'stages':>8}{'hours':>9}{'GB':>9}"]
@@ -81,7 +81,7 @@ def _line(name: str, stages: list[Planned]) -> str:
 
 
 def _sum(values: Sequence[float | None], unit: float) -> str:
-    """What is known of a sum in units, with + if not all of it is."""
+    """A sum of known values with its unit, followed by + if some values are unknown."""
     known = [value for value in values if value is not None]
     if not known:
         return "?"
@@ -99,7 +99,7 @@ def _planned(
 
 
 def _locked_sizes() -> dict[str, int]:
-    """The bytes of the outputs of stages as they were when dvc.lock was written."""
+    """The sizes of stage outputs in dvc.lock, in bytes."""
     if not (file := Path("dvc.lock")).is_file():
         return {}
     return {

@@ -1,4 +1,4 @@
-"""ratings: the levels that people have given to the texts of a report."""
+"""The command `ratings`: human ratings of the texts of a report."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def print_ratings(sheets: Sequence[Path], key: Path | None, *, json: bool) -> No
     """Print the share of each level by run, and Fleiss' kappa with its interval.
 
     Args:
-        sheets: one filled-in sheet for each rater.
-        key: the run of each text; by default `KEY` beside the first sheet.
+        sheets: filled-in sheets, one per rater.
+        key: file with the run of each text; by default `KEY` beside the first sheet.
     """
     if len(set(sheets)) < len(sheets):
         raise ConfigError("a sheet is named twice", where="ratings", remedy="give one file for each rater")

@@ -1,4 +1,4 @@
-"""rehearse: every stage of a profile on few rows and few steps, and what the whole of it would take."""
+"""The command `rehearse`: run every stage of a profile on few rows and steps, and estimate the whole profile."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ LEAST_TOKENS = 32
 
 @dataclass
 class Rehearsal:
-    """A profile's project, cut, in a folder of its own.
+    """The reduced project of a profile in a separate folder.
 
     Attributes:
-        folder: of the profile in there.
+        folder: folder of the profile in it.
         raw: the content of its params.yaml.
-        environment: variables of its stages.
-        synthetic: sources out of reach, whose files are synthetic.
-        replaced: parsers out of reach, each with the one that does their work.
+        environment: environment variables of its stages.
+        synthetic: unavailable sources, whose files are synthetic.
+        replaced: unavailable parsers, each with its replacement.
     """
 
     folder: Path
@@ -61,16 +61,16 @@ class Rehearsal:
             part.write_text(yaml.safe_dump(self.raw, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
     def params(self) -> Params:
-        """Its params.yaml, checked."""
+        """The validated params.yaml."""
         return load_params(self.folder / layout.PARAMS)
 
     def is_elsewhere(self, stage: Stage) -> bool:
-        """Whether a stage only fetches something: a source, or a parser off the shelf."""
+        """Whether a stage only fetches a source or a published parser."""
         name, key = stage
         return name in ("download", "copy") or (name == "train_parser" and self.raw["parsers"][key]["treebank"] == NONE)
 
     def without_parser(self, outcome: Outcome) -> Outcome:
-        """If a parser off the shelf is out of reach, let a trained one do its work, where there is one."""
+        """If a published parser is unavailable, replace it by a trained one, if there is one."""
         name, key = outcome.stage
         if name != "train_parser" or outcome.failure is None:
             return outcome
@@ -82,7 +82,7 @@ class Rehearsal:
         return replace(outcome, failure=None, note=f"replaced by {other}: {outcome.failure}")
 
     def run(self, stage: Stage) -> Outcome:
-        """Run a stage; one that runs out of memory with smaller and smaller shapes."""
+        """Run a stage; if it runs out of memory, run it again with smaller and smaller shapes."""
         name, key = stage
         if name == "download":
             return self._download(stage)
@@ -112,14 +112,14 @@ class Rehearsal:
 
 
 def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | None) -> None:
-    """Rehearse a profile: each of its stages on 64 records, three steps and two decoded records.
+    """Rehearse a profile: run each stage on 64 records, with three training steps and two decoded records.
 
-    Prints a line for each stage, then what the whole profile would take on this machine.
+    Prints one line per stage, then the estimated cost of the whole profile on this machine.
 
     Args:
-        folder: the rehearsal's, which is kept; None for a temporary one.
-        offline: take sources from the mirror alone, and parsers from the hub's cache alone.
-        jobs: stages at once; None for one a core, at most four, on a CPU, and one on a GPU.
+        folder: folder of the rehearsal, which is kept; None for a temporary folder.
+        offline: take sources only from the mirror, and parsers only from the hub's cache.
+        jobs: number of stages at once; None for one per core (at most four) on a CPU, and one on a GPU.
 
     Raises:
         EspalierError: a stage failed.
@@ -150,7 +150,7 @@ def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | No
 
 
 def _prepared(profile: str, params: Params, place: Path, *, offline: bool, max_tokens: int | None) -> Rehearsal:
-    """The project of a rehearsal: params.yaml, cut, the catalogue and the versions."""
+    """The project of a rehearsal: the reduced params.yaml, the catalogue and the versions."""
     folder = place / PROFILES[profile].relative_to(ROOT)
     folder.mkdir(parents=True, exist_ok=True)
     raw = cut_params(read_yaml(PROFILES[profile] / layout.PARAMS), params, max_tokens=max_tokens)
@@ -177,7 +177,7 @@ def _prepared(profile: str, params: Params, place: Path, *, offline: bool, max_t
 
 @contextmanager
 def _folder(given: Path | None) -> Iterator[Path]:
-    """The folder that is given, or a temporary one."""
+    """Yield the given folder, or a temporary one."""
     if given is None:
         with tempfile.TemporaryDirectory(prefix="espalier-rehearsal-") as folder:
             yield Path(folder)
@@ -189,7 +189,7 @@ def _folder(given: Path | None) -> Iterator[Path]:
 
 
 def _has_gpu() -> bool:
-    """Whether stages will compute on a GPU. Another process looks: torch would count to the memory of all of them."""
+    """Whether stages will compute on a GPU. A separate process checks, to keep torch out of measured memory."""
     if os.environ.get("ESPALIER_DEVICE") == "cpu":
         return False
     look = "import sys, torch; sys.exit(0 if torch.cuda.is_available() else 1)"
@@ -197,7 +197,7 @@ def _has_gpu() -> bool:
 
 
 def _line(outcome: Outcome) -> str:
-    """What is said when a stage ends."""
+    """The message at the end of a stage."""
     name, numbers = " ".join(outcome.stage), f"{outcome.seconds:.0f} s, {outcome.memory / GIGABYTE:.1f} GB"
     if outcome.failure is None:
         return f"{name}: {numbers}" + (f" ({outcome.note})" if outcome.note else "")
@@ -205,7 +205,7 @@ def _line(outcome: Outcome) -> str:
 
 
 def _reason(outcome: Outcome) -> str:
-    """Why a stage failed. Of one that ran out of memory, the largest shape that fits."""
+    """The reason why a stage failed; if memory ran out, with the largest shape that fits."""
     if outcome.asked is None:
         return str(outcome.failure)
     what = "batches of {:,} tokens" if outcome.stage[0] == "train" else "a beam of {:,}"
@@ -214,7 +214,7 @@ def _reason(outcome: Outcome) -> str:
 
 
 def _print_table(profile: str, rows: list[Estimate], outcomes: Mapping[Stage, Outcome], rehearsal: Rehearsal) -> None:
-    """What each long stage of the whole profile takes, and what was replaced."""
+    """Print the estimate for each long stage of the whole profile, and the replaced sources and parsers."""
     from rich.console import Console
     from rich.table import Table
 

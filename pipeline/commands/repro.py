@@ -1,4 +1,4 @@
-"""repro: `dvc repro`, several stages at once."""
+"""The command `repro`: `dvc repro` with several stages at once."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended, the seconds that it took, and what it and DVC printed.
+    """The result of a stage, its duration in seconds, and the output of the stage and DVC.
 
     Attributes:
-        ran: its command was run, which prints at least a line. What DVC takes from its cache prints nothing.
+        ran: whether its command was run. It then prints at least one line; outputs taken from DVC's cache print none.
     """
 
     stage: str
@@ -44,17 +44,17 @@ class Outcome:
 
 
 def repro(targets: list[str], jobs: int) -> None:
-    """Bring stages up to date as `dvc repro` does, with `jobs` of them at once.
+    """Bring stages up to date like `dvc repro`, with `jobs` stages at once.
 
-    Every stage is run by DVC, which holds its lock except while the stage's command runs. A stage starts when the
+    DVC runs every stage, and releases its lock while the command of a stage runs. A stage starts when the
     stages that it depends on are up to date.
 
     Args:
-        targets: names of stages; all of the present profile if there are none.
-        jobs: how many stages run at once.
+        targets: names of stages; empty for all stages of the present profile.
+        jobs: number of stages at once.
 
     Raises:
-        ArtifactError: a stage failed. Stages that were running are finished, no other is started.
+        ArtifactError: a stage failed. Running stages finish; no other stage is started.
     """
     started = time.monotonic()
     graph = out_of_date(targets)
@@ -91,7 +91,7 @@ def repro(targets: list[str], jobs: int) -> None:
 
 
 def _check_params() -> None:
-    """Say what is wrong in params.yaml, or which version is missing, before any stage does."""
+    """Report mistakes in params.yaml and missing versions before any stage starts."""
     from pipeline.params.read import load_params
     from pipeline.params.versions import check_versions, read_versions
 
@@ -100,10 +100,10 @@ def _check_params() -> None:
 
 
 def out_of_date(targets: list[str]) -> dict[str, set[str]]:
-    """The stages to run, each with those of them that it depends on.
+    """The stages to run, each with those among them that it depends on.
 
-    A stage is among them if it has changed or depends on one that has; DVC skips it later if its dependencies turn out
-    as they were.
+    These are the changed stages and all stages that depend on them. DVC later skips a stage whose dependencies turn out
+    unchanged.
     """
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
@@ -135,7 +135,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
 
 
 def _summary(stages: list[str], seconds: float) -> Iterator[str]:
-    """What was made, whether the metrics are those that are committed, and where the reports are."""
+    """The number of stages made, whether metrics equal the committed ones, and where the reports are."""
     counts = Counter(stage.partition("@")[0] for stage in stages)
     made = counted([(name, counts[stage]) for stage, name in MADE.items() if counts[stage]])
     yield f"stages {len(stages)}, in {seconds:.0f} s{': ' if made else ''}{made}"
@@ -155,11 +155,11 @@ def _summary(stages: list[str], seconds: float) -> Iterator[str]:
 def _outcomes(
     graph: dict[str, set[str]], jobs: int, seconds: Callable[[str], float], started: Callable[[str], None]
 ) -> Iterator[Outcome]:
-    """Run the stages; their outcomes as they end. After a failure, none is started.
+    """Run the stages, and yield their outcomes as they end. No stage is started after a failure.
 
     Args:
-        seconds: that a stage is expected to take.
-        started: called with each stage that starts.
+        seconds: function from a stage to its expected duration in seconds.
+        started: called with each stage when it starts.
     """
     sorter, running, ready, failed = TopologicalSorter(graph), set[Future[Outcome]](), list[str](), False
     sorter.prepare()
@@ -183,7 +183,7 @@ def _outcomes(
 
 
 def _heights(graph: dict[str, set[str]], seconds: Callable[[str], float]) -> dict[str, float]:
-    """The seconds of the longest chain that begins with each stage: a longer chain starts first."""
+    """The length in seconds of the longest chain that begins with each stage. Longer chains start first."""
     costs = {stage: seconds(stage) for stage in graph}
     height = dict(costs)
     for stage in reversed(list(TopologicalSorter(graph).static_order())):
@@ -193,29 +193,29 @@ def _heights(graph: dict[str, set[str]], seconds: Callable[[str], float]) -> dic
 
 
 class _Interrupt:
-    """How a process that runs stages takes Ctrl-C: idle, it starts no further stage; before a command, it stops.
+    """Handling of Ctrl-C in a process that runs stages: idle, it starts no more stages; before a command, it stops.
 
-    The command of a stage gets Ctrl-C too, and DVC ignores it meanwhile, so that it reports how the command ended.
+    The command of a stage receives Ctrl-C too. DVC ignores it meanwhile, so that it can report how the command ended.
     """
 
     seen, in_stage = False, False
 
     @classmethod
     def take(cls, *_: object) -> None:
-        """The handler."""
+        """The signal handler."""
         cls.seen = True
         if cls.in_stage:
             raise KeyboardInterrupt
 
 
 def _stay() -> None:
-    """Ctrl-C ends no process that runs stages; `_run` reports it."""
+    """Ignore Ctrl-C in processes that run stages; `_run` reports it."""
     signal.signal(signal.SIGINT, _Interrupt.take)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _run(stage: str) -> Outcome:
-    """Let DVC bring one stage up to date, in a process of its own."""
+    """Let DVC bring one stage up to date, in a separate process."""
     import logging
 
     from dvc.exceptions import DvcException
@@ -243,7 +243,7 @@ def _run(stage: str) -> Outcome:
 
 @contextmanager
 def _printed_to(file: IO[bytes]) -> Iterator[None]:
-    """Both standard streams, of this process and of those that it starts, lead to the file."""
+    """Redirect both standard streams of this process and its child processes to a file."""
     kept = {stream: os.dup(stream) for stream in (1, 2)}
     try:
         for stream in kept:

@@ -1,4 +1,4 @@
-"""verify: whether the bytes in the workspace and in DVC's cache are those that dvc.lock names."""
+"""The command `verify`: check the workspace and DVC's cache against the hashes in dvc.lock."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _LISTING = TypeAdapter(tuple[_Listed, ...])
 
 
 def verify() -> None:
-    """Hash every output of the present profile's dvc.lock again, and say in a line of its own what differs.
+    """Hash every output in the present profile's dvc.lock again, and print one line per difference.
 
     Raises:
-        ArtifactError: there is no lock, or something differs. An output that is absent is counted, and is not wrong.
+        ArtifactError: there is no lock, or a hash differs. Missing outputs are counted, but are not errors.
     """
     outs = _outputs(Path("dvc.lock"))
     cache, ignore = _dvc()
@@ -84,7 +84,7 @@ def _outputs(lock: Path) -> list[_Out]:
 
 
 def _dvc() -> tuple[Path, Ignore]:
-    """The cache, and what DVC leaves out of folders."""
+    """The folder of the cache, and DVC's patterns of ignored files."""
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
 
@@ -96,7 +96,7 @@ def _dvc() -> tuple[Path, Ignore]:
 
 
 def _compared(out: _Out, cache: Path, ignore: Ignore) -> Iterator[tuple[Path, str]]:
-    """Every file of an output in the cache and in the workspace, and what is wrong with it; "" for nothing."""
+    """Every file of an output in the cache and the workspace, and its fault; "" for none."""
     path, md5, is_folder = Path(out.path), out.md5.removesuffix(".dir"), out.md5.endswith(".dir")
     listing = None
     try:
@@ -126,7 +126,7 @@ def _compared(out: _Out, cache: Path, ignore: Ignore) -> Iterator[tuple[Path, st
 
 
 def _in_folder(folder: Path, md5: str, listing: dict[str, str] | None, files: set[str]) -> Iterator[tuple[Path, str]]:
-    """As `_compared`, for a folder of the workspace. Without its listing only the hash of the whole can be compared."""
+    """Like `_compared`, for a folder of the workspace. Without its listing, only the hash of the folder is compared."""
     if listing is not None:
         for name in sorted(listing.keys() | files):
             if name not in files:
@@ -151,7 +151,7 @@ def _object(cache: Path, md5: str) -> Path:
 
 
 def _listing(path: Path) -> dict[str, str] | None:
-    """The hash of each file of a cached folder, by name; None if the object is no listing."""
+    """The hash of each file of a cached folder, by name; None if the object is not a listing."""
     try:
         return {file.relpath: file.md5 for file in _LISTING.validate_json(path.read_bytes())}
     except ValidationError:
@@ -159,7 +159,7 @@ def _listing(path: Path) -> dict[str, str] | None:
 
 
 def _files(folder: Path, ignore: Ignore) -> set[str]:
-    """The names of a folder's files, as DVC takes them."""
+    """The names of the files in a folder that DVC tracks."""
     files = set[str]()
     top = Path.cwd() / folder
     for root, folders, names in os.walk(top, onerror=_raise):

@@ -1,1 +1,1 @@
-"""Which stage needs which, and how stages run: locks, threads, shards, seeds, rehearsals."""
+"""Dependencies between stages, and running stages: locks, threads, shards, seeds, rehearsals."""

@@ -1,4 +1,4 @@
-"""Proof that a stage's code stood still while it ran."""
+"""A check that the code of a stage does not change while it runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DATA = ("*.yaml", "*.jinja", "*.js")
 
 @contextmanager
 def unchanged_code() -> Iterator[None]:
-    """Fail if a module that the stage uses, or a data file beside it or in a folder there, is edited while it runs.
+    """Fail if a module used by the stage, or a data file beside it, is edited while the stage runs.
 
-    DVC hashes when a command ends, so the lock would vouch for code that the artifact was not made with.
+    DVC computes hashes at the end of a command, so the lock would otherwise record code that did not make the artifact.
 
     Raises:
-        EspalierError: naming the first file that changed.
+        EspalierError: a file changed; the message names the first one.
     """
     before = {path: file_sha256(path) for path in _code()}
     yield

@@ -1,7 +1,7 @@
-"""What DVC does with its YAML files again and again, done once.
+"""Avoids repeated work of DVC on its YAML files.
 
-Its YAML library is written in Python. For each stage DVC reads params.yaml anew, and after each it writes the whole of
-dvc.lock: with 80 stages seconds of processor time. What is read and the bytes that are written stay the same.
+DVC reads params.yaml for each stage and writes the whole dvc.lock after each, with a YAML library in Python. With 80
+stages this takes seconds of processor time. Values read and bytes written do not change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)
 
 @contextmanager
 def parsed_once() -> Iterator[None]:
-    """DVC parses a YAML file of parameters once, and again when it has changed, while this lasts."""
+    """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed."""
     from dvc.utils.serialize import LOADERS, load_yaml
 
     known: dict[str, tuple[tuple[int, int], Any]] = {}
@@ -45,7 +45,7 @@ def parsed_once() -> Iterator[None]:
 
 @contextmanager
 def written_by_entry() -> Iterator[None]:
-    """DVC writes only the changed entries of dvc.lock while this lasts; the bytes are those that it writes itself."""
+    """In this context, DVC writes only changed entries of dvc.lock, with the same bytes as DVC itself."""
     from dvc import dvcfile
     from dvc.utils.serialize import parse_yaml
 
@@ -73,11 +73,11 @@ def written_by_entry() -> Iterator[None]:
 
 
 def with_entries(text: str, changed: Mapping[str, Any]) -> str:
-    """The text of a dvc.lock with other entries for some stages, new ones at its end.
+    """The text of a dvc.lock with new entries for some stages; entries of new stages are appended.
 
     Args:
-        text: as DVC writes it; of the form `LOCK`.
-        changed: what DVC stores of a stage, by the stage's name.
+        text: text written by DVC, of the form `LOCK`.
+        changed: {name of a stage: its entry}.
     """
     from dvc.utils.serialize import dumps_yaml
 

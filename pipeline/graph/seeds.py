@@ -1,4 +1,4 @@
-"""The seeds of one model, trained side by side: each in a process of its own, with the same bits as alone."""
+"""Training the seeds of a model in parallel, each in its own process, with the same bits as alone."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ LOOK = 0.2
 
 
 def side_by_side(train: Training, key: str, seeds: Sequence[int], processes: int, show: Show) -> None:
-    """Train a model with each seed up to its last checkpoint, which lies in its scratch folder.
+    """Train a model with each seed up to its last checkpoint, which is written to its scratch folder.
 
     Args:
-        train: a function of a module, which the processes import.
-        processes: how many train at once.
-        show: called in this process, now and then, with the last step of each seed.
+        train: function at the top level of a module, which the processes import.
+        processes: number of trainings at once.
+        show: called in this process, from time to time, with the last step of each seed.
 
     Raises:
-        EspalierError: what a training raised.
+        EspalierError: raised by a training.
         ArtifactError: a process was killed.
         RuntimeError: a training raised another error, whose traceback is printed.
     """
@@ -60,7 +60,7 @@ def side_by_side(train: Training, key: str, seeds: Sequence[int], processes: int
 
 
 def _require_success(key: str, process: Any, answer: Any) -> None:
-    """Raise what an ended process has answered, if it is an error."""
+    """Raise the error that an ended process has sent, if any."""
     process.join()
     try:
         kind, text = answer.recv()
@@ -77,7 +77,7 @@ def _require_success(key: str, process: Any, answer: Any) -> None:
 
 
 def _train(train: Training, key: str, seed: int, board: Any, place: int, told: Any) -> None:
-    """Train in a process of its own, and tell how it ended."""
+    """Train in a separate process, and send its result."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this process
     parent = parent_process()
 

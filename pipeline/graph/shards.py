@@ -1,8 +1,8 @@
-"""Parsing of many sentences in shards. Each finished shard is written to disk, so that a killed stage can resume.
+"""Parsing of many sentences in shards. Finished shards are written to disk, so that a killed stage can resume.
 
-Shards are parsed in this process, or by Dask: on the cores of this machine or on a cluster. The number of workers
-changes the speed, not the parses. The workers of a cluster need this project and the parser's folder at the same paths;
-sentences and parses are sent with the tasks.
+Shards are parsed in this process, or by Dask on the cores of this machine or on a cluster. The number of workers
+changes the speed but not the parses. The workers of a cluster need this project and the parser's folder at the same
+paths; sentences and parses are sent with the tasks.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Row = tuple[str, ...]
 
 
 class Parsed(NamedTuple):
-    """The parses of sentences, in their order, and the speed."""
+    """The parses of sentences, in order, and the speed."""
 
     answers: list[Parse | Refused]
     #: Distinct sentences parsed in this call, seconds with loading, and sentences per second.
@@ -55,20 +55,20 @@ class Parsed(NamedTuple):
 
 
 def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Parsed:
-    """Parse sentences; equal sentences are parsed once.
+    """Parse sentences. Equal sentences are parsed once.
 
     `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786. Without it, `ESPALIER_WORKERS`
-    is the number of processes on this machine; by default as many as pay, at most one per core.
+    is the number of processes on this machine; by default as many as are useful, at most one per core.
 
     Args:
         sentences: texts, or tuples of words; not both.
-        parser: the folder of a parser, made by `train_parser`.
-        scratch: for finished shards, used again for the same sentences and the same `parser.json`; the caller deletes
-            it when the result is written.
+        parser: folder of a parser, written by `train_parser`.
+        scratch: folder for finished shards, which are reused for the same sentences and the same `parser.json`. The
+            caller deletes it after writing the result.
 
     Raises:
-        ConfigError: no scheduler answers at that address, or the number of workers is none.
-        ArtifactError: the folder is none of a parser.
+        ConfigError: no scheduler answers at that address, or the number of workers is invalid.
+        ArtifactError: the folder is not a parser's.
     """
     # By length, so that a shard's sentences fit one batch and the longest shards come first.
     distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
@@ -130,7 +130,7 @@ def _here(parts: Iterator[tuple[int, list[Sentence]]], parser: Path) -> Iterator
 def _by_dask(
     parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, processes: int
 ) -> Iterator[tuple[int, list[Row]]]:
-    """Shards in the order in which they finish. A shard whose worker dies is given to another."""
+    """Shards in the order in which they finish. If a worker dies, another worker gets its shard."""
     from distributed import KilledWorker, as_completed
 
     with _client(scheduler, processes) as client:

@@ -1,4 +1,4 @@
-"""Which stage of a profile needs which, without DVC."""
+"""The dependencies between the stages of a profile, without DVC."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Stage = tuple[str, str]
 
 
 def graph_of(params: Params) -> dict[Stage, set[Stage]]:
-    """Every stage of a profile, with the stages that it needs; as dvc.yaml has them."""
+    """Every stage of a profile with the stages that it needs, as in dvc.yaml."""
     graph: dict[Stage, set[Stage]] = {("download", key): set() for key in params.sources.published}
     graph |= {("copy", key): set() for key in params.sources.local}
     sources = {key: ("copy" if key in params.sources.local else "download", key) for key in params.sources.every}

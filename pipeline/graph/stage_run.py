@@ -1,4 +1,4 @@
-"""Running one stage: alone on its entry, with unchanged code, and with bytes that depend on no thread."""
+"""Running one stage: exclusively, with unchanged code, and with bytes that do not depend on threads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TRAININGS = ("train", "train_parser")
 
 
 def run_stage(stage: str, *key: str) -> None:
-    """Run a stage in the present profile's folder.
+    """Run a stage in the folder of the present profile.
 
     Args:
         stage: a module of `pipeline.stages`.
-        key: of its entry, if it has entries.
+        key: key of its entry, if it has entries.
 
     Raises:
-        EspalierError: another process runs it, an input is missing, its code changed, or it failed.
+        EspalierError: another process runs the stage, an input is missing, its code changed, or it failed.
     """
     fix_threads(stage)
     module, named = importlib.import_module(f"pipeline.stages.{stage}"), "".join(key) or "index"
@@ -36,17 +36,17 @@ def run_stage(stage: str, *key: str) -> None:
 
 
 def fix_threads(stage: str) -> None:
-    """Let a stage that trains nothing compute with one thread: sums in another order would be other bytes."""
+    """Use one thread in stages without training, since sums in another order would give other bytes."""
     if stage not in TRAININGS:
         os.environ.update(ONE_THREAD)
 
 
 @contextmanager
 def alone(stage: str, key: str) -> Iterator[None]:
-    """Hold the lock of a stage's entry. Of the processes of one distributed training the first holds it.
+    """Hold the lock of a stage's entry. In distributed training, the first process holds it.
 
     Raises:
-        ArtifactError: another process runs it.
+        ArtifactError: another process runs the stage.
     """
     if os.environ.get("RANK", "0") != "0":
         yield
@@ -62,7 +62,7 @@ def alone(stage: str, key: str) -> Iterator[None]:
 
 @contextmanager
 def inputs_named(stage: str, key: str) -> Iterator[None]:
-    """Let the error of a missing input name the command that makes all inputs of the stage.
+    """Add the command that makes all inputs of the stage to the error for a missing input.
 
     Raises:
         MissingError: an input is missing.

@@ -1,1 +1,1 @@
-"""params.yaml: its entries as types, what must fit together, its plugins; the catalogue of sources; the versions."""
+"""params.yaml: its entries as types, their consistency, and plugins; the catalogue of sources; the versions."""

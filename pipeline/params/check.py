@@ -1,4 +1,4 @@
-"""What must fit together in params.yaml, found before any stage runs."""
+"""Consistency checks of params.yaml, made before any stage runs."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from pipeline.params.judge import check_another, check_judge
 
 
 def check(params: Params, catalogue: Mapping[str, Source]) -> None:
-    """Every reference names an entry, settings are of their types, and entries that are used together fit.
+    """Check that references name entries, settings have the right types, and entries that are used together fit.
 
     Raises:
-        ConfigError: naming the key's path and what is allowed there.
+        ConfigError: a check fails; the message names the path of the key and the allowed values.
     """
     _check_sources(params, catalogue)
     for key, parser in params.parsers.items():
@@ -81,7 +81,7 @@ def _refers(path: str, name: str, allowed: Collection[str], *, optional: bool = 
 
 
 def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
-    """Published sources stand in the catalogue, and no source lies in another's folder."""
+    """Check that published sources are in the catalogue, and that no source is in another source's folder."""
     sources = params.sources
     for key in sources.published:
         _refers(f"sources.published.{key}", key, catalogue, optional=False)
@@ -104,7 +104,7 @@ def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
 
 
 def _check_cycles(params: Params) -> None:
-    """Nothing is made from itself."""
+    """Check that no entry depends on itself."""
     _check_cycle("vocab_from", {key: [dataset.vocab_from] for key, dataset in params.datasets.every.items()})
     _check_cycle("init", {key: [model.init] for key, model in params.models.items()})
     _check_cycle("guidance", {key: [run.guidance.rpartition("/")[2]] for key, run in params.runs.items()})
@@ -125,7 +125,7 @@ def _check_cycle(key: str, references: Mapping[str, Collection[str]]) -> None:
 
 
 def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
-    """One model, from one place; and a treebank that no parser has to make first."""
+    """Check that a parser has one model from one place, and a treebank that needs no other parser first."""
     _refers(f"{path}.treebank", parser.treebank, corpora)
     backend = entry("backend", BACKENDS, parser.backend, where=f"{path}.backend")
     named, trained = parser.model != NONE, parser.treebank != NONE
@@ -158,7 +158,7 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
 
 
 def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
-    """A reader of its records, shelves with sources, other corpora, a parser and filters that fit the records."""
+    """Check that reader, sources, corpora, parser and filters fit the records of a corpus."""
     kind = entry("records", RECORDS, corpus.records, where=f"{path}.records")
     reads_sources = reader(corpus.reader, kind, where=path).reads_sources
     if reads_sources != bool(corpus.shelves or corpus.corpora):
@@ -184,7 +184,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
 
 
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
-    """Settings of its encoding, a corpus with the encoding's records, and a vocabulary of its encoding."""
+    """Check the settings of a dataset, the records of its corpus, and the encoding of its vocabulary."""
     kind = encoding(dataset.encoding, where=f"{path}.encoding")
     settings = validated(kind.settings, dataset.model_extra, path)
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
@@ -209,7 +209,7 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
 
 
 def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) -> None:
-    """Rows that pass the corpus's filters can fit the dataset's settings."""
+    """Check that rows that pass the filters of the corpus can fit the settings of the dataset."""
     for name, rule in settings.opposite.items():
         bound, other = getattr(settings, name), getattr(filters, rule)
         if other is not None and (bound < other if rule.startswith("min_") else bound > other):
@@ -221,7 +221,7 @@ def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) 
 
 
 def _check_model(key: str, params: Params) -> None:
-    """Settings of its architecture and of training, and a dataset in the architecture's encoding."""
+    """Check the settings of a model's architecture and training, and the encoding of its dataset."""
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
     kind = architecture(model.arch, where=f"{path}.arch")
     validated(kind.config, model.network, f"{path}.network")
@@ -247,7 +247,7 @@ def _check_model(key: str, params: Params) -> None:
 
 
 def _check_defaults(params: Params) -> None:
-    """Each model serves the commands that it is the default for, and no command has two defaults."""
+    """Check that each model serves the commands for which it is the default, and that no command has two defaults."""
     owners = dict[str, str]()
     for key, model in params.models.items():
         for default in model.default_for:
@@ -266,7 +266,7 @@ def _check_defaults(params: Params) -> None:
 
 
 def _check_run(key: str, params: Params) -> None:
-    """Settings of its task, a dataset with its model's vocabulary, guidance over the same rows, what scoring needs."""
+    """Check a run: settings of its task, vocabulary of its dataset, guidance over the same rows, needs of scoring."""
     run, datasets, path = params.runs[key], params.datasets.every, f"runs.{key}"
     kind, decoder = _check_decoded(path, run, params)
     _refers(f"{path}.model", run.model, params.models, optional=False)
@@ -314,7 +314,7 @@ def _check_run(key: str, params: Params) -> None:
 
 
 def _check_baseline(key: str, params: Params) -> None:
-    """Settings of its task, a dataset that the task decodes, and what scoring needs."""
+    """Check a baseline: settings of its task, a dataset that the task can decode, needs of scoring."""
     baseline, path = params.baselines[key], f"baselines.{key}"
     kind, _ = _check_decoded(path, baseline, params)
     if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
@@ -350,7 +350,7 @@ def _check_baseline(key: str, params: Params) -> None:
 
 
 def _check_decoded(path: str, entry_: Scored, params: Params) -> tuple[Task, Settings]:
-    """The task and the decoder's settings of a run or baseline, with the dataset, judge and lexicon that they need."""
+    """The task and decoder settings of a run or baseline, after checking its dataset, judge and lexicon."""
     kind = task(entry_.task, where=f"{path}.task")
     decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")
     validated(kind.scoring, entry_.scoring, f"{path}.scoring")
@@ -371,7 +371,7 @@ def _source_folders(params: Params) -> list[str]:
 
 
 def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
-    """Another run over the same rows, as PAPER/RUN: its outputs lie there."""
+    """Check that the guidance is another run over the same rows, given as PAPER/RUN."""
     _refers(path, run.guidance, [f"{other.paper}/{key}" for key, other in runs.items()])
     if run.guide is None:
         return

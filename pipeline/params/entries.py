@@ -1,4 +1,4 @@
-"""The entries of params.yaml as types. A mistake is one line: the path of its key, and what is allowed there."""
+"""The entries of params.yaml as types. A mistake gives one line: the path of its key, and the allowed values."""
 
 from __future__ import annotations
 
@@ -46,37 +46,37 @@ Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w[\w-]*)$")
 
 
 class Strict(BaseModel):
-    """A base whose unknown keys are errors."""
+    """The base of settings in which unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Published(Strict):
-    """Where a source of the catalogue is put."""
+    """The place of a source of the catalogue."""
 
     shelf: Shelf
 
 
 class LocalFile(Strict):
-    """A file of the user's own, and where its copy is put."""
+    """A file of the user, and the place of its copy."""
 
     shelf: Shelf
     file: str = Field(min_length=1)
 
 
 class Sources(Strict):
-    """The sources of a profile: those that the catalogue describes, and local files. No key stands under both."""
+    """The sources of a profile: those of the catalogue, and local files. A key may be in only one of them."""
 
     published: dict[Name, Published]
     local: dict[Name, LocalFile]
 
     @property
     def every(self) -> dict[str, Published | LocalFile]:
-        """All of them, by key."""
+        """All sources, by key."""
         return {**self.published, **self.local}
 
     def folders(self, shelf: str) -> dict[str, Path]:
-        """The folder of each source on a shelf or on one nested in it, by key."""
+        """The folder of each source on a shelf or on a nested shelf, by key."""
         return {
             key: layout.raw(source.shelf) / key
             for key, source in self.every.items()
@@ -85,7 +85,7 @@ class Sources(Strict):
 
 
 class ParserEntry(Strict):
-    """A parser or tagger: off the shelf (`model` names it), or trained here (`treebank` names a corpus)."""
+    """A parser or tagger: published (named by `model`), or trained here (on the corpus `treebank`)."""
 
     language: Language
     backend: str
@@ -98,7 +98,7 @@ class ParserEntry(Strict):
 
 
 class Annotation(Strict):
-    """A run's texts, parsed again."""
+    """The parses of the texts of a run."""
 
     paper: Name
     run: str
@@ -106,7 +106,7 @@ class Annotation(Strict):
 
 
 class Corpus(Strict):
-    """The rows that all systems of one task share."""
+    """The rows shared by all systems of one task."""
 
     #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
     records: str
@@ -123,19 +123,19 @@ class Corpus(Strict):
 
     @property
     def shelves(self) -> tuple[str, ...]:
-        """The shelves that it reads."""
+        """The shelves that the corpus reads."""
         also = [name.removeprefix("raw/") for name in (self.also_1, self.also_2) if name.startswith("raw/")]
         return (*([] if self.shelf == NONE else [self.shelf]), *also)
 
     @property
     def corpora(self) -> tuple[str, ...]:
-        """The other corpora that it reads."""
+        """The other corpora that the corpus reads."""
         also = (self.also_1, self.also_2)
         return tuple(name.removeprefix("corpora/") for name in also if name.startswith("corpora/"))
 
 
 class Dataset(BaseModel):
-    """A corpus in one encoding. The keys beside these four are the encoding's settings."""
+    """A corpus in one encoding. All keys except these four are settings of the encoding."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -148,12 +148,12 @@ class Dataset(BaseModel):
 
     @property
     def settings(self) -> Any:
-        """The settings, of the encoding's own type."""
+        """The settings, as the type of the encoding."""
         return encoding(self.encoding).settings.model_validate(self.model_extra)
 
 
 class Datasets(Strict):
-    """Two ways to make a corpus ready: as sequences, or as canonical trees. A key stands under one of them."""
+    """Datasets by the way they are made: as sequences, or as canonical trees. A key may be in only one of them."""
 
     linearize: dict[Name, Dataset]
     canonicalize: dict[Name, Dataset]
@@ -166,12 +166,12 @@ class Datasets(Strict):
 
     @property
     def every(self) -> dict[str, Dataset]:
-        """All of them, by key."""
+        """All sources, by key."""
         return {**self.linearize, **self.canonicalize}
 
 
 class Preset(Strict):
-    """What entries share: `network` and `training` of models, `decoder` and `scoring` of runs."""
+    """Settings shared by entries: `network` and `training` of models, `decoder` and `scoring` of runs."""
 
     network: dict[str, Any] | None = None
     training: dict[str, Any] | None = None
@@ -187,7 +187,7 @@ class Preset(Strict):
 
 
 class Model(Strict):
-    """An architecture with its numbers, trained on one dataset."""
+    """An architecture with its settings, trained on one dataset."""
 
     paper: Name
     title: str = ""
@@ -205,7 +205,7 @@ class Model(Strict):
 
 
 class Scored(Strict):
-    """What writes texts for the records of one ready split, and how they are scored."""
+    """A system that writes texts for the records of one split, and its scoring."""
 
     paper: Name
     task: str
@@ -224,7 +224,7 @@ class Scored(Strict):
 
 
 class Run(Scored):
-    """One model decoded one way and scored. Its dataset has the vocabulary of the model."""
+    """One model decoded in one way, and scored. Its dataset has the vocabulary of the model."""
 
     title: str = ""
     model: str
@@ -235,7 +235,7 @@ class Run(Scored):
 
     @property
     def guide(self) -> tuple[str, str] | None:
-        """The paper and the key of the run that guides this one; None if none does."""
+        """The paper and key of the run that guides this one; None if there is none."""
         paper, _, key = self.guidance.partition("/")
         return None if self.guidance == NONE else (paper, key)
 
@@ -254,13 +254,13 @@ class Baseline(Scored):
 
 
 class Catalogue(Strict):
-    """All of sources.yaml."""
+    """The contents of sources.yaml."""
 
     sources: dict[Name, Source]
 
 
 class Params(Strict):
-    """All of params.yaml."""
+    """The contents of params.yaml."""
 
     root: Literal[".", "../.."]
     #: Where versions.yaml and sources.yaml are, as DVC spells it in its lock: never with "./".
@@ -282,32 +282,32 @@ class Params(Strict):
 
 
 def reads_of(view: Any) -> tuple[str, ...]:
-    """What a view reads of the text to come: structures, and "topic"; none but SAT's reads anything."""
+    """What a view reads of the text to come: structures, and "topic". Only views of SAT read any."""
     return getattr(view, "reads", ())
 
 
 def network_of(model: Model) -> Any:
-    """The checked settings of a model's network, with their defaults."""
+    """The validated settings of a model's network, with defaults."""
     return architecture(model.arch).config.model_validate(model.network)
 
 
 def training_of(model: Model) -> TrainingConfig:
-    """The checked settings of a model's training, with their defaults."""
+    """The validated settings of a model's training, with defaults."""
     return TrainingConfig.model_validate(model.training)
 
 
 def decoder_of(entry_: Scored) -> Any:
-    """The checked settings of an entry's decoding, with their defaults."""
+    """The validated settings of an entry's decoding, with defaults."""
     return task(entry_.task).decoder.model_validate(entry_.decoder)
 
 
 def encoding_and_network(model: Model) -> tuple[str, Any]:
-    """The encoding that a model reads, and its checked settings: what a `Service` asks of it."""
+    """The encoding that a model reads, and its validated settings, as arguments of `Service`."""
     return architecture(model.arch).encoding, network_of(model)
 
 
 def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:
-    """The dataset whose training split the vocabulary of dataset `key` is built on. No `vocab_from` forms a cycle."""
+    """The dataset whose training split gives the vocabulary of dataset `key`. No `vocab_from` forms a cycle."""
     while (other := datasets[key].vocab_from) != NONE:
         key = other
     return key

@@ -1,4 +1,4 @@
-"""Which model may judge the texts of a run or baseline: its `lm` in params.yaml."""
+"""Which models may judge the texts of a run or baseline: its `lm` in params.yaml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.params.entries import Model, Params, Scored, decoder_of, network_o
 
 
 def check_judge(path: str, entry_: Scored, params: Params) -> None:
-    """The judge of a run or baseline can judge the task's texts, reads their language, and has seen none of them."""
+    """Check that the judge suits the task, reads the language of the texts, and has not seen the texts."""
     kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
     if kind.judge is None:
         raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=f"set it to {NONE}")
@@ -37,7 +37,7 @@ def check_judge(path: str, entry_: Scored, params: Params) -> None:
 
 
 def check_another(path: str, judge: str, model: str, models: Mapping[str, Model]) -> None:
-    """Refuse a judge that is the judged model, shares its initial weights, its settings or one of its seeds."""
+    """Refuse a judge that is the judged model, or shares its initial weights, its settings or a seed."""
     one, other = models[judge], models[model]
     same = None
     if judge == model:
@@ -53,7 +53,7 @@ def check_another(path: str, judge: str, model: str, models: Mapping[str, Model]
 
 
 def _ancestors(model: str, models: Mapping[str, Model]) -> Iterator[str]:
-    """A model, and those that it starts from. No `init` forms a cycle."""
+    """A model, and the models from which it is initialised. No `init` forms a cycle."""
     while model != NONE:
         yield model
         model = models[model].init

@@ -1,4 +1,4 @@
-"""Plugins: modules that register entries from outside, each checked when it is imported."""
+"""Plugins: external modules that register entries. Entries are checked on import."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ PROTOCOLS: Final = (Encoding, Task, Structure)
 
 
 def import_plugins(names: Any, where: str) -> None:
-    """Import modules from the project's root, and check what they register.
+    """Import modules from the root of the project, and check the entries that they register.
 
     Args:
-        names: `plugins` of params.yaml. What is no list of names is left to validation.
-        where: the path of that key, for messages.
+        names: value of `plugins` in params.yaml. Anything but a list of names is left to validation.
+        where: path of the key, for messages.
 
     Raises:
-        ConfigError: a module cannot be imported, or registers a name that is taken or an entry that lacks a member.
+        ConfigError: a module cannot be imported, or it registers a used name or an entry that lacks a member.
     """
     if not isinstance(names, list) or not names:
         return
@@ -81,7 +81,7 @@ def _import(name: str, where: str) -> None:
 
 
 def _line(error: Exception) -> str:
-    """Where a module failed: the last line of the traceback that is in no package and not in this file."""
+    """The place where a module failed: the last line of the traceback outside packages and this file."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
     files = [(Path(frame.filename), frame.lineno) for frame in frames]
     own = [(file, line) for file, line in files if file != Path(__file__) and "site-packages" not in file.parts]

@@ -17,10 +17,10 @@ from pipeline.params.plugins import import_plugins
 
 
 def load_params(path: Path = PARAMS) -> Params:
-    """Read params.yaml, import its plugins, lay entries over their presets, and check all of it.
+    """Read params.yaml, import its plugins, merge entries with their presets, and check the result.
 
     Raises:
-        ConfigError: the file is missing or is not YAML, a plugin cannot be imported, or a value cannot be.
+        ConfigError: the file is missing or is not YAML, a plugin cannot be imported, or a value is invalid.
     """
     value = read_yaml(path)
     import_plugins(value.get("plugins"), f"{path}: plugins")
@@ -31,23 +31,23 @@ def load_params(path: Path = PARAMS) -> Params:
 
 
 def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:
-    """What is known of every published source, by key.
+    """The catalogue entry of every published source, by key.
 
     Args:
-        folder: of the profile.
+        folder: folder of the profile.
 
     Raises:
-        ConfigError: sources.yaml is missing or is not YAML, or a value in it cannot be.
+        ConfigError: sources.yaml is missing or is not YAML, or has an invalid value.
     """
     path = folder / params.catalogue
     return validated(Catalogue, read_yaml(path), str(path)).sources
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A mapping in a YAML file.
+    """Read a YAML file that contains a mapping.
 
     Raises:
-        ConfigError: the file is missing, cannot be read (see `load_yaml`) or holds something else.
+        ConfigError: the file is missing, cannot be read (see `load_yaml`) or is not a mapping.
     """
     try:
         value = load_yaml(path)
@@ -61,7 +61,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _with_presets(params: Params) -> Params:
-    """Each entry's own values laid over its preset's, key by key."""
+    """Merge the values of each entry with those of its preset; the entry's own values win."""
     models = {
         key: _over_preset(params, f"models.{key}", model, ("network", "training"))
         for key, model in params.models.items()

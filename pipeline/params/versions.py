@@ -38,7 +38,7 @@ def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None,
 
 
 def check_versions(params: Params, versions: Mapping[str, Any]) -> None:
-    """Say which line of versions.yaml is missing. DVC would say so as each stage begins.
+    """Report a missing line of versions.yaml, before DVC does so at the start of each stage.
 
     Raises:
         ConfigError: a component, such as one of a plugin, has no version.
@@ -48,7 +48,7 @@ def check_versions(params: Params, versions: Mapping[str, Any]) -> None:
 
 
 def _used(params: Params) -> Iterator[tuple[str, str, str]]:
-    """The group and the name of each component, and an entry that uses it."""
+    """The group and name of each component, and an entry that uses it."""
     for key, corpus in params.corpora.items():
         yield "readers", corpus.reader, f"corpora.{key}"
     for key, parser in params.parsers.items():

@@ -1,1 +1,1 @@
-"""What stages read and write: artifacts, measurements, the parts of a system."""
+"""Inputs and outputs of stages: artifacts, measurements, and the parts of a system."""

@@ -1,4 +1,4 @@
-"""Artifacts that several stages read and write."""
+"""Artifacts shared by several stages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class RunDetails(BaseModel):
-    """What a report reads of `metrics/details/<paper>/<run>.json`."""
+    """The part of `metrics/details/<paper>/<run>.json` that a report reads."""
 
     scores: Annotated[dict[str, Finite | None], Field(min_length=1)]
     intervals: dict[str, tuple[Finite, Finite] | None]
@@ -43,7 +43,7 @@ class RunDetails(BaseModel):
 
 
 class RowCounts(BaseModel):
-    """What a report reads of `metrics/details/corpora/<corpus>.json`."""
+    """The part of `metrics/details/corpora/<corpus>.json` that a report reads."""
 
     rows: dict[str, int]
     quarantined: dict[str, int]
@@ -51,7 +51,7 @@ class RowCounts(BaseModel):
 
 
 class DatasetDetails(BaseModel):
-    """What a report reads of the details of a dataset and of its corpus."""
+    """The part of the details of a dataset and its corpus that a report reads."""
 
     language: str
     rows: dict[str, int]
@@ -63,7 +63,7 @@ class DatasetDetails(BaseModel):
 
 
 class ParsingDetails(BaseModel):
-    """What a dataset reads of `metrics/details/parsing/<corpus>.json`."""
+    """The part of `metrics/details/parsing/<corpus>.json` that a dataset reads."""
 
     parser: str
     quarantined: dict[str, int]
@@ -78,7 +78,7 @@ class Evaluation(BaseModel):
 
 
 class SeedMeasurement(BaseModel):
-    """What was measured of the training with one seed."""
+    """Measurements of the training with one seed."""
 
     seconds: Finite
     tokens_per_second: Finite
@@ -86,7 +86,7 @@ class SeedMeasurement(BaseModel):
 
 
 class Measurement(BaseModel):
-    """What is read of `metrics/measured/train/<model>.json`."""
+    """The contents of `metrics/measured/train/<model>.json`."""
 
     hardware: str
     threads: int
@@ -101,22 +101,22 @@ class Measurement(BaseModel):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether a GPU trained."""
+        """Whether the training used a GPU."""
         return self.peak_gpu_memory is not None
 
     @property
     def hours(self) -> float:
-        """The hours of all seeds, one after the other."""
+        """The sum of hours over all seeds."""
         return sum(seed.seconds for seed in self.seeds.values()) / 3600
 
     @property
     def machine(self) -> str:
-        """Hardware, threads and precision: what times must share to be compared."""
+        """Hardware, threads and precision. Times are comparable only if these are equal."""
         return f"{self.hardware}, {self._threads}, {self._first.precision}"
 
     @property
     def scores(self) -> dict[str, float]:
-        """The hours and the speed of one training, the mean of all seeds."""
+        """The hours and speed of one training, averaged over seeds."""
         seeds = [*self.seeds.values()]
         return {
             "hours": mean(seed.seconds for seed in seeds) / 3600,
@@ -133,7 +133,7 @@ class Measurement(BaseModel):
 
 
 class TrainingSummary(BaseModel):
-    """What is read of each seed in `data/models/<model>/training.json`; the last six are unknown of some models."""
+    """The entry of each seed in `data/models/<model>/training.json`. Some models lack the last six values."""
 
     parameters: int
     steps: int
@@ -147,17 +147,17 @@ class TrainingSummary(BaseModel):
 
 
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
-    """The records of one table of a folder."""
+    """The records of one table in a folder."""
     return records_of(read_table(folder / f"{name}.parquet", required=required_columns(kind)), kind)
 
 
 def read_quarantine(folder: Path, name: str = "quarantine") -> pd.DataFrame:
-    """The quarantined rows of a folder."""
+    """The quarantined rows in a folder."""
     return read_table(folder / f"{name}.parquet", required_columns(Quarantined))
 
 
 def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
-    """A split of `data/ready/<dataset>/`, ids and records; any but the training split, whose records are not kept."""
+    """A split of `data/ready/<dataset>/`: ids and records. The training split has no records, so it is not allowed."""
     folder = layout.ready(dataset)
     vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
     return Ready(
@@ -169,7 +169,7 @@ def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
 
 
 def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
-    """What an encoding keeps of the training records besides ids, such as the most frequent templates: rows by name."""
+    """Data of the training records that an encoding keeps besides ids, such as frequent templates: rows by name."""
     extras: dict[str, list[dict[str, Any]]] = read_json(
         layout.ready(dataset) / "extras.json", dict[str, list[dict[str, Any]]]
     )
@@ -186,60 +186,60 @@ def require_rows(data: Any, dataset: str, split: str) -> None:
     """Refuse an encoded split without rows.
 
     Raises:
-        DataError: it has none.
+        DataError: the split has no rows.
     """
     if not len(data):
         raise DataError("no rows", file=layout.ready(dataset) / f"{split}.parquet", remedy="check the split")
 
 
 def read_texts(paper: str, run: str) -> pd.DataFrame:
-    """What a run wrote."""
+    """The outputs of a run."""
     return read_table(layout.output(paper, run), required=[*SEGMENT_COLUMNS, "text"])
 
 
 def read_segments(paper: str, run: str) -> pd.DataFrame:
-    """The statistics of what a run wrote."""
+    """The statistics of the outputs of a run."""
     return read_table(layout.segments(paper, run), required=SEGMENT_COLUMNS)
 
 
 def own_segments(segments: pd.DataFrame) -> pd.DataFrame:
-    """The segments of a run's own texts, without those that have the likelihood of a reference of dev alone."""
+    """The segments of a run's own texts, without rows that only have the likelihood of a dev reference."""
     own = [name for name in map(str, segments) if "." in name and not name.rpartition(".")[0].endswith(":dev")]
     return segments[segments[own].notna().any(axis=1)]
 
 
 def ids_of(segments: pd.DataFrame) -> frozenset[str]:
-    """The ids of the records that a run is scored on."""
+    """The ids of the scored records of a run."""
     return frozenset(own_segments(segments)["id"])
 
 
 def read_details(paper: str, run: str) -> dict[str, Any]:
-    """All that is known of a run. Its metrics, which DVC shows, must be numbers too."""
+    """All details of a run. Raises if its metrics, which DVC shows, are not numbers."""
     read_json(layout.metrics(paper, run), Numbers)
     details: dict[str, Any] = read_json(layout.details(paper, run), RunDetails)
     return details
 
 
 def lexicon_of(source: str) -> Path | None:
-    """The folder of a source that the metrics look words up in; None for none."""
+    """The folder of the source in which metrics look up words; None if there is none."""
     return None if source == layout.NONE else layout.raw(source)
 
 
 def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
-    """Whether the grammar that generates the corpus derives a text's words; None for published corpora."""
+    """A function that tells whether the grammar of the corpus derives a list of words; None for published corpora."""
     name = READERS[corpus.reader].is_grammatical
     is_grammatical: Callable[[list[str]], bool] | None = imported("is_grammatical", name, where="READERS")
     return is_grammatical
 
 
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
-    """What a page says of how a run is decoded, by name."""
+    """The settings of a run's decoding that pages show, by name."""
     guidance = None if run.guidance == layout.NONE else run.guidance
     return task(run.task).settings(decoder_of(run), network_of(model), run.samples, guidance)
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:
-    """What a run's details say of how it was made."""
+    """The settings for the details of a run."""
     run = params.runs[key]
     model = params.models[run.model]
     training = read_training(run.model)
@@ -271,7 +271,7 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
 
 
 def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """How one training went, as far as it is the same each time; `metrics/measured/` has the rest."""
+    """The reproducible facts of a training. `metrics/measured/` has the others."""
     facts = {name: summary.get(name) for name in ("threads", "tokens", "best_step", "best_dev_loss")}
     history = summary.get("history", [])
     curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
@@ -279,10 +279,10 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
-    """What is known of the training of a model, by seed: `TrainingSummary`.
+    """The facts of the training of a model, by seed: `TrainingSummary`.
 
     Args:
-        folder: of the profile.
+        folder: folder of the profile.
     """
     found: dict[str, Any] = read_json(
         folder / layout.model(model) / "training.json",
@@ -292,10 +292,10 @@ def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
 
 
 def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
-    """What the training of a model took where it was made; None if that is not known here.
+    """The measured cost of training a model, where it was trained; None if unknown here.
 
     Args:
-        folder: of the profile.
+        folder: folder of the profile.
     """
     path = folder / layout.measured("train", model)
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
@@ -309,6 +309,6 @@ def read_judge(key: str, params: Params) -> Any:
 
 
 def write_metrics(group: str, key: str, numbers: Mapping[str, float | None], details: Mapping[str, Any]) -> None:
-    """Write the numbers that DVC compares to `metrics/<group>/<key>.json`, all else to `metrics/details/...`."""
+    """Write the numbers that DVC compares to `metrics/<group>/<key>.json`, and all others to `metrics/details/...`."""
     write_json(layout.metrics(group, key), numbers)
     write_json(layout.details(group, key), details)

@@ -1,4 +1,4 @@
-"""The rows without a trained model, as a report reads them: over all records of a split, or over those of a run."""
+"""The rows without a trained model as a report reads them: over all records of a split, or over those of a run."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ DATASET = "dataset"
 
 
 def place_of(key: str, name: str) -> str:
-    """Where a row of a `baselines` entry is: the key of its files in a paper's folder."""
+    """The key of the files of a row of a `baselines` entry, in the folder of its paper."""
     return f"baselines/{key}/{name}"
 
 
 def row_folder(of: Callable[[str, str], Path], paper: str, key: str) -> Path:
-    """The folder of the rows of a `baselines` entry; `of` is one of `layout`, such as `layout.details`."""
+    """The folder of the rows of a `baselines` entry. `of` is a function of `layout`, such as `layout.details`."""
     return of(paper, place_of(key, DATASET)).parent
 
 
 def row_names(*folders: Path) -> list[str]:
-    """The rows that one of these folders has."""
+    """The rows that have files in one of these folders."""
     return sorted({file.stem for folder in folders for file in folder.glob("*.json")} - {DATASET})
 
 
 def read_rows(key: str, baseline: Baseline, profile: str, language: Language) -> list[RunResult]:
-    """The rows of one `baselines` entry, whose files fill one folder.
+    """The rows of one `baselines` entry, whose files are in one folder.
 
     Raises:
-        ArtifactError: a row's details were written before rows said what they are.
+        ArtifactError: the details of a row were written by an older version and lack its description.
     """
     from espalier.report import RunResult
 
@@ -80,12 +80,12 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
 
 
 def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline]) -> list[RunResult]:
-    """The rows of runs that are scored on fewer records than any `baselines` entry.
+    """Rows for runs that are scored on fewer records than any `baselines` entry.
 
-    The first entry that has all records of such a run is scored anew, on these records alone.
+    For such a run, the first entry with all its records is scored again, only on these records.
 
     Args:
-        results: the runs, and the rows of the entries.
+        results: runs, and rows of the entries.
     """
     rows = [result for result in results if result.row]
     whole = {(row.dataset, row.ids) for row in rows}
@@ -105,9 +105,9 @@ def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline
 
 
 def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Score]:
-    """The scores of some records, from the statistics of their segments.
+    """The scores of some records, computed from the statistics of their segments.
 
-    A metric of the whole corpus, such as pooled Distinct, has none: it is no sum over segments.
+    A corpus-level metric, such as pooled Distinct, has no score, since it is not a sum over segments.
     """
     table, kind = read_segments(baseline.paper, place), task(baseline.task)
     table = table[table["id"].isin(ids)]

@@ -1,4 +1,4 @@
-"""The metrics of this working tree beside those of the last commit."""
+"""Comparison of the metrics in the working tree with those of the last commit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Difference(NamedTuple):
 
     @property
     def tolerable(self) -> bool:
-        """Whether another machine explains it."""
+        """Whether another machine can explain the difference."""
         if self.value is None or self.committed is None or self.file.startswith(COUNTED):
             return False
         least = 0.0 if self.key.startswith(PERPLEXITY) else SMALL if self.key in FRACTIONS else ABSOLUTE
@@ -48,12 +48,12 @@ class Difference(NamedTuple):
 
 
 def differences(folder: Path) -> list[Difference] | None:
-    """The numbers of committed metric files that differ; None where git or a commit is missing.
+    """The numbers in committed metric files that differ; None without git or a commit.
 
-    Files that the last commit does not have are left out.
+    Files that are not in the last commit are left out.
 
     Args:
-        folder: of a profile.
+        folder: folder of a profile.
     """
     listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *METRICS)
     if listed is None:
@@ -71,7 +71,7 @@ def _of_file(folder: Path, name: str) -> Iterator[Difference]:
 
 
 def _numbers(text: str | None) -> Mapping[str, float]:
-    """The numbers of a metric file by key; none of what is no such file."""
+    """The numbers of a metric file by key; empty if it is not a metric file."""
     try:
         value: Any = json.loads(text or "{}")
     except json.JSONDecodeError:
@@ -81,7 +81,7 @@ def _numbers(text: str | None) -> Mapping[str, float]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None if it fails or is not installed."""
+    """The output of git; None if it fails or is not installed."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     except OSError:

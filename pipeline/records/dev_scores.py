@@ -1,6 +1,6 @@
-"""Which runs are scored on test although no run of their model is scored on dev.
+"""Runs that are scored on test although no run of their model is scored on dev.
 
-The dev loss of a training is known all the same. It cannot show that the settings of decoding were chosen on dev.
+The dev loss of a training does not count, since it does not show that decoding settings were chosen on dev.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What this machine computes with: its device, its cores, and how many processes a stage may start."""
+"""The hardware of this machine: its device, its cores, and the number of processes that a stage may start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def device() -> torch.device:
-    """The GPU where there is one; `ESPALIER_DEVICE=cpu` keeps away from it."""
+    """The GPU if there is one, unless `ESPALIER_DEVICE` is "cpu"."""
     import torch
 
     gpu = torch.cuda.is_available() and os.environ.get("ESPALIER_DEVICE") != "cpu"
@@ -20,10 +20,10 @@ def device() -> torch.device:
 
 
 def workers(default: int) -> int:
-    """What `ESPALIER_WORKERS` says, else `default`.
+    """The value of `ESPALIER_WORKERS`, else `default`.
 
     Raises:
-        ConfigError: it is no positive number.
+        ConfigError: it is not a positive number.
     """
     text = os.environ.get("ESPALIER_WORKERS", "")
     if not text:
@@ -34,10 +34,10 @@ def workers(default: int) -> int:
 
 
 def jobs() -> int:
-    """How many stages run at once where nothing else is said: one for each core, at most four."""
+    """The default number of stages at once: one per core, at most four."""
     return min(4, cores())
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""What was measured of a parsing, a training or a decoding: seconds, memory, hardware.
+"""Measurements of parsing, training and decoding: seconds, memory, hardware.
 
-It differs from machine to machine and from day to day. So it stands in `metrics/measured/`, which DVC does
-not track: a clean clone that runs again gets the same artifacts and details. Reports, plans and estimates read it.
+Measurements differ between machines and runs. They are therefore kept in `metrics/measured/`, which DVC does not track,
+so that a clean clone reproduces the same artifacts and details. Reports, plans and estimates read them.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from pipeline.records.machine import cores
 
 
 def peak_memory() -> int:
-    """The largest resident memory so far of this process, or of one that it started and that ended, in bytes."""
+    """The largest resident memory so far, in bytes, of this process or of an ended child process."""
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
 @dataclass
 class Clock:
-    """Begins when it is made."""
+    """A clock that starts when it is created."""
 
     started: float = field(default_factory=time.monotonic)
     memory_before: int = field(default_factory=peak_memory)
 
     def write(self, stage: str, key: str, facts: Mapping[str, Any]) -> None:
-        """Write the facts, the seconds since the beginning, the memory and the hardware."""
+        """Write the facts with the seconds since the start, the memory and the hardware."""
         import torch
 
         from pipeline.records.machine import device
@@ -52,7 +52,7 @@ class Clock:
 
 
 def hardware() -> str:
-    """The name of the device that computes; with a processor, how many of its cores this process may use."""
+    """The name of the computing device; for a CPU, also the number of cores that this process may use."""
     import torch
 
     from pipeline.records.machine import device

@@ -1,4 +1,4 @@
-"""The seconds that stages are expected to take, and the time that a run of stages still needs."""
+"""Expected durations of stages, and the remaining time of a run of stages."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ Times = dict[str, Finite]
 
 @dataclass(frozen=True)
 class Known:
-    """The seconds of a stage, and whence: "earlier run", whatever its settings were, or "rehearsal"."""
+    """The seconds of a stage, and their source: "earlier run", whatever its settings were, or "rehearsal"."""
 
     seconds: float
     source: str
 
 
 class StageTimes:
-    """What is known of the time of each stage of the profile in the present folder.
+    """Known durations of the stages of the profile in the present folder.
 
     Attributes:
-        now: the seconds of the stages of this run.
+        now: seconds of the stages of this run.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
         """Read the times.
 
         Args:
-            strict: a damaged file is an error; else it is as good as none.
+            strict: whether a damaged file is an error; else it is ignored.
 
         Raises:
             ArtifactError: a file is damaged.
@@ -55,7 +55,7 @@ class StageTimes:
         self._expected: dict[str, float] = {}
 
     def known(self, stage: str) -> Known | None:
-        """The seconds of a stage by an earlier run, else by the last rehearsal, else None."""
+        """The seconds of a stage in an earlier run, else in the last rehearsal, else None."""
         if stage in self.runs:
             return Known(self.runs[stage], "earlier run")
         name, _, key = stage.partition("@")
@@ -66,9 +66,9 @@ class StageTimes:
         return None
 
     def expected(self, stage: str) -> float:
-        """The seconds that are known of a stage, else the mean of its kind in earlier runs, else a constant.
+        """The known seconds of a stage, else the mean over its kind in earlier runs, else a constant.
 
-        They are read once: a stage that ends does not change what was expected of it.
+        Durations are read once, so that ended stages do not change expectations.
         """
         if stage not in self._expected:
             self._expected[stage] = self._known_or_usual(stage)
@@ -82,19 +82,19 @@ class StageTimes:
         return mean(alike) if alike else TRAINING_SECONDS if kind.startswith("train") else SECONDS
 
     def record(self, stage: str, seconds: float) -> None:
-        """What a stage took in this run."""
+        """Record the seconds of a stage in this run."""
         self.now[stage] = seconds
 
     def save(self) -> None:
-        """Write the seconds of this run over those of earlier ones."""
+        """Save the seconds of this run, replacing those of earlier runs."""
         write_json(RUNS, {stage: round(seconds, 2) for stage, seconds in {**self.runs, **self.now}.items()})
 
     def left(self, needs: Mapping[str, Collection[str]], jobs: int) -> float:
         """Seconds until all stages are done, at the pace of this run.
 
         Args:
-            needs: the stages that are not done, each with those that it waits for.
-            jobs: how many run at once.
+            needs: unfinished stages, each with the stages that it waits for.
+            jobs: number of stages at once.
         """
         seconds = {stage: self.expected(stage) for stage in needs}
         before = sum(map(self.expected, self.now))
@@ -120,7 +120,7 @@ class StageTimes:
 
 
 def spoken(seconds: float) -> str:
-    """ "about 4 min", "under 1 min", "about 2 h 10 min"."""
+    """A duration in words: "about 4 min", "under 1 min", "about 2 h 10 min"."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return "under 1 min"
@@ -128,9 +128,9 @@ def spoken(seconds: float) -> str:
 
 
 def _seconds_of(measurement: Mapping[str, Any]) -> list[float]:
-    """The seconds of a stage, and of each seed of a training.
+    """The seconds of a stage; for a training, of each seed.
 
-    A training that was resumed has the seconds since then; its seeds have all of theirs.
+    A resumed training only has the seconds since it was resumed; its seeds have all seconds.
     """
     seeds = measurement.get("seeds")
     every = [measurement, *(seeds.values() if isinstance(seeds, Mapping) else ())]

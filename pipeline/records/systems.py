@@ -1,4 +1,4 @@
-"""Which folders make up a system: the model, the parser and the expander that a profile's keys name."""
+"""The folders of a system: the model, parser and expander named by a profile's keys."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def describe(folder: Path, key: str, params: Params) -> None:
-    """Write into a trained model's folder what `espalier.load` needs besides the model.
+    """Write the files that `espalier.load` needs besides the model into the folder of a trained model.
 
     Args:
-        folder: that becomes `data/models/<key>`, beside which it lies.
+        folder: folder that will become `data/models/<key>`, in the same parent folder.
     """
     dataset = params.datasets.every[params.models[key].dataset]
     parser, expander = parser_of(params, dataset.corpus), expander_of(params, key)
@@ -44,15 +44,16 @@ def open_system(
     expander: str | None = None,
     expands: bool = False,
 ) -> System:
-    """A system that serves a method in a language, loaded.
+    """Load a system that serves a method in a language.
 
     Args:
-        model: its key; None means the default for the method and language, or the only model that serves them.
-        expander: a model's key; None means the same for `expand`.
-        expands: whether a model that a tree guides needs an expander.
+        model: key of the model; None selects the default for the method and language, or the only model that serves
+            them.
+        expander: key of the expander; None selects one in the same way for `expand`.
+        expands: whether a tree-guided model needs an expander.
 
     Raises:
-        ConfigError: there is none, it cannot do that, or one of its parts is not trained.
+        ConfigError: no such model exists, it does not serve the method, or one of its parts is not trained.
     """
     from espalier.inference.system import load
 
@@ -74,13 +75,13 @@ def open_system(
 
 
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
-    """The key that is given, else that of the default for a method and language ("generate.zh"), else the only one.
+    """The given key, else the default for a method and language ("generate.zh"), else the only model.
 
     Args:
-        option: which gives it.
+        option: name of the option that gives the key.
 
     Raises:
-        ConfigError: there is no such model, or it cannot do that.
+        ConfigError: the model does not exist, or does not serve the method.
     """
     if given is None:
         given = default_for(params, method, language)
@@ -110,29 +111,29 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
 
 
 def default_for(params: Params, method: str, language: str) -> str | None:
-    """The model that is marked as the default for a method and language."""
+    """The model marked as the default for a method and language."""
     return next((key for key, model in params.models.items() if f"{method}.{language}" in model.default_for), None)
 
 
 def expander_of(params: Params, key: str) -> str | None:
-    """The default expander, if it learned from the same dataset as this model and is another one."""
+    """The default expander, if it was trained on the same dataset as this model and is another model."""
     expander = default_for(params, "expand", params.corpora[_corpus(params, key)].language)
     same = expander is not None and params.models[expander].dataset == params.models[key].dataset
     return expander if same and expander != key else None
 
 
 def parser_of(params: Params, corpus: str) -> str | None:
-    """The parser that parsed a corpus, else the one that learned from its trees."""
+    """The parser that parsed a corpus, else the parser trained on its trees."""
     if (named := params.corpora[corpus].parser) != layout.NONE:
         return named
     return next((key for key, parser in params.parsers.items() if parser.treebank == corpus), None)
 
 
 def find_parser(params: Params, corpus: str) -> str:
-    """The parser of a corpus's texts.
+    """The parser for the texts of a corpus.
 
     Raises:
-        ConfigError: there is none, or it is not made yet.
+        ConfigError: there is no parser, or it does not exist yet.
     """
     key = parser_of(params, corpus)
     if key is None:
@@ -146,13 +147,13 @@ def find_parser(params: Params, corpus: str) -> str:
 
 
 def require_folder(params: Params, folder: Path, what: str, stage: str) -> None:
-    """Raise a ConfigError, which names the command that makes it, unless a folder exists."""
+    """Raise a ConfigError unless a folder exists. The message names the command that makes it."""
     if not folder.is_dir():
         raise ConfigError(what, where=folder, remedy=f"{repro_command(params, stage)}, or another --profile")
 
 
 def repro_command(params: Params, stage: str) -> str:
-    """The command that makes a stage of the present profile, from the root of the project."""
+    """The command that makes a stage of the present profile, run from the root of the project."""
     place = "" if params.profile == "nursery" else f"--cd profiles/{params.profile} "
     return f"dvc {place}repro {stage}"
 

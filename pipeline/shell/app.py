@@ -1,4 +1,4 @@
-"""What a clone adds to the command line: `espalier STAGE KEY` for every stage, and commands on profiles."""
+"""Additions of a clone to the command line: `espalier STAGE KEY` for every stage, and commands on profiles."""
 
 from __future__ import annotations
 

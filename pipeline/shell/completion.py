@@ -1,7 +1,7 @@
-"""The names that a shell completes: keys of params.yaml, and stages.
+"""Shell completion of names: keys of params.yaml, and stages.
 
-Each function gets the command and what was typed so far, and returns the names that begin with it; none where a file
-cannot be read.
+Each function takes the command and the text typed so far, and returns the names that begin with it. If a file cannot be
+read, it returns none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _completion(names: Callable[[typer.Context], Iterable[str]]) -> Callable[[ty
 
 @_completion
 def keys(context: typer.Context) -> Iterable[str]:
-    """The keys of the stage that is the command."""
+    """The keys of the stage that the command runs."""
     return keys_of()[context.info_name or ""]
 
 
@@ -48,7 +48,7 @@ def targets(context: typer.Context) -> Iterator[str]:
 
 
 def keys_of() -> dict[str, list[str]]:
-    """The keys of each stage of dvc.yaml that has some; `foreach` names their place in params.yaml."""
+    """The keys of each stage of dvc.yaml that has keys. `foreach` names their place in params.yaml."""
     from pipeline.params.read import read_yaml
 
     params, stages = read_yaml(PARAMS), read_yaml(ROOT / "dvc.yaml")["stages"]

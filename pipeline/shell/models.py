@@ -1,4 +1,4 @@
-"""Where the commands find models in a clone: in the present profile, by the keys of params.yaml."""
+"""Where the commands of a clone find models: in the present profile, by keys of params.yaml."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ProfileModels(Models):
-    """The models of a profile; the path of a model's folder is a name too."""
+    """The models of a profile. The path of a model folder is also a name."""
 
     def enter(self, profile: str | None) -> None:
-        """Work in the folder of a profile: the one named, else the present one, else nursery's."""
+        """Work in the folder of a profile: the named one, else the present one, else nursery."""
         enter(None if profile is None else entry("profile", Profile.__members__, profile, where="--profile"))
 
     def names(self) -> Iterable[str]:
@@ -28,7 +28,7 @@ class ProfileModels(Models):
         return completion.keys_of()["train"]
 
     def books(self) -> Path | None:
-        """The source with the rhyme books and the variants of tunes: this profile's, or another's."""
+        """The source with the rhyme books and the variants of tunes, from this profile or another."""
         folders = (root / layout.raw("forms/couyun") for root in (Path(), *layout.PROFILES.values()))
         return next(filter(Path.is_dir, folders), None)
 
@@ -41,7 +41,7 @@ class ProfileModels(Models):
         expander: str | None = None,
         expands: bool = False,
     ) -> System:
-        """The system of a profile's model, with its parser and its expander."""
+        """The system of a model of the profile, with its parser and expander."""
         if model is not None and is_folder(model):
             return super().open(method, language, model=model, expander=expander, expands=expands)
         from pipeline.params.read import load_params

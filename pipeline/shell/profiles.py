@@ -1,4 +1,4 @@
-"""The profiles, and working in the folder of one."""
+"""The profiles, and working in the folder of a profile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline import layout
 
 
 class Profile(StrEnum):
-    """Which params.yaml, and the artifacts beside it."""
+    """The name of a profile: a params.yaml and the artifacts beside it."""
 
     nursery = "nursery"
     small = "small"
@@ -23,7 +23,7 @@ ProfileOption = Annotated[Profile | None, typer.Option(help="The profile; defaul
 
 
 def enter(profile: Profile | None) -> None:
-    """Work in a profile's folder: the one named, else the present one if it has a params.yaml, else nursery's."""
+    """Work in the folder of a profile: the named one, else the present one if it has a params.yaml, else nursery."""
     if profile is not None:
         os.chdir(layout.PROFILES[profile])
     elif not layout.PARAMS.exists():

@@ -1,1 +1,1 @@
-"""A rehearsal: every stage of a profile on few rows and few steps, to see that all of it runs and what it needs."""
+"""Rehearsals: run every stage of a profile on few rows and steps, to check that all run and to measure their cost."""

@@ -1,4 +1,4 @@
-"""A profile's params.yaml, cut: the same entries and networks, with few rows, steps and decoded records."""
+"""The reduced params.yaml of a profile: the same entries and networks, with few rows, steps and decoded records."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Raw = dict[str, Any]
 
 
 def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
-    """The cut content of params.yaml.
+    """Reduce the content of params.yaml.
 
     Args:
-        raw: the content of the file.
-        params: the same, checked.
-        max_tokens: the largest batch of a training; None leaves batches as they are.
+        raw: content of the file.
+        params: the same, validated.
+        max_tokens: largest batch of a training; None keeps the batches.
     """
     cut = copy.deepcopy(raw)
     cut["plugins"] = [*cut["plugins"], PLUGIN]
@@ -68,7 +68,7 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
 
 
 def with_shape(cut: Raw, stage: str, key: str, shape: int) -> None:
-    """Give an entry a smaller shape: a training its largest batch, a run its beam."""
+    """Give an entry a smaller shape: the largest batch of a training, or the beam of a run."""
     if stage == "train":
         cut["models"][key]["training"]["batch_tokens"] = shape
     else:
@@ -76,7 +76,7 @@ def with_shape(cut: Raw, stage: str, key: str, shape: int) -> None:
 
 
 def shape_of(cut: Raw, stage: str, key: str) -> int | None:
-    """The shape that an entry's memory depends on; None if it has none that can be cut."""
+    """The shape on which an entry's memory depends; None if it has none that can be reduced."""
     if stage == "train":
         return int(cut["models"][key]["training"]["batch_tokens"])
     if stage == "decode":
@@ -89,7 +89,7 @@ def shape_of(cut: Raw, stage: str, key: str) -> int | None:
 
 
 def replace_parser(cut: Raw, key: str) -> str | None:
-    """Let the trained parser of the same language do what the one of this key was to do; None if there is none."""
+    """Replace the parser of this key by a trained parser of the same language; None if there is none."""
     parsers = cut["parsers"]
     language = parsers[key]["language"]
     trained = (name for name, parser in parsers.items() if parser["treebank"] != NONE)
@@ -105,7 +105,7 @@ def replace_parser(cut: Raw, key: str) -> str | None:
 
 
 def limit_of(task_name: str) -> str | None:
-    """The setting of a task's decoder that says how many records are decoded; None if it has none."""
+    """The decoder setting of a task that limits the number of decoded records; None if it has none."""
     fields = task(task_name).decoder.model_fields
     return next((name for name in ("rows", "posts") if name in fields), None)
 
@@ -133,9 +133,9 @@ def _cut_corpus(corpus: Raw) -> None:
 
 
 def _share_parsers(cut: Raw, datasets: Mapping[str, Raw]) -> None:
-    """Parse a corpus with gold trees as well if its dataset uses the vocabulary of a parsed one.
+    """Also parse a corpus with gold trees if its dataset uses the vocabulary of a parsed one.
 
-    A parser of one epoch writes few labels, and all rows with other labels would be quarantined.
+    A parser trained for one epoch writes few labels, and all rows with other labels would be quarantined.
     """
     for dataset in datasets.values():
         if dataset["vocab_from"] != NONE:
@@ -146,7 +146,7 @@ def _share_parsers(cut: Raw, datasets: Mapping[str, Raw]) -> None:
 
 
 def _cut_run(run: Raw) -> None:
-    """Few records where the task can be told how many; else one sample of what is held out."""
+    """Decode few records if the task has a limit; otherwise one sample of each held-out record."""
     fields, limit = _fields(run), limit_of(run["task"])
     if limit is None:
         run["samples"] = 1

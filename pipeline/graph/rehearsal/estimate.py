@@ -1,4 +1,4 @@
-"""What the whole of a profile would take, computed from what its rehearsal took."""
+"""Estimates for the whole of a profile, computed from its rehearsal."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ COPIES: Final = 5
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a stage of the whole profile takes on this machine.
+    """The estimated cost of a stage of the whole profile on this machine.
 
     Attributes:
-        rate: tokens, sentences or records a second, as the unit says.
-        memory: bytes; None where nothing is known.
-        hours: None where the number of rows is not known.
+        rate: tokens, sentences or records per second, according to the unit.
+        memory: memory in bytes; None if unknown.
+        hours: None if the number of rows is unknown.
     """
 
     stage: tuple[str, str]
@@ -40,12 +40,12 @@ class Estimate:
 
 
 def estimates(params: Params, folder: Path, made: Iterable[tuple[str, str]]) -> Iterator[Estimate]:
-    """An estimate for each stage that takes long and that succeeded in the rehearsal.
+    """An estimate for each long stage that succeeded in the rehearsal.
 
     Args:
-        params: the profile's own, not cut.
-        folder: of the rehearsal.
-        made: the stages that succeeded.
+        params: params of the profile, not reduced.
+        folder: folder of the rehearsal.
+        made: the successful stages.
     """
     for stage, key in made:
         if stage == "train_parser" and params.parsers[key].treebank != NONE:
@@ -59,10 +59,10 @@ def estimates(params: Params, folder: Path, made: Iterable[tuple[str, str]]) -> 
 
 
 def training_memory(measured: Mapping[str, Any], parameters: int, batch_tokens: int) -> float:
-    """The bytes that batches of so many tokens take.
+    """The memory, in bytes, of training with batches of `batch_tokens` tokens.
 
-    What does not depend on the batch is known: the process before training, and `COPIES` of the parameters. The rest
-    grows with the tokens of a batch.
+    The part that does not depend on the batch is known: the process before training, and `COPIES` of the parameters.
+    The rest is proportional to the tokens of a batch.
     """
     seeds = list(measured["seeds"].values())
     used = seeds[0]["tokens"] / seeds[0]["steps"]
@@ -114,7 +114,7 @@ def _parser_training(key: str, params: Params, measured: Mapping[str, Any], fold
 
 
 def _records(run: Run, params: Params, folder: Path) -> int | None:
-    """How many records the whole run decodes; None if nobody knows before the corpus is read."""
+    """The number of records that the whole run decodes; None if unknown before the corpus is read."""
     if limit := run.decoder.get(limit_of(run.task) or ""):
         return int(limit)
     corpus = params.datasets.every[run.dataset].corpus

@@ -1,4 +1,4 @@
-"""One stage, run in a process of its own and measured."""
+"""One stage, run and measured in a separate process."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _FORKS.set_forkserver_preload(["torch", "pipeline.shell.app", *_STAGES])
 def run_stage(
     stage: Stage, folder: Path, environment: Mapping[str, str], main: Callable[[], object] = command_line
 ) -> Outcome:
-    """Run one stage in a profile's folder, in a process of its own.
+    """Run one stage in the folder of a profile, in a separate process.
 
-    The process is forked from one that has imported the libraries: to import them takes longer than most rehearsed
-    stages.
+    The process is forked from one that has already imported the libraries, since importing takes longer than most
+    rehearsed stages.
 
     Args:
-        main: what the process calls, with the stage as its command line; a function that can be imported.
+        main: importable function that the process calls with the stage as its command line.
     """
     started = time.monotonic()
     receiver, sender = _FORKS.Pipe(duplex=False)
@@ -65,9 +65,9 @@ def _in_process(
     said: str,
     sender: Connection,
 ) -> None:
-    """Call `main` as a command would, and send the peak memory of this process, in bytes, and its status.
+    """Call `main` like a command, and send the peak memory of this process, in bytes, and the exit status.
 
-    The fork server passes the status on too, but has been seen to lose it.
+    The fork server also passes the status on, but has been seen to lose it.
     """
     os.environ.clear()
     os.environ.update(environment)

@@ -1,7 +1,8 @@
-"""The plugin of a rehearsal: every reader stops after few rows, of each part of its corpus some.
+"""The plugin of a rehearsal: every reader stops after a few rows of each part of its corpus.
 
-All rows are read, and those are taken that pass the corpus's filters; so the sample can be parsed, filtered and split
-as the corpus would be. How many rows pass is written to `.scratch/rehearsal/<corpus>.json`, for estimates.
+All rows are read, and the sample is taken from those that pass the filters of the corpus, so that it can be parsed,
+filtered and split like the corpus. The number of passing rows is written to `.scratch/rehearsal/<corpus>.json`, for
+estimates.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _OF_TREES = ("max_levels", "min_label_count")
 
 
 class SampledReader(Reader):
-    """A reader that gives few of its rows."""
+    """A reader that yields few of its rows."""
 
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
     ) -> Iterator[Record | Quarantined]:
-        """As many rows as the option `rehearsal` says, of those that pass its filters; without the option all rows."""
+        """At most as many passing rows as the option `rehearsal` says; without the option, all rows."""
         given = dict(options)
         sampling = given.pop(OPTION, None)
         if sampling is None:
@@ -45,14 +46,14 @@ class SampledReader(Reader):
 
 
 def counts_file(corpus: str) -> Path:
-    """Where the numbers of a corpus's rows are written: `rows`, and `parts` of each published split."""
+    """The file with the numbers of rows of a corpus: `rows`, and `parts` for each published split."""
     return layout.scratch("rehearsal", f"{corpus}.json")
 
 
 def sample(rows: Sequence[Record], count: int) -> list[Record]:
-    """At most `count` rows, in their order: of each part equally many, evenly spaced in it.
+    """At most `count` rows in their order, equally many from each part, at even distances.
 
-    A part is the rows of one origin and one published split.
+    A part consists of the rows with one origin and one published split.
     """
     parts: dict[tuple[str, str], list[int]] = {}
     for place, row in enumerate(rows):

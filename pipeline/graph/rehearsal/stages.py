@@ -1,4 +1,4 @@
-"""Running stages in their order, without DVC."""
+"""Running stages in order, without DVC."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pipeline.graph.stage_graph import Stage
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended.
+    """The result of a stage.
 
     Attributes:
-        failure: its one line; None if it succeeded.
-        memory: the peak of its process, in bytes; 0 if the system ended it.
-        asked: the shape that did not fit in memory, if that is why it failed.
-        fits: the largest shape that fits then; 0 if none does.
-        note: what else is to be said.
-        unrun: it was not run, for a stage that it needs failed.
+        failure: the error in one line; None on success.
+        memory: peak memory of its process, in bytes; 0 if the system killed it.
+        asked: the shape that did not fit into memory, if this is the reason for the failure.
+        fits: the largest shape that fits; 0 if none does.
+        note: further remarks.
+        unrun: whether it was not run because a stage that it needs failed.
     """
 
     stage: Stage
@@ -45,14 +45,14 @@ def shrink(
     """Run a stage; if memory runs out, halve its shape until it fits.
 
     Args:
-        run: runs the stage as it is set now.
+        run: function that runs the stage with its present settings.
         shape: a batch or a beam; None if the stage has none.
-        set_shape: changes it.
-        least: the smallest shape that is tried.
+        set_shape: function that changes the shape.
+        least: the smallest shape to try.
 
     Returns:
-        The first outcome. If memory ran out, `fits` is the largest shape that fits, of those tried, and `memory` is
-        what the last of them took.
+        The first outcome. If memory ran out, `fits` is the largest tried shape that fits, and `memory` is the memory of
+            the last attempt.
     """
     first = outcome = run()
     if not first.out_of_memory or shape is None:
@@ -68,10 +68,10 @@ def shrink(
 def run_all(
     graph: Mapping[Stage, set[Stage]], run: Callable[[Stage], Outcome], jobs: int, failed: Iterable[Stage] = ()
 ) -> Iterator[Outcome]:
-    """Run stages, several at once; outcomes as they end. What needs a stage that failed is not run, and fails too.
+    """Run stages, several at once, and yield outcomes as they end. Stages that need a failed stage are not run.
 
     Args:
-        failed: stages that others need, and that have failed already.
+        failed: stages that have already failed.
     """
     sorter, running, missing = TopologicalSorter(graph), set[Future[Outcome]](), {stage: stage for stage in failed}
     sorter.prepare()

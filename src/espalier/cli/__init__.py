@@ -1,1 +1,1 @@
-"""The command line: the commands that write texts. A clone of the project adds its stages to them."""
+"""The command line for writing texts. A clone of the project adds its stages to it."""

@@ -1,4 +1,4 @@
-"""The command line: the commands that write texts, and what other modules add."""
+"""The command line: the commands that write texts, and commands that other modules add."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def _espalier(
 def main() -> NoReturn:
     """Run the command line.
 
-    A user's mistake is one line; the exit status is 2 if the command line is wrong, 1 otherwise. A reader of the output
-    that goes away is no mistake.
+    A user's mistake is one line; the exit status is 2 if the command line is wrong, 1 otherwise. It is no mistake if
+    the reader of a pipe closes it.
 
     Libraries compute in one thread unless `OMP_NUM_THREADS` says otherwise: the nursery's matrices are too small for
     more, and beside another busy process several threads wait for each other.
@@ -105,7 +105,7 @@ def main() -> NoReturn:
 
 
 def _add_stages() -> None:
-    """Add the stages of the clone of the project in which this file lies, if it lies in one."""
+    """Add the stages if this file is part of a clone of the project."""
     root = Path(__file__).resolve().parents[3]
     if (root / "pipeline/shell/app.py").is_file():
         if str(root) not in sys.path:
@@ -114,7 +114,7 @@ def _add_stages() -> None:
 
 
 def _run(group: TyperGroup, arguments: list[str]) -> None:
-    """Run a command. Typer's own `app()` would end with status 1 where the reader of a pipe goes away.
+    """Run a command. Typer's own `app()` would exit with status 1 if the reader of a pipe closes it.
 
     Raises:
         ConfigError: an argument is not UTF-8.

@@ -1,4 +1,4 @@
-"""compose: texts under the structure of a template (SAT)."""
+"""The command `compose`: texts under the structure of a template (SAT)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def requests_of(file: Path | None, given: Sequence[TemplateRequest]) -> list[TemplateRequest]:
-    """A request a line: template, prompt, topics."""
+    """Requests, one per line: template, prompt, topics."""
     return read_requests(
         file, given, _request, "one template a line; after tabs its prompt, and its topics with spaces", fields=3
     )
@@ -43,11 +43,11 @@ def _request(fields: list[str], name: str) -> TemplateRequest:
 def write(
     requests: Sequence[TemplateRequest], model: str | None, *, out: Path | None, json: bool, **options: Any
 ) -> None:
-    """Print `n` texts for each template, each below the template's structure, and draw them.
+    """Print `n` texts for each template, with both structures below each text, and draw them.
 
     Args:
         out: where the drawing is written, as SVG or HTML; None draws nothing.
-        options: of `espalier.inference.compose.ComposeWriter`.
+        options: keyword arguments of `espalier.inference.compose.ComposeWriter`.
     """
     require_count(options["n"] * len(requests))
     require_drawing(out, options["n"] * len(requests), [".svg", ".html"])
@@ -65,10 +65,10 @@ def write(
 
 
 def language_of(requests: Sequence[TemplateRequest]) -> Language:
-    """The language of the first template that has words of one.
+    """The language of the first template that has words of a known language.
 
     Raises:
-        DataError: none has.
+        DataError: no template has words.
     """
     for request in requests:
         for language in LANGUAGES:
@@ -81,7 +81,7 @@ def language_of(requests: Sequence[TemplateRequest]) -> Language:
 
 
 def page_of(result: Composition, width: int) -> Text:
-    """The text, and below it both structures."""
+    """The text with the structures of template and text below it."""
     from rich.text import Text
 
     from espalier.report.structures import render_structures
@@ -93,7 +93,7 @@ def page_of(result: Composition, width: int) -> Text:
 
 
 def draw(results: Sequence[Composition], out: Path) -> None:
-    """Write a drawing of all structures."""
+    """Write one drawing of the structures of all results."""
     from espalier.report.drawing import standalone
     from espalier.report.html import render_drawing
     from espalier.report.structures import structures_figure

@@ -1,4 +1,4 @@
-"""What a user is told of an error: one line."""
+"""How an error is reported to the user: as one line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NO_MEMORY = "not enough memory"
 
 
 def failure(error: BaseException, command: str, *, writes_files: bool) -> str | None:
-    """The line for an error; None for one that is no user's.
+    """The message for an error; None for a bug, which is re-raised.
 
     Args:
-        command: that was given; "" if it is none.
-        writes_files: whether the command writes files, and prints nothing that another program reads.
+        command: the command that was given; "" if there was none.
+        writes_files: whether the command only writes files. False if other programs may read its output.
     """
     match error:
         case EspalierError():
@@ -48,7 +48,7 @@ def failure(error: BaseException, command: str, *, writes_files: bool) -> str | 
 
 
 def _no_memory(error: Exception) -> bool:
-    """Whether Python or torch, which raises a RuntimeError, ran out of memory."""
+    """Whether the error says that Python or torch ran out of memory; torch raises a RuntimeError."""
     return isinstance(error, MemoryError) or any(
         said in str(error) for said in ("out of memory", NO_MEMORY, "can't allocate memory")
     )

@@ -1,4 +1,4 @@
-"""generate and polish: verse in given formats."""
+"""The commands `generate` and `polish`: verse in given formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from espalier.verse.tunes import tunes
 
 
 def requests_of(file: Path | None, given: Sequence[VerseRequest]) -> list[VerseRequest]:
-    """A request a line: format, rhyme letters, tune, variant, tones, acrostic."""
+    """Requests, one per line: format, rhyme letters, tune, variant, tones, acrostic."""
     example = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
     return read_requests(file, given, _request, example, fields=6)
 
@@ -39,7 +39,7 @@ def write(
 
     Args:
         method: "generate" or "polish".
-        options: of `espalier.inference.verse.VerseWriter`.
+        options: keyword arguments of `espalier.inference.verse.VerseWriter`.
     """
     require_count(options["n"] * len(requests))
     # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
@@ -66,7 +66,7 @@ def write(
 
 
 def page_of(poem: Poem) -> str:
-    """A heading, then a unit a line; rhyme letters and rhyme groups stand in a column of their own."""
+    """A heading, then one unit per line. Rhyme letters and rhyme groups have their own columns."""
     from rich.cells import cell_len
 
     units = units_of(poem.text)

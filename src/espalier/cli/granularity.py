@@ -1,4 +1,4 @@
-"""granularity: how far each piece of a text and of its paraphrase is a detail, in each layer of a C-DNPG."""
+"""The command `granularity`: how far C-DNPG takes each piece for a detail, in each layer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANGUAGE: Final = "en"
 
 
 def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairRequest]:
-    """A request a line: a text."""
+    """Requests, one text per line."""
     return read_requests(file, given, lambda fields, name: PairRequest(" ".join(fields), name=name), "one text a line")
 
 
@@ -54,7 +54,7 @@ def write(
 
 
 def draw(results: Sequence[TextGranularity], out: Path) -> None:
-    """Write a drawing: for each text a panel for the encoder, and one for the decoder below it."""
+    """Write a drawing with two panels per text: the encoder, and the decoder below it."""
     from espalier.report.drawing import standalone
     from espalier.report.granularity import granularity_figure
 
@@ -62,7 +62,7 @@ def draw(results: Sequence[TextGranularity], out: Path) -> None:
 
 
 def page_of(result: TextGranularity) -> str:
-    """For the encoder and the decoder a table: a column for each piece, the last layer first."""
+    """Two tables, for encoder and decoder: one column per piece, one row per layer, the last layer first."""
     lines = []
     for side, _, pieces, layers in result.sides:
         widths = [max(len(piece), 4) for piece in pieces]

@@ -1,4 +1,4 @@
-"""The console script `espalier`: the command line, or one line where the extra that it needs is not installed."""
+"""The console script `espalier`: runs the command line, or names in one line the extra that must be installed."""
 
 import sys
 from typing import NoReturn

@@ -1,4 +1,4 @@
-"""Where the commands find models: in folders; a clone of the project finds them in its profiles too."""
+"""Where commands find models: in folders, and in the profiles of a clone of the project."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """Models by the paths of their folders, which `espalier export` writes."""
+    """Models named by the paths of their folders, which `espalier export` writes."""
 
     def enter(self, profile: str | None) -> None:
-        """Work with the models of a profile.
+        """Use the models of a profile.
 
         Raises:
-            ConfigError: there is no such profile.
+            ConfigError: the profile does not exist.
         """
         if profile is not None:
             raise ConfigError("no profiles here", where="--profile", remedy="run in a clone, or give --model FOLDER")
 
     def names(self) -> Iterable[str]:
-        """What a shell completes after `--model`."""
+        """Candidates for shell completion of `--model`."""
         return ()
 
     def books(self) -> Path | None:
-        """The folder of the rhyme books of ci; None where it is not here."""
+        """The folder of the rhyme books of ci; None if it is missing."""
         return None
 
     def open(
@@ -41,15 +41,15 @@ class Models:
         expander: str | None = None,
         expands: bool = False,
     ) -> System:
-        """A system that serves a method in a language, loaded.
+        """Load a system that serves a method in a language.
 
         Args:
-            model: its name; None means the default for the method and language.
-            expander: a model's name; None means the one that belongs to the model.
-            expands: whether a model that a tree guides needs an expander.
+            model: name of the model; None selects the default for the method and language.
+            expander: name of the expander; None selects the one that belongs to the model.
+            expands: whether a tree-guided model needs an expander.
 
         Raises:
-            ConfigError: there is none, it cannot do that, or one of its parts is missing.
+            ConfigError: no such model exists, it does not serve the method, or one of its parts is missing.
         """
         from espalier.inference.system import load
 
@@ -65,21 +65,21 @@ _found = Models()
 
 
 def models() -> Models:
-    """Where the commands find models."""
+    """The place where commands look for models."""
     return _found
 
 
 def find_in(found: Models) -> None:
-    """Let the commands find models elsewhere."""
+    """Replace the place where commands look for models."""
     global _found
     _found = found
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name is the path of a model's folder."""
+    """Whether a name is the path of a model folder."""
     return Path(name, "model.json").is_file()
 
 
 def absolute(name: str | None) -> str | None:
-    """A model's name; the path of a folder from the root, since the commands work in the folder of a profile."""
+    """The name of a model; the path of a folder is made absolute, since commands run in the folder of a profile."""
     return name if name is None or not is_folder(name) else str(Path(name).resolve())

@@ -1,4 +1,4 @@
-"""The options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _be_quiet(value: bool) -> bool:
 
 
 def _models(context: typer.Context, incomplete: str) -> list[str]:
-    """The names of models that begin so; none where a file cannot be read."""
+    """Names of models that begin with `incomplete`; empty if a file cannot be read."""
     try:
         models().enter(context.params.get("profile"))
         return [name for name in models().names() if name.startswith(incomplete)]
@@ -41,7 +41,7 @@ def _models(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def tune_names(incomplete: str) -> list[str]:
-    """The tunes of the catalogue that begin so."""
+    """Tunes of the catalogue whose names begin with `incomplete`."""
     from espalier.verse.tunes import tunes
 
     return [name for name in tunes() if name.startswith(incomplete)]

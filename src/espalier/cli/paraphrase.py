@@ -1,4 +1,4 @@
-"""paraphrase: texts said again, under templates if the model reads trees."""
+"""The command `paraphrase`: paraphrases of texts, under templates if the model reads trees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH: Final = 100
 
 
 def requests_of(file: Path | None, given: Sequence[PairRequest]) -> list[PairRequest]:
-    """A request a line: a text, and a template if it has one."""
+    """Requests, one per line: a text, and optionally a template."""
     return read_requests(file, given, _request, "one text a line; after a tab a template if wanted", fields=2)
 
 
@@ -48,7 +48,7 @@ def write(
     """Print paraphrases of each request's text.
 
     Args:
-        template, like, templates: what guides texts without a template of their own; one of them at most.
+        template, like, templates: guidance for texts without a template of their own; at most one of the three.
     """
     options = {"--template": template, "--like": like, "--templates": templates}
     names = [name for name, value in options.items() if value is not None]
@@ -79,13 +79,13 @@ def write(
 
 
 def _require_none(options: Mapping[str, object], model: str) -> None:
-    """Raise a ConfigError if an option is given that is for models that trees guide."""
+    """Raise a ConfigError if an option for tree-guided models is given."""
     if names := [name for name, value in options.items() if value is not None]:
         raise ConfigError(f"model {model} reads no tree", where=" and ".join(names), remedy="leave it out")
 
 
 def page_of(paraphrase: Paraphrase, show_tree: bool, show_template: bool) -> str:
-    """The text; indented below it its tree, else its template."""
+    """The text, with its tree or else its template indented below it."""
     from espalier.syntax.constituency import read_tree
 
     below = [f"  {paraphrase.template}"] * show_template
@@ -95,7 +95,7 @@ def page_of(paraphrase: Paraphrase, show_tree: bool, show_template: bool) -> str
 
 
 def draw_tree(tree: Tree, indent: str) -> list[str]:
-    """A tree in brackets; a node that is too long for a line has its children below it."""
+    """A tree in brackets. A node that is too long for one line has its children below it."""
     from espalier.syntax.constituency import write_tree
 
     line = indent + write_tree(tree)

@@ -1,4 +1,4 @@
-"""What stages and commands tell people while they work."""
+"""Messages and progress bars for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _PrintableColumn(TextColumn):
 
 
 def progress_bar() -> Progress:
-    """A progress bar on standard error; silent where that is no terminal, or nothing but results is wanted."""
+    """A progress bar on standard error. It is silent if that is not a terminal or if only results are wanted."""
     console = Console(stderr=True)
     columns = (
         _PrintableColumn("{description}"),
@@ -41,7 +41,7 @@ def progress_bar() -> Progress:
 
 
 def followed(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items, with a progress bar that counts them."""
+    """Iterate over the items with a progress bar that counts them."""
     with progress_bar() as bar:
         task = bar.add_task(what, total=len(items))
         for item in items:
@@ -50,7 +50,7 @@ def followed(items: Sequence[T], what: str) -> Iterator[T]:
 
 
 def say(*lines: str) -> None:
-    """A line for people, on standard error: standard output is for results."""
+    """Print a line for people on standard error; standard output is for results."""
     for line in lines:
         print(printable(line), file=sys.stderr)
 

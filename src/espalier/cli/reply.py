@@ -1,4 +1,4 @@
-"""reply and chat: replies to posts, the best first."""
+"""The commands `reply` and `chat`: replies to posts, the best first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LINE = 1_000_000
 
 @dataclass(frozen=True)
 class Options:
-    """Which model replies, how it is searched, and how replies are shown."""
+    """Which model replies, how it searches, and how replies are shown."""
 
     model: str | None
     language: Language
@@ -39,7 +39,7 @@ class Options:
 
 
 def requests_of(file: Path | None, given: Sequence[Post]) -> list[Post]:
-    """A post a line."""
+    """Requests, one post per line."""
     return read_requests(file, given, lambda fields, name: Post(" ".join(fields), name), "one post a line")
 
 
@@ -52,7 +52,7 @@ def write(posts: Sequence[Post], options: Options, *, json: bool) -> None:
 
 
 def chat(options: Options) -> None:
-    """Answer the lines of standard input, or of a person at a terminal, one by one; a bad line is named."""
+    """Reply to each line of standard input. A line that cannot be read is reported and skipped."""
     with as_options():
         writer = _writer(options)
     if sys.stdin is None:  # closed
@@ -75,8 +75,8 @@ def _line() -> str:
     """The next line of standard input.
 
     Raises:
-        EOFError: there is none.
-        DataError: it does not end.
+        EOFError: the input has ended.
+        DataError: the line is too long.
     """
     line = sys.stdin.readline(MAX_LINE + 1)
     if not line:
@@ -103,7 +103,7 @@ def _writer(options: Options) -> ReplyWriter:
 
 
 def _show(options: Options) -> Callable[[Post, Reply], str]:
-    """A page for each reply; where posts have several replies, an empty line parts them from the next post's."""
+    """A function that shows each reply. If posts have several replies, an empty line separates the posts."""
     last: Post | None = None
 
     def show(post: Post, reply: Reply) -> str:

@@ -1,4 +1,4 @@
-"""What all commands that write share: where requests come from, their bounds, and the loop that answers and prints."""
+"""Shared parts of all commands that write texts: reading requests, limits, and the loop that answers and prints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WIDTH: Final = 100
 
 
 class Place(str):
-    """Where a request stands in a file, as errors call it.
+    """The place of a request in a file, for error messages.
 
     Attributes:
         line: counted from 1.
@@ -53,18 +53,18 @@ def read_requests(
     *,
     fields: int | None = None,
 ) -> list[Request]:
-    """The requests of the command line, then one for each line of a file that is not blank.
+    """Read requests from the command line, then one from each non-blank line of a file.
 
     Args:
-        file: "-" is standard input, which is also read where neither a file nor anything else is given.
-        given: on the command line.
-        of: a request from the line's fields, which tabs separate, and from the name that errors call it:
+        file: the path; "-" is standard input, which is also read if nothing else is given.
+        given: requests of the command line.
+        of: makes a request from the tab-separated fields of a line and from its name in errors:
             "posts.txt, row 3".
-        example: what a line holds.
-        fields: how many fields a line can have; None means any number.
+        example: an example of a line.
+        fields: the largest number of fields of a line; None means any number.
 
     Raises:
-        ConfigError: nothing is asked for.
+        ConfigError: there is no request.
         DataError: the file is missing, is not UTF-8, has no line, or has too many; or a line has too many fields.
     """
     if file is None and given:
@@ -89,7 +89,7 @@ def read_requests(
 
 
 def _text(name: str, file: Path | None) -> str:
-    """The text of a file, or of standard input; without the byte order mark that it may begin with.
+    """The text of a file or of standard input, without byte order mark.
 
     Raises:
         DataError: it cannot be read, is not UTF-8, or is too long.
@@ -112,13 +112,13 @@ def _text(name: str, file: Path | None) -> str:
 
 
 def require_count(texts: int) -> None:
-    """Raise a ConfigError if one call asks for too many texts."""
+    """Raise a ConfigError if one call requests too many texts."""
     if texts > MAX_TEXTS:
         raise ConfigError(f"{texts:,} texts at once", where="--n", remedy=f"at most {MAX_TEXTS:,}")
 
 
 def require_drawing(out: Path | None, texts: int, endings: Sequence[str]) -> None:
-    """Raise a ConfigError unless `out`, where a drawing is asked for, ends so, and not too many texts are drawn."""
+    """Raise a ConfigError if `out` has another ending or if there are too many texts for one drawing."""
     if out is not None and out.suffix not in endings:
         remedy = f"give a name that ends in {' or '.join(endings)}"
         raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy=remedy)
@@ -127,13 +127,13 @@ def require_drawing(out: Path | None, texts: int, endings: Sequence[str]) -> Non
 
 
 def write_drawing(out: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     with atomic_file(out) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def columns() -> int:
-    """The width of the terminal; `WIDTH` where the output is none."""
+    """The width of the terminal; `WIDTH` if the output is not a terminal."""
     from rich.console import Console
 
     return Console().width if sys.stdout.isatty() else WIDTH
@@ -141,10 +141,10 @@ def columns() -> int:
 
 @contextmanager
 def as_options(**names: str) -> Iterator[None]:
-    """Errors name the command line's options instead of a function's arguments.
+    """Let errors name options of the command line instead of arguments of a function.
 
     Args:
-        names: options that are not called as their arguments are.
+        names: options whose names differ from the arguments they set.
     """
     try:
         yield
@@ -162,15 +162,15 @@ def answer(
     as_json: bool,
     then: Callable[[Result], None] = lambda result: None,
 ) -> int:
-    """Print the results of the requests that can be read, batch by batch; name the others on standard error first.
+    """Report requests that cannot be read on standard error, then print the results of the others batch by batch.
 
     Args:
-        show: a result for people; a `Text`, which is printable, has colours in a terminal.
-        as_json: print one object for each result instead, with the `line` of a request that a file holds.
-        then: called with each result after it was printed.
+        show: formats a result for people; a `Text` is coloured in a terminal.
+        as_json: print one JSON object per result instead, with `line` if the request comes from a file.
+        then: called with each result after it is printed.
 
     Returns:
-        How many requests could not be read.
+        The number of requests that could not be read.
     """
     jobs, errors = parted(writer.read(requests))
     for error in errors:
@@ -197,7 +197,7 @@ def _print(shown: str | Text) -> None:
 
 
 def _followed(results: Iterable[tuple[Request, Result]], total: int) -> Iterator[tuple[Request, Result]]:
-    """The results of so many requests, with a progress bar if they are several and do not go to a terminal."""
+    """Iterate over `total` results. Several results that do not go to a terminal have a progress bar."""
     if total < 2 or sys.stdout.isatty():
         yield from results
         return
@@ -219,13 +219,13 @@ def answer_all(
     *,
     as_json: bool,
 ) -> None:
-    """As `answer`; the exit status is 1 where a request could not be read."""
+    """Like `answer`, but exit with status 1 if a request could not be read."""
     if answer(writer, requests, show, as_json=as_json):
         raise SystemExit(1)
 
 
 def _object(result: Any) -> dict[str, Any]:
-    """The fields of a result, numbers to 4 digits after the point."""
+    """The fields of a result, with numbers rounded to 4 decimals."""
     return {name: _rounded(value) for name, value in asdict(result).items()}
 
 

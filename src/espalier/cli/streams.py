@@ -1,4 +1,4 @@
-"""Standard input, output and error: what they need before a command runs, and when one of them fails."""
+"""Set up standard input, output and error before a command runs, and handle their failures."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LISTED = ("model", "run", "tune", "template", "source")
 
 
 def told(error: EspalierError) -> str:
-    """The line of an error; after an unknown name, the command that lists the names."""
+    """The message of an error. For an unknown name it adds the command that lists all names."""
     kind = next((each for each in LISTED if error.what.startswith(f"unknown {each} '")), None)
     return f"{error}; see espalier list {kind}s" if kind else str(error)
 
 
 def open_streams() -> None:
-    """Let the streams read and write Chinese: as UTF-8, unless their own encoding has it.
+    """Let the streams read and write Chinese: as UTF-8, unless their own encoding supports it.
 
     Raises:
         ArtifactError: standard output is closed.
-        ConfigError: the encoding of arguments and of files' names has no Chinese.
+        ConfigError: the encoding of arguments and file names does not support Chinese.
     """
     if sys.stderr is None:  # closed; print would write to standard output instead
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
@@ -40,10 +40,10 @@ def open_streams() -> None:
 
 
 def flush() -> OSError | None:
-    """Write what the streams still hold. One that cannot be written is redirected to nowhere.
+    """Flush the streams. A stream that cannot be written is redirected to the null device.
 
     Returns:
-        The first error.
+        The first error, or None.
     """
     first = None
     for stream in (sys.stdout, sys.stderr):
@@ -57,7 +57,7 @@ def flush() -> OSError | None:
 
 
 def reader_is_gone() -> bool:
-    """Whether standard output is a pipe that nobody reads any more."""
+    """Whether standard output is a pipe whose reader has closed it."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)  # errors alone
     return bool(poll.poll(0))

@@ -130,7 +130,7 @@ def _write_verse(
     json: bool,
     options: dict[str, Any],
 ) -> None:
-    """Texts for what is given, the fields of a `VerseRequest`, and for each line of a file."""
+    """Write texts for the given fields of a `VerseRequest` and for each line of a file."""
     from espalier.cli.generate import requests_of, write
     from espalier.inference.requests import VerseRequest
 

@@ -1,4 +1,4 @@
-"""The catalogue: what was published where, in which bytes, under which licence."""
+"""The catalogue: published files with their addresses, hashes and licences."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class SourceFile(BaseModel):
-    """One published file, identified by its hash wherever it comes from.
+    """One published file, identified by its hash wherever it is downloaded from.
 
-    `urls` may be empty. The file then comes from a mirror or by hand, and `note` says how.
+    If `urls` is empty, the file comes from a mirror or is placed by hand as `note` describes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -83,7 +83,7 @@ class Source(BaseModel):
 
     @property
     def size(self) -> int:
-        """The bytes of all its files."""
+        """The size of all files in bytes."""
         return self.git.bytes if self.git else sum(file.bytes for file in self.files)
 
     @model_validator(mode="after")

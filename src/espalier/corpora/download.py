@@ -1,4 +1,4 @@
-"""Verified download: from a mirror, from the web or from a git repository; complete and correct, or not at all."""
+"""Verified download from a mirror, the web or a git repository. A source is complete and correct, or absent."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def fetch(
 ) -> None:
     """Put the files of `source` into `folder`, which is replaced once all of them are there and verified.
 
-    Each file comes from `mirror` if it is there, else from its URLs in order, or from its git repository. A download
-    that broke off is continued by the next attempt or the next call. A folder that already holds the files is left
-    alone; unpacked archives cannot be compared and are fetched again.
+    Each file comes from `mirror` if it is there, else from its URLs in order, or from its git repository. The next
+    attempt or call resumes a broken download. A folder that already holds the files is left unchanged, except that
+    unpacked archives cannot be compared and are fetched again.
 
     Args:
         source: a catalogue entry.
         folder: the source's folder.
-        mirror: a folder with the same bytes under their `mirror` paths; None to use none.
-        scratch: for partial files and the lock; best on the same disk as `folder`.
+        mirror: a folder with the same bytes under their `mirror` paths; None for no mirror.
+        scratch: folder for partial files and the lock, preferably on the same disk as `folder`.
         report: called with (name, bytes received, bytes in total).
         timeout: seconds to wait for a connection, and for the next bytes.
-        least_rate: bytes per second that must arrive, averaged over so many seconds, or the next URL is tried.
+        least_rate: smallest average rate in bytes per second; a slower URL is given up for the next one.
 
     Raises:
         SourceError: a file cannot be fetched, or the mirror's copy differs. The message names the file, what was
-            tried, its hash and size, and where to put it by hand.
+            tried, its hash and size, and where to place it by hand.
         ArtifactError: an archive cannot be unpacked safely; the disk is full; the lock is held for an hour.
     """
     work = scratch / digest(source.git.sha256 if source.git else [file.sha256 for file in source.files])
@@ -74,7 +74,7 @@ def fetch(
 
 
 def _is_complete(source: Source, folder: Path) -> bool:
-    """Whether `folder` holds exactly the files of `source`. False for archives that are unpacked."""
+    """Whether `folder` holds exactly the files of `source`. Always False for archives that are unpacked."""
     if source.git:
         return folder.is_dir() and files_sha256(folder) == source.git.sha256
     if any(file.unpack for file in source.files):
@@ -104,7 +104,7 @@ def _fetch_file(transfer: Transfer, mirror: Path | None, folder: Path) -> None:
 
 
 def _copy_file(copy: Path, transfer: Transfer) -> None:
-    """Copy a file of the mirror. The copy is verified, not the original, which could change meanwhile."""
+    """Copy a file from the mirror. The copy is verified, since the original could change meanwhile."""
     file = transfer.file
     _copy(copy, transfer.part)
     if not is_valid(transfer.part, file):

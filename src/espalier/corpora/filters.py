@@ -1,4 +1,4 @@
-"""Filters: rules that say which rows a corpus keeps. Every row that they drop is quarantined with a reason."""
+"""Filters: rules for which rows a corpus keeps. Every dropped row is quarantined with a reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ RULES: Final[dict[type[Record], set[str]]] = {
 
 
 class Filters(BaseModel):
-    """The rules of one corpus; a rule that is None, empty or false is off. `RULES` lists those of each type of record.
+    """The rules of one corpus. A rule that is None, empty or false is off.
+
+    `RULES` lists the rules for each type of record.
 
     Every side of a sentence or a pair must pass every rule. Words are as in `espalier.corpora.records.words_of`.
     """
@@ -77,10 +79,10 @@ class Filters(BaseModel):
         return self
 
     def check(self, record_type: type[Record], *, where: str = "filters") -> None:
-        """Check that every rule that is on applies to rows of this type.
+        """Check that every enabled rule applies to rows of this type.
 
         Raises:
-            ConfigError: one does not. `where` is the path of the filters in params.yaml.
+            ConfigError: a rule does not apply. `where` is the path of the filters in params.yaml.
         """
         rules = next(RULES[base] for base in record_type.__mro__ if base in RULES)
         allowed = {"deduplicate", "max_bad_fraction", *rules}
@@ -96,14 +98,14 @@ class Filters(BaseModel):
 
 
 def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Quarantined]]:
-    """Divide rows of one type into those that pass and those that do not, both in the order given.
+    """Divide rows of one type into rows that pass and rows that fail, both in the given order.
 
     The reason of a row is the first rule that it fails. The order is, for verse: author, units, tokens, duplicate; for
     sentences and pairs: empty side, not ASCII, Traditional characters, words, repeated word, identical sides, levels,
     infrequent label, duplicate.
 
     Raises:
-        ConfigError: a rule that is on does not apply to rows of this type.
+        ConfigError: an enabled rule does not apply to rows of this type.
         DataError: a rule needs trees, and a row has none.
     """
     rows = list(rows)
@@ -138,11 +140,11 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
 
 
 def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> None:
-    """Check that rows are left, and that no larger fraction than `max_bad_fraction` was quarantined.
+    """Check that rows are left, and that at most the fraction `max_bad_fraction` was quarantined.
 
     Args:
-        kept: number of rows that are left.
-        quarantined: number of rows that any stage quarantined.
+        kept: number of rows left.
+        quarantined: number of rows quarantined by any stage.
         corpus: its name, for the message.
 
     Raises:
@@ -166,7 +168,7 @@ def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> No
 
 
 def _reason(row: Record, filters: Filters) -> str | None:
-    """Why a row does not pass the rules that need no other row; None if it passes."""
+    """The reason why a row fails a rule that needs no other row; None if it passes."""
     return _verse_reason(row, filters) if isinstance(row, Verse) else _text_reason(row, filters)
 
 
@@ -223,7 +225,7 @@ def _trees(row: Record, rule: str) -> list[str]:
 
 
 def _keys(row: Record, how: bool | str) -> Sequence[tuple[str, ...]]:
-    """Keys of a row. A later row that shares one of them is a duplicate."""
+    """Keys of a row. A later row with one of these keys is a duplicate."""
     if isinstance(row, Verse):
         # A text without letters is compared as it is.
         return [(letters_of(row.target) or row.target,)]

@@ -1,4 +1,4 @@
-"""Leakage: how many examples of one split also occur, in whole or in part, in another."""
+"""Leakage: how many examples of one split also occur, whole or in part, in another."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Key = str | tuple[str, ...]
 
 
 def letters_of(text: str) -> str:
-    """The letters and characters of a text, without case, width, marks, digits and spaces."""
+    """The letters and characters of a text, ignoring case, width, marks, digits and spaces."""
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).lower()))
 
 
 def format_key(text: str, language: str) -> str:
-    """The format of a verse: its marks, and the number of words between them; equal for verses of one format."""
+    """The format of a verse: its marks and the number of words between them. Equal formats have equal keys."""
     return pattern_of(text, "zh" if language == "zh" else "en")
 
 
@@ -37,9 +37,9 @@ def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> di
 
     The keys are fixed for a `record_type`: `<split>_<other>_<how>`, where `how` is
     `exact` (all sides equal), `normalised` (all sides equal in their letters), for records of several sides
-    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` (all its names, where they are known),
+    `shared_<side>` (that side equal in its letters), and for verse `shared_tune` (all names of the tune, if known),
     `shared_format` (the same lengths and marks) and `shared_unit` (any unit of at least `SHARED_UNIT_TOKENS` tokens
-    equal in its letters). A side without letters is compared as it is.
+    equal in its letters). A side without letters is compared unchanged.
     A missing split counts as empty. Time is linear in the text.
     """
     ways = _ways(record_type)
@@ -57,7 +57,7 @@ def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> di
 
 
 def _ways(record_type: type[Record]) -> dict[str, Callable[[dict[str, str]], Iterator[Key]]]:
-    """For each way of comparing rows, the keys of a row; rows that share a key are alike."""
+    """For each way of comparing rows, a function from a row to its keys. Rows that share a key are alike."""
 
     def exact(row: dict[str, str]) -> Iterator[Key]:
         yield tuple(row[side] for side in record_type.sides)

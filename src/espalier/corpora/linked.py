@@ -1,4 +1,4 @@
-"""Which rows belong together: connected components of rows that share a key."""
+"""Connected components of rows that share a key."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable, Sequence
 
 
 def linked(count: int, columns: Iterable[Sequence[Hashable | None]]) -> list[int]:
-    """For each row the number of its component: the place of one of the component's rows.
+    """The component of each row, given as the index of one of its rows.
 
-    Two rows are in one component if they share a key, in whatever columns, or if both are in one with a third row.
+    Two rows are in one component if they share a key in any columns, or if each is in one component with a third row.
 
     Args:
-        count: how many rows.
-        columns: each with a key of every row; None for no key.
+        count: number of rows.
+        columns: columns with one key per row; None for no key.
     """
     parents = list(range(count))
 

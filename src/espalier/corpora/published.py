@@ -1,4 +1,4 @@
-"""Texts that others published for the rows of a corpus, one a line."""
+"""Texts published by others for the rows of a corpus, one per line."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from espalier.io.text_files import lines_of
 
 
 def plain_text(line: str) -> str:
-    """The text of a line that holds nothing else: its words, with single spaces between them."""
+    """The text of a line: its words, joined by single spaces."""
     return " ".join(line.split())
 
 
 def published_texts(file: Path, ids: Sequence[str], text_of: Callable[[str], str] = plain_text) -> list[str]:
-    """The texts of a published file that has one line for each row of a corpus.
+    """The texts of a published file with one line per row of a corpus.
 
     Args:
-        file: of UTF-8 text.
-        ids: of records; each ends with the number of its line, from 0.
-        text_of: the text of a line.
+        file: UTF-8 text.
+        ids: ids of records. Each ends with its line number, counted from 0.
+        text_of: extracts the text from a line.
 
     Raises:
-        ArtifactError: there is no such file.
-        DataError: it is not UTF-8, or has no line of that number, or `text_of` raises one.
+        ArtifactError: the file does not exist.
+        DataError: the file is not UTF-8, a line is missing, or `text_of` raises this error.
     """
     lines = lines_of(file)
     places = [int(number) if (number := id_.rpartition("-")[2]).isdecimal() else -1 for id_ in ids]

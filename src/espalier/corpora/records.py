@@ -1,4 +1,4 @@
-"""Records: one typed row per example, with the same names from raw data to metric."""
+"""Records: one typed row per example, with the same names at every stage from raw data to metrics."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def optional() -> Any:
-    """A field that is empty by default. A table has its column only if a row fills it."""
+    """A field that is empty by default. A table has a column for it only if a row fills it."""
     return field(default="", metadata={"optional": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What every example has. `id` is stable from raw data to metric; `origin` is the source that it comes from."""
+    """The base of all records. `id` is the same from raw data to metrics; `origin` is the source of the example."""
 
     #: The columns that hold text of the example.
     sides: ClassVar[tuple[str, ...]] = ("target",)
@@ -34,10 +34,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verse(Record):
-    """A poem. `target` is written as `espalier.verse.text` says; `rhyme` has one letter per unit, "." for none.
+    """A poem. `target` has the form of `espalier.verse.text`; `rhyme` has one letter per unit, "." for none.
 
-    `family` is one name for all names of the tune, empty where they are not known. `tones` has a sign for each word,
-    marks left out: 平 level, 仄 oblique, 中 either; empty if nothing is known of them. `group` is as in `Pair`.
+    `family` is a common name for all names of the tune, empty if unknown. `tones` has one sign per word, without marks:
+    平 level, 仄 oblique, 中 either; empty if unknown. `group` is as in `Pair`.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("tune",)
@@ -52,7 +52,7 @@ class Verse(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence(Record):
-    """One sentence with its grammar; columns as in `espalier.syntax.parse`, empty where nothing is known.
+    """One sentence with its grammar. Columns are as in `espalier.syntax.parse`, empty if unknown.
 
     `group` is as in `Pair`.
     """
@@ -69,7 +69,7 @@ class Sentence(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(Record):
-    """A text and another that answers or paraphrases it, each with its grammar as in `Sentence`.
+    """A text and a second text that answers or paraphrases it, each with its grammar as in `Sentence`.
 
     Rows of one `group`, such as the dialogue that they come from, stay in one split; empty for none.
     """
@@ -93,7 +93,7 @@ class Pair(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """A row that a stage cannot use, and why. `reason` is a short fixed phrase, so that reasons can be counted."""
+    """A row that a stage cannot use, with the reason, a short fixed phrase that can be counted."""
 
     id: str
     stage: str
@@ -108,7 +108,7 @@ Row = TypeVar("Row", Record, Verse, Sentence, Pair, Quarantined)
 
 
 def values_of(row: Record | Quarantined) -> dict[str, str]:
-    """The fields of a row by name, without optional ones that are empty."""
+    """The fields of a row by name, without empty optional fields."""
     return {item.name: value for item in fields(row) if (value := getattr(row, item.name)) or not _is_optional(item)}
 
 
@@ -123,12 +123,12 @@ def table_of(rows: Iterable[Record | Quarantined], record_type: type[Record] | t
 
 
 def required_columns(record_type: type[Record] | type[Quarantined]) -> list[str]:
-    """The columns that every table of such rows has."""
+    """The columns that every table of this record type has."""
     return [item.name for item in fields(record_type) if not _is_optional(item)]
 
 
 def optional_columns(record_type: type[Record]) -> list[str]:
-    """The columns that a table of such rows has only if a row fills them."""
+    """The columns that a table of this record type has only if a row fills them."""
     return [item.name for item in fields(record_type) if _is_optional(item)]
 
 
@@ -145,7 +145,7 @@ def _is_optional(item: Field[Any]) -> bool:
 
 
 def words_of(row: Record, side: str) -> list[str]:
-    """The words of a side that a parser found; else what spaces separate, in Chinese each character."""
+    """The words of a side: from a parser if available, else split at spaces, in Chinese into characters."""
     words, text = getattr(row, f"{side}_words", ""), getattr(row, side)
     if words:
         return list(words.split(" "))

@@ -18,15 +18,16 @@ _FILE_MODES = ("100644", "100755")
 def export(source: GitFiles, folder: Path, scratch: Path) -> None:
     """Write the files of `source` into `folder` under their paths in the repository, byte for byte as committed.
 
-    Only the one commit is fetched. Blobs are read directly: nothing is checked out, so that no filter and no conversion
-    of line ends applies.
+    Only the one commit is fetched. Blobs are read directly without a checkout, so no filter or conversion of line ends
+    applies.
 
     Args:
-        folder: exists.
-        scratch: a folder for the repository; made if it does not exist.
+        folder: an existing folder.
+        scratch: a folder for the repository, created if missing.
 
     Raises:
-        SourceError: git is not installed; the repository, the commit or a path does not exist; a path is no plain file.
+        SourceError: git is not installed; the repository, the commit or a path does not exist; a path is not a regular
+            file.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     _git(source, scratch, "init", "--quiet", "--bare")

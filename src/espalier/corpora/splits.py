@@ -29,13 +29,13 @@ class _Strict(BaseModel):
 
 
 class AllTrain(_Strict):
-    """All rows train, as in a corpus for pre-training."""
+    """All rows are for training, as in a corpus for pre-training."""
 
     kind: Literal["all_train"]
 
 
 class RandomSplit(_Strict):
-    """`dev` and `test` rows are sampled, the others train."""
+    """`dev` and `test` rows are sampled; the others are for training."""
 
     kind: Literal["random"]
     seed: int
@@ -44,7 +44,7 @@ class RandomSplit(_Strict):
 
 
 class AuthorSplit(_Strict):
-    """`dev` and `test` rows are sampled from one author's rows; all others train."""
+    """`dev` and `test` rows are sampled from the rows of one author; all others are for training."""
 
     kind: Literal["author"]
     author: str
@@ -54,13 +54,14 @@ class AuthorSplit(_Strict):
 
 
 class TitleSplit(_Strict):
-    """Whole tune names are held out.
+    """Held-out tune names: all poems of a name are in one split.
 
-    Names are sampled uniformly until both splits have their size within `tolerance`. SongNet section 4.2: 19,244 / 847
+    Names are sampled uniformly until the sizes of both splits are within `tolerance`. SongNet section 4.2: 19,244 / 847
     / 962 poems; the released code holds out 25 names for each.
 
-    A name is no format: two tunes may have one format, and one tune has several names. `by: family` holds out all names
-    of a tune together. With `new_formats` the training rows that have the format of a dev or test row are in no split.
+    A name does not determine a format: two tunes may share a format, and one tune may have several names. `by: family`
+    holds out all names of a tune together. With `new_formats`, training rows with the format of a dev or test row are
+    left out of all splits.
     """
 
     kind: Literal["title"]
@@ -81,7 +82,7 @@ class TitleSplit(_Strict):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        """A title has at least one row, and at most its largest share."""
+        """Check that the sizes are possible: a title has at least one row, and at most its largest share."""
         for name, titles, size in (("dev", self.dev_titles, self.dev_size), ("test", self.test_titles, self.test_size)):
             if titles - size > self.tolerance * size:
                 raise ValueError(f"{name}_titles {titles} have more rows than {name}_size {size} allows")
@@ -91,15 +92,15 @@ class TitleSplit(_Strict):
 
 
 class GroupSplit(_Strict):
-    """Whole groups are sampled, at most `dev` and `test` rows of them; no group is in two splits.
+    """Whole groups are sampled, with at most `dev` and `test` rows. No group is in two splits.
 
-    Two rows are in one group if they have the same `group` (a dialogue), if `sides` is set and they share a side, its
-    letters compared, or if both are in one group with a third row. Groups are taken in random order. A group that is
-    larger than the room that is left trains; large groups mostly do.
+    Two rows are in one group if they have the same `group` (a dialogue), if `sides` is set and a side of each has the
+    same letters, or if each is in one group with a third row. Groups are taken in random order. A group that does not
+    fit into dev or test is for training, as most large groups are.
 
-    With `stratify`, dev and test have the origins in the proportions of the whole table (`apportion`). If an origin has
-    too few groups that fit, other origins fill the room; dev and test have their sizes if enough groups have one row. A
-    side without letters (numbers, marks) is then compared as it is, so that no side is in two splits.
+    With `stratify`, origins have the same proportions in dev and test as in the whole table (`apportion`). If an origin
+    has too few groups that fit, other origins fill the gap. Dev and test reach their sizes if enough groups have one
+    row. Sides without letters (numbers, marks) are then compared unchanged, so that no side is in two splits.
     """
 
     kind: Literal["group"]
@@ -111,7 +112,7 @@ class GroupSplit(_Strict):
 
 
 class PublishedSplit(_Strict):
-    """The published split, which the id names before the number: `ud_english_ewt-dev-000012`."""
+    """The published split, named in the id before the number: `ud_english_ewt-dev-000012`."""
 
     kind: Literal["published"]
     dev: tuple[str, ...] = Field(default=("dev",), description="names of the splits for development")
@@ -135,17 +136,17 @@ def published_part(id: str) -> str:
 
 
 def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.Series[str]:
-    """'train', 'dev' or 'test' for each row of a table, or '' for a row in none of them.
+    """'train', 'dev' or 'test' for each row of a table; '' for a row in none of them.
 
     Args:
-        table: records; has the column `id` and those that the split needs.
+        table: table of records with the column `id` and the columns that the split needs.
         where: the path of the split in params.yaml, for messages.
 
     Returns:
         A series with the index of the table, named "split".
 
     Raises:
-        ConfigError: too few rows or titles, no sample has the sizes, a column that the split needs is missing, or two
+        ConfigError: there are too few rows or titles, no sample has the sizes, a required column is missing, or two
             splits share a `group`.
     """
     match split:
@@ -190,7 +191,7 @@ def _check_groups(table: pd.DataFrame, splits: pd.Series[str], where: str) -> No
 
 
 def _sample(ids: list[str], split: RandomSplit | AuthorSplit, where: str, what: str) -> dict[str, str]:
-    """Rows in the order of the hashes of their ids: one row more or less moves at most one other."""
+    """Sample rows in the order of the hashes of their ids: one row more or less moves at most one other row."""
     if split.dev + split.test > len(ids):
         raise ConfigError(
             f"dev {split.dev:,} + test {split.test:,} is more than the {len(ids):,} {what}",
@@ -203,7 +204,7 @@ def _sample(ids: list[str], split: RandomSplit | AuthorSplit, where: str, what: 
 
 
 def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, str]:
-    """Whole groups as long as they fit, in the order of the hashes of their alphabetically first ids."""
+    """Sample whole groups while they fit, in the order of the hashes of their alphabetically first ids."""
     ids = list(table["id"])
     if split.dev + split.test > len(ids):
         raise ConfigError(
@@ -235,7 +236,7 @@ def _fill(
 
     Args:
         groups: (id, stratum) of the rows of each group.
-        room: for each split the number of rows that it lacks of each stratum; is updated.
+        room: for each split, the number of rows still missing from each stratum; updated in place.
     """
     chosen: dict[str, str] = {}
     unchosen = []
@@ -252,15 +253,15 @@ def _fill(
 
 
 def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) -> dict[str, int]:
-    """Divide `count` among names in proportion to their shares, at most its cap for each.
+    """Divide `count` among names in proportion to their shares, up to a cap for each name.
 
-    What exceeds a cap is divided among the others in the same proportions. Fractions are rounded by the largest
-    remainders, equal ones in the order of the alphabet. The result sums to less than `count` only if every name with a
-    share has reached its cap.
+    The excess over a cap is divided among the others in the same proportions. Fractions are rounded by the largest
+    remainders; ties are broken alphabetically. The result sums to less than `count` only if every name with a share has
+    reached its cap.
 
     Args:
         shares: not negative; need not sum to 1.
-        caps: 0 for a name that is missing.
+        caps: largest count of each name; 0 for a missing name.
     """
     # As decimals, so that 0.1 is a tenth and equal remainders are equal.
     weights = {name: Fraction(str(share)) for name, share in sorted(shares.items()) if share > 0}
@@ -283,11 +284,11 @@ def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) 
 
 
 def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[int]:
-    """For each row the number of its group: the connected components of rows that share a key.
+    """The group number of each row: connected components of rows that share a key.
 
     Args:
-        sides: the sides of a row are keys, besides its `group`.
-        bare: sides without letters are keys too.
+        sides: whether the sides of a row are keys, besides its `group`.
+        bare: whether sides without letters are keys too.
     """
     # A source may equal another row's target. Names of groups are compared only with each other.
     columns = [[(True, group) if group else None for group in table["group"]]] if "group" in table else []
@@ -311,7 +312,7 @@ def _published(ids: list[str], split: PublishedSplit, where: str) -> dict[str, s
 
 
 def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, str]:
-    """The split of every title that is held out. Rejection sampling: all pairs of sets that fit are equally likely."""
+    """The split of every held-out title. By rejection sampling, all pairs of sets that fit are equally likely."""
     if missing := [name for name in split.test_names if name not in counts]:
         raise ConfigError(f"no row has the title {missing[0]}", where=f"{where}.test_names", remedy="correct it")
     names = sorted(set(counts) - {*split.keep_in_train, *split.test_names})
@@ -340,7 +341,7 @@ def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, st
 
 
 def _with_held_formats(table: pd.DataFrame, chosen: Mapping[str, str]) -> list[str]:
-    """The ids of the rows that are not chosen, and have the format of a row that is."""
+    """The ids of unchosen rows with the format of a chosen row."""
     formats = dict(zip(table["id"], map(format_key, table["target"], table["language"]), strict=True))
     held = {formats[id] for id in chosen}
     return [id for id, key in formats.items() if id not in chosen and key in held]

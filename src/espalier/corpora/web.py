@@ -1,4 +1,4 @@
-"""One file from one URL, resumed when the connection breaks."""
+"""Download of one file from one URL, resumed if the connection breaks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BLOCK = 1 << 14
 
 
 class TransferError(Exception):
-    """A URL did not deliver the file; the text says why in a few words. `retry`: a new attempt may continue."""
+    """A URL did not deliver the file; the text gives a short reason. `retry`: whether another attempt may continue."""
 
     def __init__(self, reason: str, *, retry: bool = False) -> None:
         super().__init__(reason)
@@ -40,13 +40,13 @@ class TransferError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A file to receive.
+    """A file to download.
 
     Attributes:
         file: its name, size and hash.
         path: where the verified file is written.
         timeout: seconds to wait for a connection, and for the next bytes.
-        least_rate: bytes per second that must arrive, averaged over so many seconds.
+        least_rate: smallest average rate in bytes per second.
         report: called as bytes arrive.
     """
 
@@ -58,16 +58,16 @@ class Transfer:
 
     @property
     def part(self) -> Path:
-        """The beginning of the file, kept for the next attempt."""
+        """Path of the received part, which the next attempt continues."""
         return self.path.with_name(self.path.name + ".part")
 
 
 class _Pace:
-    """Gives up a transfer that falls behind the least rate, so that it ends in a time in proportion to the file's size.
+    """Gives up a transfer that is slower than the least rate, so that its duration is bounded by the file's size.
 
     Args:
         rate: bytes per second.
-        slack: seconds that the transfer may be late, and those before the first byte.
+        slack: seconds that the transfer may be behind, also before the first byte.
     """
 
     def __init__(self, rate: float, slack: float) -> None:
@@ -75,16 +75,16 @@ class _Pace:
         self.end = time.monotonic() + slack
 
     def receive(self, size: int) -> None:
-        """Count bytes that arrived. No more than `slack` seconds can be in hand, however fast they came."""
+        """Count received bytes. A fast transfer gains at most `slack` seconds in advance."""
         self.end = min(self.end + size / self.rate, time.monotonic() + self.slack)
 
     def wait(self, call: Callable[[], _T]) -> _T:
-        """The result of a call that waits for the server.
+        """Return the result of a call that waits for the server.
 
-        It runs in a thread, since a server that sends single bytes keeps it from returning but never times out.
+        The call runs in a thread, since a server that sends single bytes would delay it forever without a timeout.
 
         Raises:
-            TransferError: it does not return in time. Its thread ends with the connection or the process.
+            TransferError: the call does not return in time. Its thread ends with the connection or the process.
         """
         answer: Future[_T] = Future()
 
@@ -101,12 +101,12 @@ class _Pace:
 
 
 def is_valid(path: Path, file: SourceFile) -> bool:
-    """Whether `path` holds the bytes of `file`."""
+    """Whether `path` holds the verified bytes of `file`."""
     return path.is_file() and path.stat().st_size == file.bytes and file_sha256(path) == file.sha256
 
 
 def receive(url: str, transfer: Transfer) -> None:
-    """Write the file from one URL, continuing the part that an earlier attempt left. Wrong bytes are tried once more.
+    """Download the file from one URL, continuing the part of an earlier attempt. Wrong bytes are tried once more.
 
     Raises:
         TransferError: the URL does not deliver the file.
@@ -133,7 +133,7 @@ def receive(url: str, transfer: Transfer) -> None:
 
 
 def _append(url: str, transfer: Transfer, pace: _Pace) -> None:
-    """Append the missing bytes to the part; write it anew where the server does not support ranges."""
+    """Append the missing bytes to the part, or start anew if the server does not support ranges."""
     size, name = transfer.file.bytes, transfer.file.name
     start = _size(transfer.part)
     if start >= size > 0:
@@ -171,7 +171,7 @@ def _open(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> re
 
 
 def _without_page(reply: requests.Response, **_: Any) -> None:
-    """Close a redirect, whose page requests would read to its end, however long it is."""
+    """Close a redirect without reading its page, which requests would read to its end, whatever its length."""
     if reply.is_redirect:
         reply.close()
 
@@ -194,7 +194,7 @@ def _size(path: Path) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """A few words for a message of requests, which has several lines."""
+    """A short reason for an error of requests, whose messages have several lines."""
     match error:
         case requests.ConnectTimeout():
             return "no answer in time"

@@ -1,4 +1,4 @@
-"""The base of all batches: named tensors with one row for each example, one of which is the target."""
+"""The base of all batches: named tensors with one row per example, including the target."""
 
 from __future__ import annotations
 

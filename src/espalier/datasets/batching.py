@@ -1,4 +1,4 @@
-"""Batch plans: which examples are in one batch. The same seed gives the same plan on every machine."""
+"""Batch plans: which examples form each batch. The same seed gives the same plan on every machine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ GRAIN, SIZE_GRAIN = 16, 4
 
 
 def batch_plan(lengths: IntArray, *, budget: int, seed: int, epoch: int, pool: int = 100) -> list[IntArray]:
-    """The batches of one epoch, each an array of indices into `lengths`.
+    """The batches of one epoch, as arrays of indices into `lengths`.
 
-    Examples are shuffled, sorted by length within pools of about `pool` batches, and cut into batches; then the batches
-    are shuffled. A batch's padded size is its longest length, rounded up to a multiple of `GRAIN`, times its number of
-    examples; it is at most `budget` tokens. The plan depends on its arguments alone.
+    Examples are shuffled, sorted by length within pools of about `pool` batches, and cut into batches, which are then
+    shuffled. The padded size of a batch, at most `budget` tokens, is its number of examples times its longest length
+    rounded up to a multiple of `GRAIN`. The plan depends only on the arguments.
 
     Args:
-        lengths: (examples,) tokens of each example.
+        lengths: (examples,) number of tokens of each example.
         budget: the largest padded size, in tokens. A longer example is a batch of its own.
     """
     rng = np.random.default_rng([seed, epoch])
@@ -35,12 +35,12 @@ def batch_plan(lengths: IntArray, *, budget: int, seed: int, epoch: int, pool: i
 
 
 def length_batches(lengths: IntArray, *, budget: int) -> list[IntArray]:
-    """All examples once, shortest first, for evaluation."""
+    """Batches of all examples, the shortest first, for evaluation."""
     return _cut(np.argsort(lengths, kind="stable"), lengths, budget)
 
 
 def _cut(order: IntArray, lengths: IntArray, budget: int) -> list[IntArray]:
-    """Cut indices in ascending order of length into runs whose padded size is within `budget`."""
+    """Cut indices, sorted by increasing length, into runs whose padded size is at most `budget`."""
     padded = -(-lengths[order] // GRAIN) * GRAIN
     runs, start = [], 0
     while start < len(order):

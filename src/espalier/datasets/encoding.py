@@ -1,4 +1,4 @@
-"""Encodings: how the records of a corpus become the rows of ids that one family of models reads."""
+"""Encodings: how the records of a corpus become rows of ids for one family of models."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Settings(BaseModel):
     """A base for the settings of an encoding, of decoding or of scoring in params.yaml; unknown keys are errors.
 
     Attributes:
-        opposite: an encoding's settings that bound its rows, each with the rule of `Filters` that bounds the same rows
-            from the other side. No row is left if the two cross.
-        reads_pieces: whether the encoding's vocabulary can be one of published word pieces (`pieces_from`); its
-            `build_vocabulary` then takes their folder as `published`.
+        opposite: limits of an encoding, each with the rule of `Filters` that limits the same rows from the other side.
+            If the two contradict each other, no row is left.
+        reads_pieces: whether the vocabulary may consist of published word pieces (`pieces_from`); `build_vocabulary`
+            then takes their folder as `published`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -36,7 +36,7 @@ class Settings(BaseModel):
 
 
 class Vocabulary(Protocol):
-    """What each id stands for. Two vocabularies are equal if each id stands for the same in both."""
+    """The meaning of each id. Two vocabularies are equal if each id has the same meaning in both."""
 
     @property
     def language(self) -> Language:
@@ -49,10 +49,10 @@ class Vocabulary(Protocol):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote.
+        """Read a vocabulary written by `save`.
 
         Raises:
-            ArtifactError: the file holds no vocabulary of this type.
+            ArtifactError: the file is not a vocabulary of this type.
         """
         ...
 
@@ -68,7 +68,7 @@ class Split(Protocol):
 
     @property
     def ids(self) -> list[str]:
-        """(rows,) the records' ids."""
+        """(rows,) ids of the records."""
         ...
 
     def save(self, path: Path) -> None:
@@ -77,24 +77,24 @@ class Split(Protocol):
 
     @classmethod
     def load(cls, path: Path, vocabulary: Any) -> Self:
-        """Read what `save` wrote."""
+        """Read a split written by `save`."""
         ...
 
     def __len__(self) -> int: ...
 
     def select(self, places: IntArray) -> Self:
-        """The rows at these places, in that order."""
+        """The rows with these indices, in that order."""
         ...
 
     def sizes(self, view: Any) -> IntArray:
-        """(rows,) the tokens that each row counts for in a batch's budget."""
+        """(rows,) size of each row in tokens for a batch's budget."""
         ...
 
     def longest(self, view: Any) -> int:
         """The length of the longest row that a model with this view reads or writes.
 
         Raises:
-            ConfigError: the view reads columns that the rows do not have.
+            ConfigError: the view reads columns that the rows lack.
         """
         ...
 
@@ -104,7 +104,7 @@ class Split(Protocol):
         Args:
             indices: (batch,) the rows to collate.
             view: the model's `config.view`.
-            rng: draws what differs between epochs, such as literals; None in evaluation.
+            rng: random generator for parts that differ between epochs, such as literals; None in evaluation.
             grain: lengths are padded to a multiple of it.
         """
         ...
@@ -112,11 +112,11 @@ class Split(Protocol):
 
 @dataclass(frozen=True)
 class Encoded:
-    """Records as ids.
+    """Encoded records.
 
     Attributes:
         split: the records that fit.
-        places: (rows,) their places among the records.
+        places: (rows,) their indices among the records.
         quarantined: the records that do not fit, with reasons.
         facts: counts of changes to the records, such as trees that were made projective.
     """
@@ -128,7 +128,7 @@ class Encoded:
 
 
 class Encoding(Protocol):
-    """A form of data. Register it in `ENCODINGS`. Importing it must not import torch."""
+    """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch."""
 
     @property
     def settings(self) -> type[Settings]:
@@ -155,15 +155,15 @@ class Encoding(Protocol):
         ...
 
     def training_records(self, records: Sequence[Any], settings: Any) -> Sequence[Any]:
-        """The records that are encoded for training, such as each pair in both directions."""
+        """The records to encode for training, such as each pair in both directions."""
         ...
 
     def encode(self, records: Sequence[Any], vocabulary: Any, settings: Any) -> Encoded:
-        """Encode the records that fit the settings; quarantine the others."""
+        """Encode the records that fit the settings, and quarantine the others."""
         ...
 
     def extras(self, records: Sequence[Any], settings: Any) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What is kept of the training records besides ids, such as frequent templates: rows of JSON by name."""
+        """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""
         ...
 
     def counts(self, split: Any) -> Mapping[str, float]:
@@ -171,7 +171,7 @@ class Encoding(Protocol):
         ...
 
     def numbers(self, vocabulary: Any) -> Mapping[str, int]:
-        """The sizes of the vocabulary for the dataset's metrics, under short names."""
+        """Sizes of the vocabulary for the dataset's metrics, under short names."""
         ...
 
     def measures(self, split: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Rows of different lengths as one flat array: the form of encoded corpora in memory and in Parquet."""
+"""Rows of different lengths as one flat array, the form of encoded corpora in memory and in Parquet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ragged:
         return values
 
     def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
-        """The rows at `indices`, right-padded with `fill`: (len(indices), width), the width a multiple of `grain`."""
+        """The rows at `indices`, right-padded with `fill`: (len(indices), width), width a multiple of `grain`."""
         lengths = self.lengths[indices]
         longest = int(lengths.max()) if len(lengths) else 0
         places = np.arange(-(-longest // grain) * grain)
@@ -60,12 +60,12 @@ class Ragged:
 
 @dataclass(frozen=True)
 class RaggedSplit(Generic[V]):
-    """A base for the encoded rows of a split whose columns are ragged; see `datasets.encoding.Split`.
+    """The base of splits with ragged columns; see `datasets.encoding.Split`.
 
     Attributes:
         COLUMNS: the names of the list columns, in the order of the file.
         GRAIN: the lengths of training batches are padded to multiples of it; small where rows are short.
-        ids: (rows,) the records' ids.
+        ids: (rows,) ids of the records.
         columns: a ragged array for each of `COLUMNS`.
     """
 
@@ -78,7 +78,7 @@ class RaggedSplit(Generic[V]):
 
     @classmethod
     def load(cls, path: Path, vocabulary: V) -> Self:
-        """Read a split that `save` wrote."""
+        """Read a split written by `save`."""
         return cls(*read_ragged(path, cls.names(vocabulary)), vocabulary)
 
     def save(self, path: Path) -> None:
@@ -87,7 +87,7 @@ class RaggedSplit(Generic[V]):
 
     @classmethod
     def names(cls, vocabulary: V) -> tuple[str, ...]:
-        """The columns of a file; more than `COLUMNS` where the vocabulary has more symbols."""
+        """The columns of a file. There are more than `COLUMNS` if the vocabulary has more kinds of symbols."""
         return cls.COLUMNS
 
     def select(self, places: IntArray) -> Self:
@@ -100,7 +100,7 @@ class RaggedSplit(Generic[V]):
 
 
 def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
-    """Read the ids and list columns of a table that `write_ragged` wrote; no Python object is made per token."""
+    """Read the ids and list columns of a table written by `write_ragged`, without a Python object per token."""
     import pyarrow as pa
 
     table = read_arrow(path, ["id", *columns]).combine_chunks()
@@ -113,7 +113,7 @@ def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str
 
 
 def write_ragged(path: Path, ids: Sequence[str], columns: Mapping[str, Ragged]) -> None:
-    """Write the ids and one list column for each ragged array as Parquet."""
+    """Write ids and one list column per ragged array as Parquet."""
     import pyarrow as pa
 
     lists = {

@@ -1,4 +1,7 @@
-"""The encodings. Add your own in a module that params.yaml lists under `plugins`: `ENCODINGS["mine"] = Mine()`."""
+"""The registry of encodings. Add your own in a module listed under `plugins` in params.yaml:
+
+`ENCODINGS["mine"] = Mine()`.
+"""
 
 from __future__ import annotations
 

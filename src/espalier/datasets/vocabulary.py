@@ -1,4 +1,4 @@
-"""Words and their ids: the specials come first (padding, unknown, begin, end, separator), then the words."""
+"""Words and their ids. Specials come first (padding, unknown, begin, end, separator), then words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WordVocabulary:
     """The most frequent words of a corpus.
 
     Attributes:
-        words: the most frequent first, ties in code-point order; the first has the id after the specials.
+        words: words, the most frequent first, ties in code-point order; ids begin after the specials.
     """
 
     words: tuple[str, ...]
@@ -34,7 +34,7 @@ class WordVocabulary:
     def most_frequent(
         cls, tokens: Iterable[str], language: Language, *, max_words: int, coverage: float = 1.0
     ) -> WordVocabulary:
-        """The most frequent words: as many as cover the share `coverage` of the tokens, `max_words` at most."""
+        """The most frequent words that together cover the share `coverage` of the tokens; at most `max_words`."""
         counts = Counter(tokens)
         words = ranked(counts)
         covered = np.cumsum([counts[word] for word in words])
@@ -48,20 +48,20 @@ class WordVocabulary:
 
     @property
     def size(self) -> int:
-        """The number of all ids; more than `text_size` in a vocabulary that has symbols too."""
+        """The number of all ids. It exceeds `text_size` if the vocabulary also has symbols."""
         return self.text_size
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
-        """What each id stands for, by kind: two vocabularies that share a meaning may number it differently."""
+        """The kind and meaning of each id. Two vocabularies may give the same meaning different ids."""
         return [*(("special", name) for name in SPECIALS), *(("word", word) for word in self.words)]
 
     def id_of(self, token: str) -> int:
-        """The id of a word or mark, `UNK` where it has none."""
+        """The id of a word or mark; `UNK` if it has none."""
         return self._ids.get(token, UNK)
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Ids of words and marks."""
+        """The ids of words and marks."""
         return [self._ids.get(token, UNK) for token in tokens]
 
     def token(self, identity: int) -> str:
@@ -79,10 +79,10 @@ class WordVocabulary:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote.
+        """Read a vocabulary written by `save`.
 
         Raises:
-            ArtifactError: the file holds no vocabulary of this type.
+            ArtifactError: the file is not a vocabulary of this type.
         """
         try:
             return cls._of(read_json(path))
@@ -95,5 +95,5 @@ class WordVocabulary:
 
 
 def ranked(counts: Counter[str]) -> list[str]:
-    """Words, the most frequent first, ties in code-point order."""
+    """Words sorted by decreasing frequency; ties are in code-point order."""
     return sorted(counts, key=lambda word: (-counts[word], word))

@@ -19,7 +19,7 @@ CHUNK = 64
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished sequence, its log-probability, and the score that it was ranked by."""
+    """A finished sequence with its log-probability and its ranking score."""
 
     tokens: list[int]
     log_probability: float
@@ -40,15 +40,15 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The `beam` best sequences for each row of `batch`, the best first, without `begin` and `end`.
 
-    A row is done when it has `beam` finished sequences and no open one can overtake the last of them. Rows that do not
-    fit into memory together are searched one part after the other.
+    A row is done when it has `beam` finished sequences and no open sequence can overtake the worst of them. Rows that
+    do not fit into memory together are searched in parts.
 
     Args:
         beam: the number of open sequences of a row.
         begin, end: the ids of BOS and EOS.
         constraint: masks the next tokens of each sequence.
-        max_ids: the longest sequence, with `end`; one of this length is finished without it.
-        min_ids: the shortest sequence, without `end`; 0 allows an empty one.
+        max_ids: the largest length, including `end`; a sequence of this length is finished without `end`.
+        min_ids: the smallest length, excluding `end`; 0 allows an empty sequence.
         length_power: a sequence of n tokens, with `end`, is ranked by log-probability / n**length_power.
 
     Raises:
@@ -93,17 +93,17 @@ def beam_search(
 
 
 def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The `count` best of each row's past[row, beam] + scores[row * beams + beam, token], the best first.
+    """The `count` largest sums past[row, beam] + scores[row * beams + beam, token] of each row, the largest first.
 
-    `Tensor.topk` over a row's beams x tokens takes half the time of the model. The best sums are all in the `count`
-    chunks with the largest maxima, so `topk` is applied to these chunks only.
+    `Tensor.topk` over all beams x tokens of a row would take half as long as the model. All of the best sums lie in the
+    `count` chunks with the largest maxima, so `topk` reads only these chunks.
 
     Args:
         past: (rows, beams).
         scores: (rows * beams, tokens), contiguous.
 
     Returns:
-        (rows, count) each, or fewer where there are fewer sums: the sums, their beams, and their tokens.
+        The sums, their beams and their tokens, (rows, count) each; fewer columns if there are fewer sums.
     """
     (rows, beams), size = past.shape, scores.shape[1]
     whole, rest = scores.split([size - size % CHUNK, size % CHUNK], dim=1)
@@ -123,7 +123,7 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
 
 @dataclass
 class _Open:
-    """The open sequences of the rows that are not done: (rows, beam) each; `tokens`, (rows, beam, time)."""
+    """The open sequences of the unfinished rows, (rows, beam) each; `tokens` is (rows, beam, time)."""
 
     rows: list[int]
     scores: Tensor
@@ -149,7 +149,7 @@ class _Open:
         end: int,
         power: float,
     ) -> None:
-        """Add the candidates that end and are among the first `beam` to the finished ones."""
+        """Move candidates that end, among the best `beam`, to the finished sequences."""
         good = ending & (best > -torch.inf)
         good[:, beam:] = False
         for row, place in good.nonzero().tolist():
@@ -160,14 +160,14 @@ class _Open:
             finished[self.rows[row]].append(Hypothesis(tokens, value, value / length**power))
 
     def undone(self, finished: list[list[Hypothesis]], best: Tensor, beam: int, max_ids: int, power: float) -> Tensor:
-        """(rows,) bool: whether an open sequence can enter the best `beam` of its row."""
+        """(rows,) bool: whether an open sequence can still enter the best `beam` of its row."""
         # Log-probabilities do not rise: the final score of an open sequence is at most its own / max_ids**power.
         bound = best[:, 0] / max_ids**power
         scores = [_score_to_beat(finished[row], beam) for row in self.rows]
         return (best[:, 0] > -torch.inf) & (bound > torch.tensor(scores, dtype=bound.dtype, device=bound.device))
 
     def advance(self, keep: Tensor, best: Tensor, parent: Tensor, token: Tensor) -> _Open:
-        """The rows to keep, with one more token."""
+        """Extend the kept rows by one token."""
         path = self.tokens.gather(1, parent[..., None].expand(-1, -1, self.tokens.shape[2]))
         tokens = torch.cat([path, token[..., None]], dim=2)[keep]
         rows = [row for row, is_kept in zip(self.rows, keep.tolist(), strict=True) if is_kept]

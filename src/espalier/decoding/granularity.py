@@ -1,4 +1,4 @@
-"""The granularity of the pieces of a source and of what was written for it (C-DNPG, figure 2)."""
+"""The granularity of word pieces of a source and of its text (C-DNPG, figure 2)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GranularityValues:
-    """0 for a piece of a template, 1 for a detail.
+    """Granularities: 0 for a piece of the template, 1 for a detail.
 
     Attributes:
-        source_pieces: what the encoder reads.
-        text_pieces: what the decoder reads: the begin mark, then the text.
-        encoder: for each layer with a granularity head, from 1, a value for each of `source_pieces`.
+        source_pieces: the input of the encoder.
+        text_pieces: the input of the decoder: BOS, then the text.
+        encoder: a value per source piece, for each layer with a granularity head; layers count from 1.
         decoder: the same for `text_pieces`.
     """
 
@@ -37,16 +37,16 @@ class GranularityValues:
 
 @dataclass(frozen=True)
 class GradedHypothesis(Hypothesis):
-    """A finished sequence with the granularity of its pieces and of its source's."""
+    """A finished sequence with the granularities of its own pieces and of the source's."""
 
     granularity: GranularityValues
 
 
 def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) -> list[GranularityValues]:
-    """The granularity of each source of `batch` and of a text for it, given as ids without BOS and EOS.
+    """Granularities for each source of `batch` and a text for it, given as ids without BOS and EOS.
 
     Args:
-        model: with `granularities`, such as a C-DNPG.
+        model: a model with the method `granularities`, such as C-DNPG.
     """
     inputs = [torch.tensor([BOS, *text]) for text in texts]
     with torch.inference_mode():
@@ -65,7 +65,7 @@ def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) 
 
 
 def graded(model: Any, batch: PairBatch, found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
-    """The hypotheses of each row of `batch`, the first of them with its granularity."""
+    """The hypotheses of each row of `batch`; the best of each row also has its granularities."""
     levels = granularities(model, batch, [row[0].tokens if row else [] for row in found])
     return [
         [GradedHypothesis(row[0].tokens, row[0].log_probability, row[0].score, own), *row[1:]] if row else row
@@ -74,5 +74,5 @@ def graded(model: Any, batch: PairBatch, found: Sequence[list[Hypothesis]]) -> l
 
 
 def _of_row(layers: Mapping[int, Tensor], place: int, length: int) -> dict[int, tuple[float, ...]]:
-    """One row's values, without those of padding."""
+    """The values of one row, without padding."""
     return {layer: tuple(z[place, :length].tolist()) for layer, z in layers.items()}

@@ -1,4 +1,4 @@
-"""How many prefixes of a search fit into the memory that is free."""
+"""How many prefixes of a search fit into free memory."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _GROUP: Final = 128
 
 
 def chain_bytes(model: Any, length: int) -> int:
-    """What one prefix of a chain takes: 4 bytes x (4 x vocabulary + 12 x layers x width x length).
+    """Bytes that one prefix of a chain takes: 4 x (4 x vocabulary + 12 x layers x width x length).
 
-    The second term is that of a Transformer; it is an upper bound for others.
+    The second term is exact for a Transformer and an upper bound for other models.
 
     Args:
-        model: what its settings do not say counts as nothing.
-        length: of the longest prefix, in ids.
+        model: a size that its settings lack counts as 0.
+        length: length of the longest prefix, in ids.
     """
     config, vocabulary = getattr(model, "config", None), getattr(model, "vocabulary", None)
 
@@ -42,16 +42,16 @@ def chain_bytes(model: Any, length: int) -> int:
 
 
 def tree_bytes(arity: int, local: int, max_words: int) -> int:
-    """What one tree takes: 128 bytes for each of the `local` groups of each of its leaves, at most words x arity."""
+    """Bytes that one tree takes: 128 for each of the `local` groups of its at most words x arity leaves."""
     return _GROUP * local * max_words * arity
 
 
 def row_parts(rows: int, device: torch.device, *, beam: int, each: int) -> Sequence[Tensor]:
-    """The numbers of the rows of a batch, in parts that can be searched one after the other.
+    """Split the row indices of a batch into parts that fit into memory.
 
     Args:
-        beam: the prefixes of a row.
-        each: the bytes of a prefix.
+        beam: number of prefixes of a row.
+        each: bytes of a prefix.
 
     Raises:
         ConfigError: the beam of a single row is too large for the memory.
@@ -67,7 +67,7 @@ def row_parts(rows: int, device: torch.device, *, beam: int, each: int) -> Seque
 
 
 def free_bytes(device: torch.device) -> int | None:
-    """The memory that a program can still take on a device; None where that is not known."""
+    """Free memory on a device in bytes; None if it is unknown."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return int(free)

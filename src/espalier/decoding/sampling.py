@@ -1,4 +1,4 @@
-"""Top-k sampling (Fan et al. 2018), batched; each sequence draws from its own seed."""
+"""Top-k sampling (Fan et al. 2018) in batches; each sequence has its own seed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ def sample(
     temperature: float = 1.0,
     constraint: Constraint | None = None,
 ) -> list[list[int]]:
-    """Write one sequence for each row of `batch`.
+    """Sample one sequence for each row of `batch`.
 
-    A sequence depends on its row and its seed alone, not on the other rows: at each step sequence i uses one uniform of
-    a generator seeded with `seeds[i]`. Sequences that do not fit into memory together are written one part after the
-    other.
+    A sequence depends only on its row and its seed, not on other rows: at each step sequence i uses one uniform of
+    a generator seeded with `seeds[i]`. Sequences that do not fit into memory together are sampled in parts.
 
     Args:
-        max_ids: the longest sequence; a longer one is cut.
+        max_ids: the largest length; longer sequences are cut.
         begin, end: the ids before the first token and after the last.
-        top_k: the number of most probable tokens that are drawn from; 1 is greedy.
+        top_k: number of most probable tokens to draw from; 1 is greedy.
         temperature: the log-probabilities are divided by it.
 
     Returns:
@@ -77,7 +76,7 @@ def sample(
 
 
 def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Tensor:
-    """(batch, vocabulary) log-probabilities and (batch,) uniforms to (batch,) tokens, by the inverse distribution."""
+    """Draw (batch,) tokens from (batch, vocabulary) log-probabilities by (batch,) uniforms and inverse sampling."""
     values, candidates = scores.topk(min(top_k, scores.shape[1]), dim=1)
     mass = torch.softmax(values.double() / temperature, dim=1).cumsum(1)
     place = (mass < uniform[:, None] * mass[:, -1:]).sum(1)

@@ -38,25 +38,25 @@ def tree_beam(
     """The `beam` best trees for each row of `batch`, the best first; fewer if the search finds fewer.
 
     A round (lines 4 to 12 of algorithm 2) expands each tree of the beam: one of its open leaves receives one of that
-    leaf's `local` best groups of K children. The best of all expansions are the next beam; a tree that several
-    expansions lead to is kept once. Trees that end, and are among the best `beam` of their round, are finished. With
-    K = 1 and `local` at least twice `beam`, the search equals `beam_search`, length penalty included. Rows that do not
-    fit into memory together are searched one part after the other.
+    leaf's `local` best groups of K children. The best of all expansions form the next beam. A tree that several
+    expansions lead to is kept once. Trees that end among the best `beam` of their round are finished. With K = 1 and
+    `local` at least twice `beam`, the search equals `beam_search`, length penalty included. Rows that do not fit into
+    memory together are searched in parts.
 
     Args:
         beam: G of the paper.
         local: L of the paper.
-        end: the token EOB, which stands for no child; never a root.
-        never: tokens that are neither roots nor children. Scores stay the model's: they are not normalised anew.
+        end: the token EOB, which marks an absent child; never a root.
+        never: tokens that are neither roots nor children. Scores are not renormalised without them.
         depth: the deepest level; the root's is 1. A word at this level is not expanded.
-        max_words: a tree of at least so many words is finished as it is; its last group can exceed the bound by K - 1.
-            Trees that are finished so can differ only in which of their leaves are known to have no children.
-        max_rounds: after so many rounds open trees are finished as they are.
+        max_words: a tree with at least this many words is finished as it is; its last group can exceed the bound by K -
+            1. Two such trees may be equal except for which of their leaves are known to have no children.
+        max_rounds: after this many rounds, open trees are finished as they are.
         min_words: a tree that ends with fewer words is dropped.
-        order: which open leaf is expanded: the "first", depth first and from left to right, so that only one sequence
+        order: which open leaf is expanded: the "first" (depth first, from left to right), so that only one sequence
             of expansions leads to each tree, or "any", as in the paper.
         length_power: a finished tree of n words is ranked by log-probability / min(n + 1, `max_words`)**length_power,
-            as `beam_search` ranks n tokens and their end mark. Open trees are compared by log-probability alone.
+            as `beam_search` ranks n tokens and their end mark. Open trees are compared only by log-probability.
         stop: when a row is done. "sure": when it has `beam` finished trees and no open one can overtake the last of
             them (an open tree scores at most its own log-probability at the largest length, so that the rule stays
             exact with a length penalty, and the search is longer); trees that end leave their places on the beam
@@ -124,14 +124,14 @@ def tree_beam(
 
 
 class _Expansions(NamedTuple):
-    """Expansions of each row's trees, the best first: (rows, n) each.
+    """Expansions of each row's trees, the best first, (rows, n) each.
 
     Attributes:
         scores: log-probabilities of the new trees; -inf at padding.
         place: the index among all expansions of the row, (trees, open leaves, groups) flattened.
-        tree: the index of the tree that is expanded.
-        code: of the group that its leaf receives, as `Leaves` numbers groups.
-        keys: of the new trees, as `Opened.keys`.
+        tree: index of the expanded tree.
+        code: code of the added group, as in `Leaves`.
+        keys: keys of the new trees, as in `Opened.keys`.
     """
 
     scores: Tensor
@@ -143,15 +143,15 @@ class _Expansions(NamedTuple):
 
 @dataclass
 class _Trees:
-    """The beams of the rows that are not done.
+    """The beams of the unfinished rows.
 
     Attributes:
-        rows: (rows,) of the batch.
+        rows: (rows,) their indices in the batch.
         scores: (rows, trees) log-probabilities; -inf at padding.
         open: (rows, trees, leaves) the leaves that have no children yet, the newest first, siblings from left to right
             (with `order` "first" that is depth first); then `NONE`s.
-        words: (rows, trees).
-        keys: (rows, trees) as `Opened.keys`.
+        words: (rows, trees) number of words.
+        keys: (rows, trees) as in `Opened.keys`.
         expansion: (rows, trees) the last expansion of each tree, as `FinishedTrees` numbers them.
     """
 
@@ -173,7 +173,7 @@ class _Trees:
         return cls(rows, scores, open_[..., None], torch.ones_like(tokens), torch.zeros_like(tokens), start)
 
     def expansions(self, leaf: Tensor, leaves: Leaves, min_words: int, max_words: int) -> tuple[Tensor, Tensor]:
-        """Scores of all expansions of `leaf`, (rows, trees, leaves), and whether the new trees end; both (rows, n)."""
+        """Scores of all expansions of `leaf`, (rows, trees, leaves), and whether the new trees end, (rows, n) both."""
         opened = leaves.opened
         scores = self.scores[..., None, None] + opened.scores[leaf]
         others = (self.open != NONE).sum(2)[..., None, None] - 1
@@ -183,7 +183,7 @@ class _Trees:
         return scores.masked_fill(dropped, -torch.inf).flatten(1), ends.flatten(1)
 
     def best(self, scores: Tensor, leaf: Tensor, leaves: Leaves, count: int, copies: int) -> _Expansions:
-        """The `count` best expansions to different trees, if at most `copies` of them lead to the same tree."""
+        """The `count` best expansions to different trees; at most `copies` expansions lead to the same tree."""
         best, place = scores.topk(min(count * copies, scores.shape[1]), dim=1)
         tree = place // (leaf.shape[2] * leaves.local)
         code = leaf.flatten(1).gather(1, place // leaves.local) * leaves.local + place % leaves.local
@@ -200,7 +200,7 @@ class _Trees:
         return _Expansions(*(part.gather(1, order) for part in expansions))
 
     def advance(self, keep: Tensor, expansions: _Expansions, leaves: Leaves, finished: FinishedTrees) -> _Trees:
-        """The expanded trees, in the rows to keep."""
+        """Apply the expansions to the kept rows."""
         scores, _, tree, code, keys = (part[keep] for part in expansions)
         words, expansion = (part[keep].gather(1, tree) for part in (self.words, self.expansion))
         real = scores > -torch.inf

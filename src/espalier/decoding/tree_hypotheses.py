@@ -1,4 +1,4 @@
-"""Finished trees of a tree beam: how each was derived, and which are a row's best."""
+"""Finished trees of a tree beam: their derivations, and the best of each row."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class TreeHypothesis:
     Attributes:
         tokens: a token for each node, the nodes by level and from left to right within each.
         children: (n, K), as in `syntax.ternary`.
-        log_probability: of all choices made, in nats; leaves that a cap left open are not counted.
-        score: what it was ranked by: the log-probability under the length penalty.
-        cut: the cap that stopped it; "" for a tree that ended of itself.
+        log_probability: log-probability of all choices made, in nats; leaves that a cap left open do not count.
+        score: ranking score: the log-probability with the length penalty.
+        cut: the cap that stopped it; "" for a complete tree.
     """
 
     tokens: list[int]
@@ -39,10 +39,10 @@ class FinishedTrees:
     """The trees that have ended.
 
     A tree is identified by its last expansion. An expansion adds one group of children to the tree of the expansion
-    before it, so that following them back to the root gives the tree.
+    before it, so the chain of expansions back to the root gives the tree.
 
     Args:
-        max_words, power: of the length penalty: a tree of n words is ranked by its log-probability divided by
+        max_words, power: length penalty; a tree of n words is ranked by its log-probability divided by
             min(n + 1, max_words)**power. `max_words` is also the cap of `tree_beam`.
     """
 
@@ -55,9 +55,9 @@ class FinishedTrees:
         self._ended: list[tuple[list[int], list[float], list[int], list[int]]] = []
 
     def expand(self, before: Tensor, codes: Tensor) -> Tensor:
-        """Number the expansions that add the groups `codes` to the trees of the expansions `before`; one shape each.
+        """Number the expansions that add the groups `codes` to the trees of the expansions `before`, both of one shape.
 
-        A root is an expansion too. `NONE` is before it, and its code is that of any group of the root.
+        A root is also an expansion, with `before` `NONE` and the code of any group of the root.
         """
         self._before.append(before.flatten())
         self._codes.append(codes.flatten())
@@ -65,10 +65,10 @@ class FinishedTrees:
         return torch.arange(self._size - codes.numel(), self._size, device=codes.device).view(codes.shape)
 
     def add(self, rows: Tensor, scores: Tensor, words: Tensor, expansions: Tensor) -> None:
-        """Add the trees of these expansions, (rows, n), except those whose score is -inf.
+        """Add the trees of the given expansions, (rows, n), except those with score -inf.
 
         Args:
-            rows: (rows,) of the batch.
+            rows: (rows,) indices in the batch.
             scores: (rows, n) log-probabilities.
             words: (rows, n) the number of words of each tree.
         """
@@ -80,17 +80,17 @@ class FinishedTrees:
         self._best[rows] = torch.cat([self._best[rows], scores], dim=1).topk(self._beam, dim=1).values
 
     def prune(self, rows: Tensor, scores: Tensor, stop: Stop) -> Tensor:
-        """Scores of open trees, (rows, n), with -inf for those that need not be expanded, as `stop` says.
+        """Scores of open trees, (rows, n), set to -inf for those that `stop` excludes from expansion.
 
-        Log-probabilities only fall, so that a tree that scores no better than the last of the row's best, even at the
-        largest length, never enters them.
+        Log-probabilities only decrease. A tree that, even at the largest length, scores no better than the worst of the
+        row's best trees never becomes one of them.
         """
         bar = self._best[rows, -1:]
         bound = scores / self._max_words**self._power if self._power else scores
         return scores.masked_fill(bound <= bar if stop == "sure" else bar > -torch.inf, -torch.inf)
 
     def trees(self, leaves: Leaves) -> list[list[TreeHypothesis]]:
-        """Each row's best, the best first."""
+        """The best trees of each row, the best first."""
         rows: list[list[tuple[float, float, int]]] = [[] for _ in self._best]
         for ended in self._ended:
             for row, total, words, expansion in zip(*ended, strict=True):

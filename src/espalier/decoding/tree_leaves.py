@@ -1,4 +1,4 @@
-"""The best groups of children of each leaf that a tree beam opens (local beam of algorithm 2, X2Tree)."""
+"""The best groups of children of each leaf opened by a tree beam (local beam of algorithm 2, X2Tree)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ CELLS = {"cpu": 1 << 21, "gpu": 1 << 26}
 
 
 class Opened(NamedTuple):
-    """n opened leaves: words whose best groups of children have been searched.
+    """n opened leaves: words whose best groups of children are known.
 
     Attributes:
         token: (n,).
-        source: (n,) its row of the batch.
-        level: (n,) 1 for roots.
+        source: (n,) row of the batch.
+        level: (n,) level, from 1 for roots.
         child_hidden: (n, K, width) the hidden state of each child, as `TreeNodes.child_hidden`.
-        groups: (n, L, K) the tokens of its L best groups of children, the best first.
+        groups: (n, L, K) tokens of its L best groups of children, the best first.
         scores: (n, L) the log-probabilities of these groups, given the leaf.
-        words: (n, L) how many children of each group are words.
-        openable: (n, L) how many of these can be opened: all, or none at the deepest level.
-        keys: (n, L) random 63 bits. Their sum over a tree's groups identifies it, in whichever order they were chosen
-            (Zobrist 1970).
-        below: (n, L, K) the leaves of the children in these groups; `NONE` for those that cannot be opened, and until
-            a tree of the beam has them.
+        words: (n, L) number of words in each group.
+        openable: (n, L) number of these words that can be opened: all, or none at the deepest level.
+        keys: (n, L) random 63-bit numbers. Their sum over the groups of a tree identifies the tree, whatever the order
+            of expansions (Zobrist 1970).
+        below: (n, L, K) the leaves of the children in each group; `NONE` for children that cannot be opened or are not
+            yet in a tree of the beam.
     """
 
     token: Tensor
@@ -49,16 +49,16 @@ class Opened(NamedTuple):
 
 
 class Leaves:
-    """The opened leaves of all trees of all sources, each searched once.
+    """The opened leaves of all trees of all sources. Each leaf is searched once.
 
-    A word's children depend on its ancestors alone (assumption 1 of the paper), not on its siblings or on other parts
+    A word's children depend only on its ancestors (assumption 1 of the paper), not on its siblings or on other parts
     of its tree. All trees with the same ancestors therefore share a leaf. A group has the code leaf * L + rank.
 
     Args:
-        state: of the model, a row for each source.
+        state: state of the model, one row per source.
         never: tokens that cannot be children.
         depth: the deepest level; its words are not opened.
-        vocabulary: how many tokens there are.
+        vocabulary: number of tokens.
     """
 
     opened: Opened
@@ -73,12 +73,12 @@ class Leaves:
         self._random = torch.Generator().manual_seed(0)
 
     def open_roots(self, tokens: Tensor, source: Tensor) -> Tensor:
-        """Open roots: (n,) tokens for (n,) rows of the batch. Returns (n,) their leaves."""
+        """Open roots, (n,) tokens for (n,) rows of the batch, and return their (n,) leaves."""
         self.opened = self._open(tokens, None, source, torch.ones_like(tokens))
         return torch.arange(len(tokens), device=tokens.device)
 
     def open_children(self, codes: Tensor) -> Tensor:
-        """Open the children in these groups, (n,) codes, except those that are open already.
+        """Open the children in the groups `codes`, (n,), unless they are already open.
 
         Returns:
             (n, K) leaves; `NONE` for end marks and for words at the deepest level.
@@ -101,7 +101,7 @@ class Leaves:
 
         Args:
             tokens, source, level: (n,) each.
-            hidden: (n, width) their hidden states; None for roots.
+            hidden: (n, width) hidden states; None for roots.
         """
         cells = CELLS["cpu" if tokens.device.type == "cpu" else "gpu"]
         slices = []
@@ -119,7 +119,7 @@ class Leaves:
     def _groups(self, nodes: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
         """A chain beam over the children of each node: (n, L, K) tokens and (n, L) scores.
 
-        V tokens make V^k groups of k children, so that the beam may be narrower than L for the first children.
+        V tokens form V^k groups of k children, so the beam may be narrower than L for the first children.
         """
         groups, scores = rows.new_empty(len(rows), 1, 0), torch.zeros(len(rows), 1, device=rows.device)
         never = torch.tensor(self._never, dtype=torch.long, device=rows.device)

@@ -1,4 +1,4 @@
-"""Safe unpacking of archives: members stay inside the folder, sizes are limited, every fault is one line."""
+"""Safe unpacking of archives: members stay inside the folder, sizes are limited, and a fault is one line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _Bytes = IO[bytes] | gzip.GzipFile
 
 @dataclass(slots=True)
 class _Budget:
-    """Limits on what is written. Bytes are counted while writing, since a header can claim any size."""
+    """Limits on what is written. Bytes are counted while writing, since a header may state a false size."""
 
     archive: Path
     max_bytes: int
@@ -83,13 +83,13 @@ def unpack(
 
     Args:
         archive: the file to unpack.
-        folder: is made if it does not exist.
-        name: path in `folder` of the one file of a gz; by default the archive's name without ".gz". The name that the
-            gz itself may hold is not used.
+        folder: the target, created if missing.
+        name: path in `folder` for the single file of a gz; by default the archive's name without ".gz". A name stored
+            in the gz is ignored.
         max_bytes: limit of the total size.
         max_ratio: limit of bytes written per byte of the archive.
-        min_limit: bytes that `max_ratio` allows any archive, since small ones pack best: a tar is filled up with
-            zeros to 10,240 bytes.
+        min_limit: bytes that are allowed whatever `max_ratio` says, since small archives compress best: a tar is padded
+            with zeros to 10,240 bytes.
         max_members: limit of members, folders included.
 
     Raises:
@@ -170,7 +170,7 @@ def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
 
 
 def _is_tar(file: _Bytes) -> bool:
-    """Whether a tar begins here. The stream is then rewound to its start."""
+    """Whether a tar begins at the start of the stream. The stream is then rewound."""
     head = file.read(512)
     file.seek(0)
     if len(head) < 512:
@@ -221,7 +221,7 @@ def _one_line(archive: Path) -> Iterator[None]:
 
 
 def _quoted(name: str) -> str:
-    """A member's name as a message prints it: short, and no character that a terminal obeys."""
+    """A member's name for messages: shortened, with terminal control characters escaped."""
     return repr(name if len(name) <= 80 else f"{name[:77]}...")
 
 

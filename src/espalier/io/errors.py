@@ -1,4 +1,4 @@
-"""The errors that users see. Each is one line: what is wrong, where, and what to do about it."""
+"""The errors that users see. Each is one line: what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class EspalierError(Exception):
     Args:
         what: what is wrong ("row 7 has 9 columns").
         where: a file, a row or the path of a key; printed first.
-        remedy: what to do ("expected 10, separated by tabs"); printed last.
+        remedy: how to fix it ("expected 10, separated by tabs"); printed last.
     """
 
     def __init__(self, what: str, *, where: str | Path | None = None, remedy: str | None = None) -> None:
@@ -22,11 +22,11 @@ class EspalierError(Exception):
 
 
 class ConfigError(EspalierError):
-    """An impossible value in params.yaml or of an option. `where` is the path of the key."""
+    """An invalid value in params.yaml or of an option. `where` is the path of the key."""
 
     @classmethod
     def unknown(cls, kind: str, name: str, allowed: Iterable[str], *, where: str | None = None) -> ConfigError:
-        """The error of a name that does not exist; lists those that do."""
+        """The error for a name that does not exist. It lists the valid names."""
         names = sorted(allowed)
         return cls(f"unknown {kind} '{name}'", where=where, remedy=f"allowed: {', '.join(names) or '(none defined)'}")
 
@@ -43,7 +43,7 @@ class SourceError(EspalierError):
 
 
 class ArtifactError(EspalierError):
-    """An artifact that is missing, unreadable, of another shape, or cannot be written."""
+    """An artifact that is missing, unreadable, of the wrong shape, or cannot be written."""
 
 
 class MissingError(ArtifactError):

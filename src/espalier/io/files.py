@@ -1,4 +1,4 @@
-"""Atomic writes: an artifact is complete, or it does not exist."""
+"""Atomic writes: an artifact is either complete or absent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PART, _OLD = ".part", ".old"
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to. It replaces `path` on success and is deleted on failure.
 
-    What processes that were killed have left of earlier attempts is deleted first.
+    Temporary files of killed processes are deleted first.
 
     Raises:
         ArtifactError: it cannot be written (disk full, no permission); an existing `path` is unchanged.
@@ -45,7 +45,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """As `atomic_file`, for a folder: at every moment `path` is the old folder or the new one, whole."""
+    """Like `atomic_file`, for a folder: at every moment `path` is either the complete old or the complete new one."""
     with _temporary(path, lambda: Path(tempfile.mkdtemp(**_named(path)))) as part:
         yield part
         for file in part.rglob("*"):
@@ -68,7 +68,7 @@ def read_json(path: Path, kind: Any = None) -> Any:
         kind: the type that the value must have, as pydantic understands it; None for any.
 
     Raises:
-        ArtifactError: it does not exist, cannot be read, is not JSON, or is of another type.
+        ArtifactError: the file does not exist, cannot be read, is not JSON, or has another type.
     """
     remedy = "delete it and run its stage again"
     try:
@@ -93,7 +93,10 @@ def _no_number(name: str) -> None:
 
 @contextmanager
 def _temporary(path: Path, make: Callable[[], Path]) -> Iterator[Path]:
-    """A temporary file or folder beside `path`, locked while it is in use, and deleted if it is still there then."""
+    """Yield a temporary file or folder beside `path`.
+
+    It is locked while in use, and deleted at the end if it still exists.
+    """
     part, lock = None, -1
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +119,7 @@ def _temporary(path: Path, make: Callable[[], Path]) -> Iterator[Path]:
 
 
 def _sweep(path: Path) -> None:
-    """Delete the temporary files of processes that were killed; if one was replacing `path`, put the old one back."""
+    """Delete temporary files of killed processes. If one was replacing `path`, restore the old one."""
     for old in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}{_OLD}"):
         if path.exists():
             _delete(old)
@@ -137,7 +140,7 @@ def _sweep(path: Path) -> None:
 
 
 def _replace(path: Path, part: Path) -> None:
-    """Let a new folder replace what is at `path`."""
+    """Replace `path` by a new folder."""
     if not os.path.lexists(path):
         part.rename(path)
     elif exchange(part, path):
@@ -160,7 +163,7 @@ def _new_file(path: Path) -> Path:
 
 
 def _is(path: Path, handle: int) -> bool:
-    """Whether the path is the file or folder that is open as `handle`."""
+    """Whether `path` is the file or folder opened as `handle`."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(handle))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Hashes of files, to verify them, and of values, to derive names and seeds."""
+"""Hashes of files for verification, and of values for names and seeds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def file_sha256(path: Path) -> str:
 
 
 def files_sha256(folder: Path) -> str:
-    """Hex SHA-256 of all files below a folder: of one line "<sha256>  <relative path>" per file, sorted by path.
+    """Hex SHA-256 of all files below a folder: of one line "<sha256> <relative path>" per file, sorted by path.
 
-    It is what `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum` prints there.
+    The shell gives the same hash: `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
     """
     paths = sorted(path.relative_to(folder).as_posix().encode() for path in folder.rglob("*") if path.is_file())
     total = hashlib.sha256()
@@ -27,7 +27,7 @@ def files_sha256(folder: Path) -> str:
 
 
 def digest(*values: Any) -> str:
-    """32 hex digits that identify JSON-able values; the same on every machine."""
+    """32 hex digits that identify JSON-able values. They are the same on every machine."""
     text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Imports of optional packages, and of libraries without the optional packages that they load needlessly."""
+"""Imports of optional packages, and of libraries without the slow optional packages that they would load."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from espalier.io.errors import ConfigError
 
 @contextmanager
 def of_extra(extra: str | None) -> Iterator[None]:
-    """For imports of packages that are installed with an extra of this project; None for packages of others.
+    """Report a missing package of an extra as an error. `extra` is None for packages that belong to no extra.
 
     Raises:
-        ConfigError: one is not installed.
+        ConfigError: a package is not installed.
     """
     try:
         yield
@@ -27,9 +27,9 @@ def of_extra(extra: str | None) -> Iterator[None]:
 
 @contextmanager
 def without_packages(*names: str) -> Iterator[None]:
-    """Make `import` raise ImportError for packages while this lasts, as if they were not installed.
+    """In this context, `import` of the given packages raises ImportError as if they were not installed.
 
-    For libraries that import a slow package only if it is installed. A package that is imported already stays.
+    Use it for libraries that import a slow package only if it is installed. Packages already imported stay.
     """
     hidden = [name for name in names if name not in sys.modules]
     for name in hidden:
@@ -43,9 +43,9 @@ def without_packages(*names: str) -> Iterator[None]:
 
 
 def nltk_module(name: str = "") -> Any:
-    """NLTK, or the module of that name in it, imported without scipy and scikit-learn: 1.5 s less.
+    """NLTK or one of its modules, imported without scipy and scikit-learn, which saves 1.5 s.
 
-    It uses them in `metrics.association`, `classify.scikitlearn` and `parse.transitionparser` alone, if installed.
+    NLTK uses these, if installed, only in `metrics.association`, `classify.scikitlearn` and `parse.transitionparser`.
     """
     with without_packages("scipy", "sklearn"):
         return import_module(f"nltk.{name}" if name else "nltk")

@@ -13,14 +13,14 @@ from espalier.io.errors import ArtifactError
 
 @contextmanager
 def exclusive(path: Path, *, timeout: float = 3600, held: ArtifactError | None = None) -> Iterator[None]:
-    """Hold the lock file `path`, which is made if necessary and never deleted.
+    """Hold the lock file `path`. It is created if missing and never deleted.
 
     Args:
-        timeout: seconds to wait for it.
-        held: the error if another process holds it for longer.
+        timeout: seconds to wait for the lock.
+        held: the error to raise if another process holds the lock longer.
 
     Raises:
-        ArtifactError: another process holds it for longer, or it cannot be written.
+        ArtifactError: another process holds the lock longer, or the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

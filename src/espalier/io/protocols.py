@@ -1,4 +1,4 @@
-"""Whether an object, or a class, has what a protocol declares."""
+"""Whether an object or class has the members of a protocol."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def members(protocol: type) -> list[str]:
 
 
 def fault(value: Any, protocol: type, name: str) -> str | None:
-    """What is wrong with one member: "has no step", "has no step that takes (tokens, state)"; None if nothing is.
+    """The fault of one member: "has no step", "has no step that takes (tokens, state)"; None if there is none.
 
     Args:
-        value: an object, or a class, of which methods and class attributes are seen.
+        value: an object, or a class (only its methods and class attributes are checked).
     """
     # A class's fields without a default, of dataclasses and of pydantic models, are annotations alone.
     fields = (vars(base).get("__annotations__", {}) for base in value.__mro__) if isinstance(value, type) else ()
@@ -42,5 +42,8 @@ def fault(value: Any, protocol: type, name: str) -> str | None:
 
 
 def first_fault(value: Any, protocol: type) -> str | None:
-    """The first member that is missing or cannot be called as the protocol says; None if there is none."""
+    """The fault of the first member that is missing or has another signature than the protocol's;
+
+    None if there is none.
+    """
     return next((found for name in members(protocol) if (found := fault(value, protocol, name))), None)

@@ -1,4 +1,4 @@
-"""Registries: entries by name, and the objects that entries name, imported when they are used."""
+"""Registries: entries by name, and lazy import of the objects they name."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def entry(kind: str, entries: Mapping[str, T], name: str, *, where: str | None = None) -> T:
-    """The entry of that name.
+    """Look up an entry by name.
 
     Args:
-        kind: what the entries are, for messages.
-        where: the key of params.yaml that has the name.
+        kind: noun for the entries, for messages.
+        where: the key of params.yaml with the name.
 
     Raises:
-        ConfigError: there is none; says which there are.
+        ConfigError: the name is unknown; the message lists the known names.
     """
     if name not in entries:
         raise ConfigError.unknown(kind, name, entries, where=where)
@@ -27,10 +27,10 @@ def entry(kind: str, entries: Mapping[str, T], name: str, *, where: str | None =
 
 
 def imported(kind: str, target: Any, *, where: str) -> Any:
-    """The object that "package.module:name" stands for; what is no string is returned as it is.
+    """Import the object named by "package.module:name". An argument that is not a string is returned unchanged.
 
     Raises:
-        ConfigError: it cannot be imported.
+        ConfigError: the object cannot be imported.
     """
     if not isinstance(target, str):
         return target

@@ -1,4 +1,4 @@
-"""Exchange of two paths in one step, where the operating system has it."""
+"""Exchange of two paths in one step, on systems that support it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange the names of two files or folders of one file system; at no moment is either name missing.
+    """Exchange two files or folders of one file system. Neither name is missing at any moment.
 
     Returns:
-        Whether it was done; False where the system, or the file system, cannot do it.
+        Whether they were exchanged; False if the system or file system does not support it.
 
     Raises:
-        OSError: it can be done and is refused, such as for lack of permission.
+        OSError: the exchange is refused, for example for lack of permission.
     """
     paths = os.fsencode(one), os.fsencode(other)
     try:

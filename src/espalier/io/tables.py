@@ -1,7 +1,8 @@
-"""Parquet tables, compressed with zstd, with metadata in their schema and a digest of all their bytes.
+"""Parquet tables, compressed with zstd, with metadata in the schema and a digest of all bytes.
 
-The digest stands between the last column and the footer, where readers of Parquet do not look. The schema says that it
-is there, so that a table without it is read if it was written elsewhere, and refused if it was written here.
+The digest lies between the last column and the footer, which readers of Parquet skip. A mark in the schema says that a
+table has a digest. Tables without the mark come from other programs and are read unchecked; a table with the mark but
+without its digest is refused.
 """
 
 from __future__ import annotations
@@ -45,27 +46,27 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Se
 
     Args:
         columns: the columns to read; None for all.
-        required: columns that it must have, if all are read.
+        required: columns that must exist if all are read.
 
     Raises:
-        ArtifactError: it does not exist, is not Parquet, is damaged, or lacks a column.
+        ArtifactError: the table does not exist, is not Parquet, is damaged, or lacks a column.
     """
     return _read(path, columns, required).to_pandas()
 
 
 def read_arrow(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """As `read_table`, as an Arrow table, whose list columns are flat buffers."""
+    """Like `read_table`, but as an Arrow table, whose list columns are flat buffers."""
     return _read(path, columns)
 
 
 def table_metadata(path: Path) -> dict[str, str]:
-    """The schema metadata that `write_table` was given. Raises as `read_table` does."""
+    """The metadata given to `write_table`. Raises as `read_table` does."""
     metadata = _metadata(_opened(path).schema_arrow)
     return {key: value for key, value in metadata.items() if key != DIGEST and not key.startswith("pandas")}
 
 
 def table_sha256(path: Path) -> str:
-    """The digest of a table's bytes, which are those that were written. Raises as `read_table` does."""
+    """The digest of a table, checked against its bytes. Raises as `read_table` does."""
     _opened(path)
     return file_sha256(path)
 
@@ -86,7 +87,7 @@ def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = (
 
 
 def _opened(path: Path) -> pq.ParquetFile:
-    """The file, once its bytes are those that were written."""
+    """Open a file after checking its digest."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -110,7 +111,7 @@ def _metadata(schema: pa.Schema) -> dict[str, str]:
 
 
 def _seal(path: Path) -> None:
-    """Insert the digest of a Parquet file before its footer; the offsets in the footer stay right."""
+    """Insert the digest of a Parquet file before its footer. Offsets in the footer stay valid."""
     start = _footer(path)
     with path.open("r+b") as file:
         digest = hashlib.file_digest(file, "sha256").digest()
@@ -121,7 +122,7 @@ def _seal(path: Path) -> None:
 
 
 def _digests(path: Path) -> tuple[bytes | None, bytes | None]:
-    """The digest of all bytes but the seal's, and the one in the seal; None for both where there is no seal."""
+    """The digest of all bytes outside the seal, and the digest in the seal; both None if there is no seal."""
     start = _footer(path)
     with path.open("rb") as file:
         file.seek(max(0, start - _SEAL))
@@ -140,7 +141,7 @@ def _digests(path: Path) -> tuple[bytes | None, bytes | None]:
 
 
 def _footer(path: Path) -> int:
-    """Where the footer begins; its length stands before the last four bytes."""
+    """The offset of the footer. The footer's length is stored before the last four bytes."""
     with path.open("rb") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - _END))

@@ -1,4 +1,4 @@
-"""Text that is safe to print: what a terminal would obey is shown instead."""
+"""Text that is safe to print: control characters of terminals are escaped."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 
 
 def printable(text: object) -> str:
-    r"""The text with escape sequences in place of what a terminal would obey: "\x1b[2J"."""
+    r"""The text with terminal control characters shown as escapes, such as "\x1b[2J"."""
     return _UNSAFE.sub(lambda match: _escape(ord(match[0])), str(text))
 
 
 def printable_line(text: object) -> str:
-    """As `printable`, in one line, and not too long to be read."""
+    """Like `printable`, but on one line and shortened to a readable length."""
     line = printable(" ".join(str(text).split()))
     half = LONGEST // 2
     return line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}"
 
 
 def json_line(value: Any) -> str:
-    """The value as JSON, in one line and printable; readers of JSON get the text unchanged."""
+    """JSON on one line, safe to print. JSON readers get the value unchanged."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""Settings and options as types: a mistake is one line, with its key's path and what is allowed there."""
+"""Validation of settings and options: a mistake gives one line with the key's path and the allowed values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SHORT.maxstring = _SHORT.maxother = 160
 
 
 def validated(kind: type[Kind], value: Any, where: str, *, names: str = "key") -> Kind:
-    """`value` as a `kind`; one mistake becomes one line with its key's path: an unknown key, else the first.
+    """Convert `value` to the type `kind`. The first mistake is raised as one line with the path of its key.
 
     Args:
-        names: what the keys are, for messages.
+        names: noun for the keys, for messages.
 
     Raises:
-        ConfigError: an unknown key, one that is missing, or a value of another type.
+        ConfigError: a key is unknown or missing, or a value has the wrong type.
     """
     try:
         return kind.model_validate(value)
@@ -47,13 +47,13 @@ def validated(kind: type[Kind], value: Any, where: str, *, names: str = "key") -
 def check_options(
     function: Callable[..., Any], options: Mapping[str, Any], where: str, *, given: Collection[str] = ()
 ) -> None:
-    """Check that options are keywords of a function, of the types that it declares, and that none is missing.
+    """Check that options are keyword arguments of a function, have the declared types, and are complete.
 
     Args:
-        given: the function's other parameters, which its caller gives. Parameters without a type take any value.
+        given: other parameters, which the caller of the function provides. Parameters without a type accept any value.
 
     Raises:
-        ConfigError: as for `validated`.
+        ConfigError: a key is unknown or missing, or a value has the wrong type.
     """
     parameters = {name: each for name, each in inspect.signature(function).parameters.items() if name not in given}
     try:
@@ -76,7 +76,7 @@ def repeated(names: Iterable[str]) -> set[str]:
 
 
 def first_mistake(error: ValidationError) -> tuple[str, str]:
-    """The path of the first mistake, with dots, and what is wrong there."""
+    """The dotted path of the first mistake, and its description."""
     first = error.errors()[0]
     return _path(first["loc"]), first["msg"].removeprefix("Value error, ")
 
@@ -90,7 +90,7 @@ def _path(place: tuple[int | str, ...]) -> str:
 
 
 def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """The keys that are allowed where an unknown one was found."""
+    """The keys that are allowed beside an unknown key."""
     models: list[type[BaseModel]] = [kind]
     for part in path[:-1]:
         here = [model.model_fields[str(part)].annotation for model in models if part in model.model_fields]
@@ -100,12 +100,12 @@ def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The types of ours that an annotation is made of."""
+    """The settings classes within a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
 def _tags(kind: type[BaseModel]) -> tuple[Any, ...]:
-    """The values of the field that tells several types apart."""
+    """The values of the field that distinguishes the types of a union."""
     return get_args(kind.model_fields["kind"].annotation) if "kind" in kind.model_fields else ()

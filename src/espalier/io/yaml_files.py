@@ -1,4 +1,4 @@
-"""YAML files, read within bounds: a mistake is one line that says where it is."""
+"""YAML files, read within limits. A mistake is reported in one line with its place."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _NAMES: Final = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
 
 
 def load_yaml(path: Path, *, names: bool = True) -> Any:
-    """Read a YAML file that has one document.
+    """Read a YAML file with one document.
 
     Args:
         names: whether every key must be a string. Unquoted, `no` is a boolean and `1` a number.
 
     Raises:
-        ConfigError: the file is not YAML in UTF-8, is over one of the bounds above, or has a mapping with a key twice
-            or with a key that is no name. The line says where.
-        FileNotFoundError: there is no such file.
+        ConfigError: the file is not YAML in UTF-8, exceeds one of the limits above, or has a mapping with a repeated
+            key or a key that is not a string. The message says where.
+        FileNotFoundError: the file does not exist.
     """
     with path.open("rb") as stream:
         data = stream.read(MAX_BYTES + 1)
@@ -62,16 +62,16 @@ def _line(data: bytes, position: int) -> int:
 
 
 class _Refused(yaml.MarkedYAMLError):
-    """YAML that is not taken. `note` is the remedy."""
+    """Refused YAML. `note` is the remedy."""
 
     def __init__(self, what: str, mark: Any, remedy: str) -> None:
         super().__init__(problem=what, problem_mark=mark, note=remedy)
 
 
 class _Loader(Composer, yaml.CSafeLoader):
-    """Parses in C and composes in Python, where bounds and keys are checked.
+    """Parses in C and composes in Python, where limits and keys are checked.
 
-    It reads numbers as DVC does, which writes 0.00001 as 1e-05: a string by YAML 1.1, a number by YAML 1.2.
+    Numbers are read as in YAML 1.2, like DVC does: DVC writes 0.00001 as 1e-05, which is a string in YAML 1.1.
     """
 
     def __init__(self, text: str, *, names: bool) -> None:
@@ -83,7 +83,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         self._sizes: dict[yaml.Node, int] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """A node; counts levels and values."""
+        """Compose a node, counting levels and values."""
         event: Any = self.peek_event()  # has a mark and an anchor, if any
         before = self._values
         self._depth += 1
@@ -101,7 +101,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """A mapping; checks its keys, before keys are merged into it."""
+        """Compose a mapping after checking its keys, before merge keys are applied."""
         node = super().compose_mapping_node(anchor)
         lines: dict[tuple[str, str], int] = {}
         for key, _ in node.value:
@@ -118,7 +118,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """A value; what Python cannot hold, such as the 31st of February, is not YAML."""
+        """Construct a value. Values that Python cannot represent, such as 31 February, are refused."""
         try:
             value = super().construct_object(node, deep)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Multi-head attention, with one argument for masks and biases, and one for factors of the weights."""
+"""Multi-head attention with masks and biases on scores, and factors on weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from espalier.layers.linear import linear
 class KeyValues:
     """Projected keys and values, each (batch, heads, time, head width).
 
-    Those of a memory are complete. Those of a decoder's past are buffers, whose first places are filled.
+    For a memory all places are filled. For the past of a decoder they are buffers, of which only the first places are
+    filled.
     """
 
     keys: Tensor
@@ -51,8 +52,8 @@ class Factors(NamedTuple):
 
     Attributes:
         values: float32, at least 0, broadcastable to (batch, heads, time, memory time).
-        renormalised: whether a place's products are divided by their sum; factors below `LEAST_FACTOR` are then raised
-            to it, so that the sum is not 0. If not, they sum to at most 1 where the factors are at most 1.
+        renormalised: whether the products of a place are divided by their sum; factors below `LEAST_FACTOR` are then
+            raised to it, so the sum is never 0. Without it the products sum to at most 1 if the factors are at most 1.
     """
 
     values: Tensor
@@ -83,14 +84,14 @@ class Attention(nn.Module):
         causal: bool = False,
         factors: Factors | None = None,
     ) -> Tensor:
-        """Attend from every place of `x`.
+        """Attend from all places of `x`.
 
         Args:
             x: (batch, time, width).
             memory: (batch, memory time, width), or its keys and values from `project_memory`; None means `x`.
             bias: broadcastable to (batch, heads, time, memory time): bool (True: attend), or added to the scores.
             causal: place t attends to places <= t only.
-            factors: of the weights; None means 1.
+            factors: factors of the weights; None means 1.
 
         Returns:
             (batch, time, width).
@@ -105,13 +106,13 @@ class Attention(nn.Module):
         return self._attend(query, key, value, bias, causal, factors)
 
     def weights(self, x: Tensor, memory: Tensor | KeyValues, *, bias: Tensor | None = None) -> Tensor:
-        """(batch, heads, time, memory time) the weights by which `forward` mixes the values of a memory; no dropout."""
+        """(batch, heads, time, memory time) attention weights of `forward`, without dropout."""
         query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
         keys = (memory if isinstance(memory, KeyValues) else self.project_memory(memory)).keys
         return _biased(_scores(query, keys), bias, causal=False).softmax(-1)
 
     def project_memory(self, memory: Tensor) -> KeyValues:
-        """The keys and values of a memory; computed once for many steps."""
+        """The keys and values of a memory, to be computed once for many steps."""
         projected = linear(memory, self.project.weight[self.inner :], self.project.bias[self.inner :])
         key, value = projected.chunk(2, dim=-1)
         return KeyValues(self._split(key), self._split(value))
@@ -135,8 +136,8 @@ class Attention(nn.Module):
 
         Args:
             memory: (batch, 1, width) the input of the place's key and value; None means `x`.
-            bias: of the scores of these `time` + 1 places, as for `forward`.
-            factors: of the weights of these `time` + 1 places; None means 1.
+            bias: bias of the scores of these `time` + 1 places, as in `forward`.
+            factors: factors of the weights of these `time` + 1 places; None means 1.
         """
         if memory is None:
             query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, self.inner // self.heads).unbind(1)
@@ -167,9 +168,9 @@ class Attention(nn.Module):
 def dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None = None, dropout_p: float = 0.0, causal: bool = False
 ) -> Tensor:
-    """`F.scaled_dot_product_attention`; on a CPU bfloat16 is computed as float32, and dropout is `layers.dropout`.
+    """`F.scaled_dot_product_attention`. On a CPU, bfloat16 is computed as float32 and dropout is `layers.dropout`.
 
-    There its backward pass of bfloat16 takes 1.2 to 14 times as long as that of float32
+    On a CPU the backward pass takes 1.2 to 14 times as long in bfloat16 as in float32
     (`benchmarks/attention_precision.py`).
     """
     if query.device.type != "cpu":
@@ -194,7 +195,10 @@ def factored_attention(
     dropout_p: float = 0.0,
     causal: bool = False,
 ) -> Tensor:
-    """(softmax(Q K^T / sqrt(d) + bias) * F) V; renormalised, `dot_product_attention` with log F added to the scores."""
+    """(softmax(Q K^T / sqrt(d) + bias) * F) V.
+
+    If renormalised, it is `dot_product_attention` with log F added to scores.
+    """
     if factors.renormalised:
         scores = factors.values.clamp(min=LEAST_FACTOR).log()
         return dot_product_attention(query, key, value, _biased(scores, bias, causal), dropout_p)
@@ -208,7 +212,7 @@ def factored_attention(
 
 
 def _float32(x: Tensor) -> Tensor:
-    """bfloat16 as float32; any other type stays."""
+    """Convert bfloat16 to float32; keep other types."""
     return x.float() if x.dtype == torch.bfloat16 else x
 
 
@@ -218,9 +222,9 @@ def _scores(query: Tensor, key: Tensor) -> Tensor:
 
 
 def _biased(scores: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
-    """Scores with a bias as `Attention.forward` describes it; a hidden place has the least number.
+    """Add the bias and the causal mask of `Attention.forward`; hidden places get the smallest finite number.
 
-    Unlike -inf it gives no NaN where all places are hidden.
+    Unlike -inf, this gives no NaN if all places are hidden.
     """
     least = torch.finfo(scores.dtype).min
     if bias is not None:
@@ -232,12 +236,12 @@ def _biased(scores: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
 
 
 def _room(batch: int, heads: int, time: int, width: int, like: Tensor) -> Tensor:
-    """(batch, heads, time, width), time-major in memory, so that a row's filled places are contiguous."""
+    """An empty (batch, heads, time, width) tensor, time-major in memory: the filled places of a row are contiguous."""
     return like.new_empty(batch, time, heads, width).transpose(1, 2)
 
 
 def _grown(buffer: Tensor) -> Tensor:
-    """The buffer with twice the time. Unfilled places are not written, since the cost is in fresh pages."""
+    """The buffer with twice the capacity. Unfilled places are not written, since touching fresh pages is slow."""
     batch, heads, time, width = buffer.shape
     larger = _room(batch, heads, max(16, 2 * time), width, buffer)
     larger[:, :, :time] = buffer
@@ -255,7 +259,7 @@ def _selected(buffer: Tensor, index: Tensor, filled: int | None) -> Tensor:
 
 
 def padding_bias(real: Tensor) -> Tensor | None:
-    """(batch, time) bool to a bias that hides padding; None if there is no padding, which is faster."""
+    """Convert (batch, time) bool to a bias that hides padding; None, which is faster, if there is no padding."""
     return None if bool(real.all()) else real[:, None, None, :]
 
 

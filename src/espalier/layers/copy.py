@@ -1,4 +1,4 @@
-"""Copying: a gated mixture of a vocabulary's distribution and of attention over input ids (See et al. 2017)."""
+"""Copying: a gated mixture of a vocabulary distribution and attention over input ids (See et al. 2017)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ FLOOR = 1e-12
 
 
 class CopyGate(nn.Linear):
-    """How probable it is to write from the vocabulary, and to copy from each row (equation 8 of See et al.).
+    """Probabilities of writing from the vocabulary and of copying from each row (equation 8 of See et al.).
 
-    The features are the decoder's state, the contexts of its attention and its input, (sources, n, width), in any
-    order. With one score p_gen is its sigmoid, and there is one row to copy from; with 1 + rows scores the
-    probabilities are their softmax.
+    The features are the decoder's state, attention contexts and input, (sources, n, width), in any order. With one
+    score, p_gen is its sigmoid and there is one row to copy from. With 1 + rows scores, the probabilities are their
+    softmax.
     """
 
     def __init__(self, width: int, scores: int = 1) -> None:
         super().__init__(width, scores)
 
     def log_probabilities(self, features: Tensor, empty: Tensor) -> Tensor:
-        """The (sources, n, 1 + rows) log-probabilities in 32 bits, the vocabulary's first; -inf for an empty row.
+        """(sources, n, 1 + rows) log-probabilities in float32, the vocabulary's first; -inf for an empty row.
 
         Args:
             features: (sources, n, width).
-            empty: (sources, rows) bool, whether a row has no ids.
+            empty: (sources, rows) bool, True for a row without ids.
         """
         logits = linear(features, self.weight, self.bias).float()
         if self.out_features == 1:
@@ -41,7 +41,7 @@ class CopyGate(nn.Linear):
 
 
 def copied_mass(weights: Tensor, ids: Tensor, target: Tensor) -> Tensor:
-    """The copy probability of each target: the sum of attention over the places with its id.
+    """The copy probability of each target: the sum of attention over the places that hold its id.
 
     Args:
         weights: (sources, time, length) attention.
@@ -63,14 +63,14 @@ def copied_all(weights: Tensor, ids: Tensor, size: int) -> Tensor:
         size: the number of ids.
 
     Returns:
-        (sources, n, size) probabilities, which sum to 1 where the weights do.
+        (sources, n, size) probabilities, which sum to 1 if the weights do.
     """
     places = ids[:, None].expand_as(weights)
     return weights.new_zeros(*weights.shape[:2], size).scatter_add(2, places, weights)
 
 
 def mix(vocabulary: Tensor, copies: Sequence[Tensor], gates: Tensor, mixture: Mixture = "distribution") -> Tensor:
-    """Scores of ids that may be chosen from the vocabulary or copied from one of several rows.
+    """Scores of ids that are chosen from the vocabulary or copied from one of several rows.
 
     "distribution": log(g_0 p_vocabulary + sum of g_k p_copy,k), equation 9 of See et al. for one row to copy from.
     "released" (SCPN's code): g_0 log p_vocabulary + sum of g_k log p_copy,k. Its exponentials do not sum to 1, and the
@@ -123,12 +123,12 @@ def mix_all(
 
 
 def add_copies(scores: Tensor, shares: Tensor, ids: Tensor) -> Tensor:
-    """log(exp(scores) + the probability of copying), which changes only the ids that can be copied.
+    """log(exp(scores) + probability of copying). Only the ids that can be copied change.
 
     Args:
         scores: (sources, n, size) log-probabilities.
-        shares: (sources, n, length) the probability of copying from each place.
-        ids: (sources, length) the id at each place.
+        shares: (sources, n, length) probability of copying from each place.
+        ids: (sources, length) id at each place.
     """
     same = (ids[:, :, None] == ids[:, None]).to(shares.dtype)
     copied = (shares @ same).clamp(min=torch.finfo(shares.dtype).tiny).log()
@@ -137,11 +137,11 @@ def add_copies(scores: Tensor, shares: Tensor, ids: Tensor) -> Tensor:
 
 
 def smoothed_sum(losses: Tensor, even: Tensor, smoothing: float) -> Tensor:
-    """The summed loss of a mixture whose vocabulary distribution alone has label smoothing.
+    """The summed loss of a mixture in which only the vocabulary distribution has label smoothing.
 
     Args:
         losses: (targets,) nats of each target under the mixture.
         even: (targets,) mean nats over the vocabulary at each target's place.
-        smoothing: the share of `even`.
+        smoothing: the weight of `even`.
     """
     return losses.sum() if smoothing == 0 else ((1 - smoothing) * losses + smoothing * even).sum()

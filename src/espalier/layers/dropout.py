@@ -11,12 +11,12 @@ LEVELS = 1 << 16
 
 
 def dropout(x: Tensor, rate: float, training: bool = True) -> Tensor:
-    """`F.dropout`; on a CPU one random word of 64 bits serves four places. The masks follow from torch's seed.
+    """`F.dropout`; on a CPU one random 64-bit word serves four places. Masks depend on torch's seed.
 
     Args:
-        x: of any shape.
+        x: a tensor of any shape.
         rate: the share of places that become 0; the others are divided by 1 - `rate`.
-        training: without it `x` is returned.
+        training: if False, `x` is returned.
     """
     dropped = round(rate * LEVELS)
     if not (training and dropped):

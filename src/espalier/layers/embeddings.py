@@ -1,4 +1,4 @@
-"""GuiG's embeddings: of word pieces, and of tree symbols. Each also scores the output with the same matrices."""
+"""GuiG's embeddings of word pieces and of tree symbols. The same matrices score the output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from espalier.layers.readout import TargetScores, readout_loss, target_scores
 
 
 class PieceEmbedding(nn.Module):
-    """Word pieces; the output matrix is the embedding (Vaswani et al. 2017, section 3.4)."""
+    """Embedding of word pieces; its matrix also scores the output (Vaswani et al. 2017, section 3.4)."""
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class PieceEmbedding(nn.Module):
 
 
 class TreeSymbolEmbedding(nn.Module):
-    """`TreeSymbols`: Emb(x) = Emb(p) + Emb(l), and two classifications, of the node and of its level (section 3.1)."""
+    """`TreeSymbols` as Emb(x) = Emb(p) + Emb(l), with two output classifications: node and level (section 3.1)."""
 
     def __init__(self, symbols: TreeSymbols, width: int, alpha: float, beta: float) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class TreeSymbolEmbedding(nn.Module):
         return scaled
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """loss_syn of GuiG, section 3.1: alpha times the nodes' and beta times the levels', summed."""
+        """loss_syn of GuiG, section 3.1: alpha times the loss of nodes plus beta times the loss of levels, summed."""
         nodes, levels = (
             F.cross_entropy(logits, classes[target], reduction="sum", label_smoothing=smoothing)
             for logits, classes in zip(self._logits(x), (self.label_ids, self.level_ids), strict=True)
@@ -70,7 +70,7 @@ class TreeSymbolEmbedding(nn.Module):
         """(rows, width) states to (rows, symbols): the sum of the log-probabilities of the node and of the level.
 
         The two are predicted independently. Combinations that are not symbols, such as a special with a level, have
-        probability too, so the symbols' probabilities sum to less than 1.
+        probability too, so the probabilities of the symbols sum to less than 1.
         """
         nodes, levels = (F.log_softmax(_sharpened(logits, sharpness), dim=-1) for logits in self._logits(x))
         return nodes[:, self.label_ids] + levels[:, self.level_ids]
@@ -88,7 +88,7 @@ def _sharpened(logits: Tensor, sharpness: float) -> Tensor:
 
 
 def embedding(size: int, width: int, std: float) -> nn.Embedding:
-    """N(0, std), the padding row 0."""
+    """An embedding with weights from N(0, std) and a padding row of 0."""
     table = nn.Embedding(size, width, padding_idx=PAD)
     nn.init.normal_(table.weight, std=std)
     with torch.no_grad():

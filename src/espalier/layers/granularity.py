@@ -33,8 +33,8 @@ def resonance(queries: Tensor, keys: Tensor) -> Tensor:
 def scope(queries: Tensor, distances: Tensor, length: Tensor, epsilon: float) -> Tensor:
     """S_ij = max(0, min(1, (N - e)^(1 - z_i) + e - |i - j|)), equation 8.
 
-    Where N - e < 1 every place of a row is nearer than e + 1, so that S is 1; then 1 stands for N - e, of which the
-    power would not be defined.
+    If N - e < 1, every distance in a row is below e + 1 and S is 1. The code then uses 1 in place of N - e, whose power
+    might be undefined.
 
     Args:
         queries: z_i, (..., time).
@@ -50,11 +50,11 @@ def scope(queries: Tensor, distances: Tensor, length: Tensor, epsilon: float) ->
 
 
 class Granularity(nn.Module):
-    """The granularity head of one attention layer, and the mask that it makes; all heads of the layer share it.
+    """The granularity head of one attention layer and the mask that it computes. All heads of the layer share the mask.
 
     Args:
         mask: "resonance" C, "scope" S, "product" C * S (equation 9), or "average" (C + S) / 2 (table 2).
-        epsilon: of the scope.
+        epsilon: e of the scope.
         renormalised: as in `Factors`.
     """
 
@@ -68,11 +68,11 @@ class Granularity(nn.Module):
         return linear(x, self.head.weight, self.head.bias)[..., 0].float().sigmoid()
 
     def factors(self, queries: Tensor, keys: Tensor, places: Tensor, length: Tensor) -> Factors:
-        """The mask of the places `places` over all places of `keys`.
+        """The mask from the places `places` to all places of `keys`.
 
         Args:
             queries, keys: (batch, time) and (batch, memory time) granularities.
-            places: (time,) the places of the queries in the row.
+            places: (time,) positions of the queries in the row.
             length: N, broadcastable to (batch, time).
         """
         values: Tensor

@@ -18,7 +18,7 @@ STD: Final = 0.02
 def initialise(module: nn.Module, initial: Initial = "normal") -> None:
     """Set an embedding to N(0, `STD`) with a padding row of 0, and a matrix by `initial` with a bias of 0.
 
-    Other modules are left as they are.
+    Other modules are left unchanged.
     """
     if isinstance(module, nn.Embedding):
         nn.init.normal_(module.weight, std=STD)

@@ -1,4 +1,4 @@
-"""x W^T + b. In decoding, weights are packed once, and a row's result does not depend on the other rows."""
+"""x W^T + b. In decoding, weights are packed once, and the result of a row does not depend on other rows."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ROWS = 32  # the batch size that the packed layout is optimized for; others wor
 def constant_weights() -> Iterator[None]:
     """Inference mode, in which `linear` packs each matrix once. The caller must not change weights in the block.
 
-    On a CPU that is 1.4 to 1.6 times as fast for a batch of single steps, and a row has the same bits whether 1 or 500
-    rows are computed at once, unlike with PyTorch's default product. Tensor versions cannot detect changed weights:
-    PyTorch's fused optimizers do not raise them.
+    On a CPU this is 1.4 to 1.6 times as fast for a batch of single steps. A row has the same bits whether 1 or 500 rows
+    are computed at once, unlike with PyTorch's default product. Changed weights cannot be detected by tensor versions,
+    since PyTorch's fused optimizers do not increment them.
     """
     outer = _packs.get()
     token = _packs.set({} if outer is None else outer)

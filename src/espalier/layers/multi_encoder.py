@@ -1,4 +1,4 @@
-"""Multi-encoder attention (GuiG, section 3.1): each encoder has heads of its own in one attention layer."""
+"""Multi-encoder attention (GuiG, section 3.1): in one attention layer, each encoder has its own heads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from espalier.layers.linear import linear
 
 @dataclass
 class Memory:
-    """One encoder's output as keys and values of one layer, and a bias that hides padding.
+    """The output of one encoder as keys and values of one layer, with a bias that hides padding.
 
     `key_values` has one row for each source. Consecutive rows of a batch, such as the hypotheses of a beam, share it.
     """
@@ -43,7 +43,7 @@ class MultiEncoderAttention(nn.Module):
         self.out = nn.Linear(sum(heads) * head_width, width)  # W_O
 
     def project_memory(self, encoded: Sequence[Tensor], biases: Sequence[Tensor | None]) -> list[Memory]:
-        """The keys and values of each encoder's output, (batch, time, width); computed once for many steps.
+        """The keys and values of each encoder's output, (batch, time, width), to be computed once for many steps.
 
         Args:
             biases: for each encoder a bias that hides its padding (`attention.padding_bias`).
@@ -56,11 +56,11 @@ class MultiEncoderAttention(nn.Module):
         return memories
 
     def forward(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
-        """(batch, time, width) to the same.
+        """Map (batch, time, width) to (batch, time, width).
 
         Args:
-            memories: one for each encoder, from `project_memory`. If a memory has fewer rows than the batch, the batch
-                has equally many consecutive rows for each of them, and time 1.
+            memories: one per encoder, from `project_memory`. A memory may have fewer rows than the batch if time is 1;
+                each of its rows then serves equally many consecutive rows of the batch.
         """
         query = linear(x, self.queries.weight, self.queries.bias).unflatten(-1, (-1, self.head_width))
         rows, shape = len(memories[0].key_values.keys), query.shape

@@ -1,4 +1,4 @@
-"""The options of layers, for settings. This module imports no torch, so that settings need none."""
+"""Options of layers, for settings. This module does not import torch, so settings load without it."""
 
 from __future__ import annotations
 

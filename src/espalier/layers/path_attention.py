@@ -23,11 +23,11 @@ class PathAttention(nn.Module):
 
     where cover_i is the number of paths that node i is on, and a^p the softmax within path p. The scores q_i k_k are
     computed once for each pair of nodes, gathered into a (depth, depth) table for each path, normalized there, and
-    summed in w. The result equals that of the copies, with attention dropout drawn for each path.
+    summed in w. The result equals that of the copies; attention dropout is drawn for each path.
 
-    Memory: the tables take heads x paths x depth^2, at most heads x depth x (nodes x depth); scores and w take
-    heads x nodes^2, no more than the queries while a tree has at most as many nodes as a head is wide. No tensor has
-    paths x nodes x width elements.
+    Memory: the tables take heads x paths x depth^2, at most heads x depth x (nodes x depth); scores and w take heads x
+    nodes^2, which is no more than the queries take if a tree has at most as many nodes as the width of a head. No
+    tensor has paths x nodes x width elements.
 
     Args:
         residual: "outside": the caller adds the residual to the result. "inside" (released): O is added within each
@@ -54,16 +54,16 @@ class PathAttention(nn.Module):
         self.out = nn.Linear(self.inner, width)
 
     def forward(self, x: Tensor, paths: Paths, memory: Tensor | None = None) -> Tensor:
-        """Attend once from every node of `x` to those of its paths.
+        """Attend once from every node of `x` to the nodes of its paths.
 
         Args:
             x: (batch, time, width), the input of the queries.
-            paths: of the rows (`paths.paths_of`).
+            paths: the paths of the rows (`paths.paths_of`).
             memory: (batch, time, width), the input of keys and values, and the residual O if it is inside; None means
                 `x`.
 
         Returns:
-            (batch, time, width); 0 at places that are on no path.
+            (batch, time, width); 0 at places outside all paths.
         """
         query, key, value = self._projected(x, memory)
         scores = query @ key.transpose(2, 3)
@@ -76,7 +76,7 @@ class PathAttention(nn.Module):
         return mean * (paths.share if self.by_paths else paths.covered).to(mean.dtype)
 
     def _weights(self, scores: Tensor, paths: Paths) -> Tensor:
-        """(batch, heads, time, time) products of queries and keys to weights: the mean of a node's softmaxes."""
+        """(batch, heads, time, time) scores to weights: the mean of the softmaxes of a node over its paths."""
         pairs = paths.pairs[:, None].expand(-1, self.heads, -1)
         tables = scores.flatten(2).gather(2, pairs).unflatten(2, (*paths.nodes.shape[1:], paths.nodes.shape[2]))
         # At least in single precision, the bias's, whatever the precision of the scores.

@@ -12,10 +12,12 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Paths:
-    """The paths of each tree, leaves from left to right. Computed once for a batch, and shared by all layers.
+    """The paths of each tree, from the leftmost leaf to the rightmost.
+
+    Computed once per batch and shared by all layers.
 
     Attributes:
-        nodes: (batch, paths, depth) int64, the place of a path's node at each level; 0 where `on` is False.
+        nodes: (batch, paths, depth) int64, index of a path's node at each level; 0 where `on` is False.
         on: (batch, paths, depth) bool: True where the path exists and reaches that level.
         time: the length of a row.
     """
@@ -42,25 +44,25 @@ class Paths:
 
     @cached_property
     def covered(self) -> Tensor:
-        """(batch, time, 1) float: 1 at places on a path, else 0."""
+        """(batch, time, 1) float: 1 for places on a path, 0 for others."""
         return self.cover.bool().float()[..., None]
 
     @cached_property
     def pairs(self) -> Tensor:
-        """(batch, paths x depth x depth) int64: the indices of all pairs of a path's nodes in a flat (time, time)."""
+        """(batch, paths x depth x depth) int64: flat (time, time) indices of all pairs of nodes of a path."""
         return (self.nodes[..., :, None] * self.time + self.nodes[..., None, :]).flatten(1)
 
     @cached_property
     def key_bias(self) -> Tensor:
-        """(batch, 1, paths, 1, depth) float: 0 for a path's nodes, -1e30 below the leaf.
+        """(batch, 1, paths, 1, depth) float: 0 for nodes of a path, -1e30 below its leaf.
 
-        It is finite, so that a padded path has weights and no NaN; `query_weight` sets these weights to 0.
+        The number is finite, so that a padded path has no NaN; `query_weight` sets its weights to 0.
         """
         return torch.zeros_like(self.on, dtype=torch.float).masked_fill(~self.on, -1e30)[:, None, :, None, :]
 
     @cached_property
     def query_weight(self) -> Tensor:
-        """(batch, 1, paths, depth, 1) float: one over the number of paths that a node is on; 0 where `on` is False."""
+        """(batch, 1, paths, depth, 1) float: 1 / the number of paths of a node; 0 where `on` is False."""
         cover = self.cover.gather(1, self.nodes.flatten(1)).view_as(self.nodes)
         return (self.on / cover.clamp(min=1))[:, None, ..., None]
 
@@ -69,11 +71,11 @@ def paths_of(levels: Tensor) -> Paths:
     """The paths of trees in pre-order.
 
     Args:
-        levels: (batch, time) int64, the level of each node from 1, the root's; 0 at places without a node, before or
-            after the tree. That they are trees is not checked; `syntax.levels.level_mistake` does.
+        levels: (batch, time) int64, the level of each node, from 1 for the root; 0 at places without a node, before or
+            after the tree. The levels are not checked; `syntax.levels.level_mistake` does that.
 
     Returns:
-        Paths whose `depth` is the deepest level of the batch, padded.
+        Paths padded to the deepest level of the batch.
     """
     time = levels.shape[1]
     scale = torch.arange(1, max(1, int(levels.amax()) if levels.numel() else 1) + 1, device=levels.device)

@@ -9,12 +9,12 @@ from torch import Tensor
 
 
 def sinusoids(places: int, width: int) -> Tensor:
-    """(places, width): the positions 0, 1, 2 ..."""
+    """(places, width): the encodings of positions 0, 1, 2 ..."""
     return sinusoids_at(torch.arange(places), width)
 
 
 def sinusoids_at(positions: Tensor, width: int) -> Tensor:
-    """(...) positions t to (..., width): sin(t / 10000^(2i/width)) at 2i, the cosine of the same at 2i + 1."""
+    """Positions t, (...), to encodings (..., width): sin(t / 10000^(2i/width)) at 2i, and its cosine at 2i + 1."""
     rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10_000.0) / width))
     angles = positions[..., None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[..., :width]

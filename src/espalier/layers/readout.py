@@ -22,11 +22,11 @@ class Readout(nn.Linear):
     """A softmax over a vocabulary of words: (rows, width) features to (rows, words)."""
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
-        """Summed cross entropy against `target`, (rows,), by `readout_loss`."""
+        """Summed cross entropy against `target`, (rows,); see `readout_loss`."""
         return readout_loss(x, self.weight, self.bias, target, smoothing)
 
     def target_scores(self, x: Tensor, target: Tensor) -> TargetScores:
-        """The scores of `target`, (rows,), by `target_scores`."""
+        """Log-probabilities of `target`, (rows,), as in the function `target_scores`."""
         return target_scores(x, self.weight, self.bias, target)
 
     def log_probabilities(self, x: Tensor) -> Tensor:
@@ -54,14 +54,14 @@ def readout_loss(
         x: (rows, width).
         weight: (vocabulary, width).
         bias: (vocabulary,), or none.
-        target: (rows,) int64; `PAD` nowhere.
+        target: (rows,) int64, without `PAD`.
         form: "uniform" spreads `smoothing` over all V words. "released" (SongNet's code) spreads it over the V - 2 that
-            are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy less the
+            are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy minus the
             entropy of the smoothed target, so that the best loss is 0.
         rows: the rows of a slice.
 
     Returns:
-        A float32 scalar, which can be differentiated once.
+        A float32 scalar that can be differentiated once.
     """
     device, dtype = x.device.type, _precision(x)
     needed = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in (x, weight, bias))
@@ -73,9 +73,9 @@ def readout_loss(
 
 
 class TargetScores(NamedTuple):
-    """(rows,) log-probabilities of the targets, and the mean log-probability of all words at their places.
+    """(rows,) log-probabilities of the targets, and mean log-probabilities of all words at the targets' places.
 
-    They have 32 bits, or 64 if the features have.
+    They are float64 if the features are, else float32.
     """
 
     chosen: Tensor
@@ -95,7 +95,7 @@ def target_scores(x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor
         rows: the rows of a slice.
 
     Returns:
-        What can be differentiated once. Label smoothing uses the mean.
+        Scores that can be differentiated once. Label smoothing uses the mean.
     """
     dtype = _precision(x)
     with torch.autocast(x.device.type, enabled=False):
@@ -103,13 +103,13 @@ def target_scores(x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor
 
 
 def _precision(x: Tensor) -> torch.dtype:
-    """That of the products: autocast's where it is on."""
+    """The type of the products: autocast's if it is enabled."""
     device = x.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
 
 
 class _Smoothed(NamedTuple):
-    """A smoothed target: `spread` at every word, `peak` more at the target, nothing at `PAD` if it is `unpadded`."""
+    """A smoothed target: `spread` on every word, `peak` added on the target, and 0 on `PAD` if `unpadded`."""
 
     peak: float
     spread: float
@@ -126,13 +126,13 @@ def _smoothed(smoothing: float, words: int, form: Smoothing) -> _Smoothed:
 
 
 class _Slices:
-    """The rows of x in slices of `size`, the last one padded, so that kernels are compiled for one shape.
+    """The rows of x in slices of `size`. The last slice is padded, so that kernels are compiled for one shape.
 
-    All slices are computed in the same memory, since most of the time of a fresh large tensor is in its pages.
+    All slices reuse the same memory, since most of the time for a fresh large tensor goes into mapping its pages.
 
     Attributes:
         rows: (rows + padding, width).
-        short: the rows of padding.
+        short: number of padding rows.
     """
 
     def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype, size: int) -> None:
@@ -155,7 +155,7 @@ class _Slices:
 
 
 class _Gradients:
-    """The gradients of x with its padding, of the weight and of the bias, from those of each slice's logits."""
+    """The gradients of x (with its padding), the weight and the bias, summed over slices."""
 
     def __init__(self, slices: _Slices, weight: Tensor, bias: Tensor | None) -> None:
         self.slices, matrix = slices, slices.matrix
@@ -166,7 +166,7 @@ class _Gradients:
         self.addend = self.product if matrix.dtype == weight.dtype else torch.empty_like(weight)
 
     def add(self, part: slice, d_logits: Tensor) -> None:
-        """Add those of the slice `part`, whose logits have the gradients `d_logits`, (size, words)."""
+        """Add the gradients of the slice `part`, given the gradients `d_logits`, (size, words), of its logits."""
         slices = self.slices
         if self.bias is not None:
             self.bias += d_logits.sum(0)
@@ -226,7 +226,7 @@ class _ReadoutLoss(torch.autograd.Function):
 
 
 class _TargetScores(torch.autograd.Function):
-    """Computes each slice's logits again in the backward pass, as a row's slope is known only there."""
+    """Recomputes the logits of each slice in the backward pass, when the gradient of each row is known."""
 
     @staticmethod
     def forward(

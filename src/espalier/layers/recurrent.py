@@ -1,4 +1,4 @@
-"""Recurrent encoders of padded rows, stacks of layers, attention over states, and single steps of recurrent cells."""
+"""Recurrent encoders of padded rows, stacked layers, attention over states, and single steps of recurrent cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RecurrentEncoder(nn.Module):
     """One LSTM over right-padded rows, unidirectional or bidirectional (Graves and Schmidhuber 2005).
 
     Attributes:
-        out: the width of its states: `width`, or twice that if it is bidirectional.
+        out: width of the states: `width`, or twice that if bidirectional.
     """
 
     def __init__(self, inputs: int, width: int, *, bidirectional: bool = False) -> None:
@@ -28,11 +28,12 @@ class RecurrentEncoder(nn.Module):
         self.out = 2 * width if bidirectional else width
 
     def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """Encode every row up to its own end; the backward direction starts there.
+        """Encode every row up to its own end, where the backward direction starts.
 
         Args:
             x: (batch, time, inputs), time at least 1.
-            real: (batch, time) bool, False at padding, which is on the right. A row of padding is read as one place.
+            real: (batch, time) bool, False at padding, which must be on the right. A row of padding only is read as one
+                place.
 
         Returns:
             (batch, time, out) states, 0 at padding; (batch, out) the last state of each direction.
@@ -41,7 +42,7 @@ class RecurrentEncoder(nn.Module):
 
 
 def read_rows(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-    """Run one LSTM or GRU layer with `batch_first` over right-padded rows, as `RecurrentEncoder.forward` describes."""
+    """Run one LSTM or GRU layer (`batch_first`) over right-padded rows, as in `RecurrentEncoder.forward`."""
     packed = pack_padded_sequence(x, real.sum(1).clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
     states, last = layer(packed)
     padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
@@ -51,13 +52,13 @@ def read_rows(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor,
 
 @dataclass
 class AttentionMemory:
-    """An encoder's output, to be attended to and copied from.
+    """The output of an encoder, for attention and copying.
 
     Attributes:
         ids: (sources, length) the ids of the encoder's input.
         states: (sources, length, states' width).
-        keys: as the attention projects them: (sources, query width, length), or (sources, length, width).
-        bias: (sources, 1, length) -inf at padding, else 0; 0 everywhere in a row of padding.
+        keys: projected keys: (sources, query width, length), or (sources, length, width).
+        bias: (sources, 1, length) -inf at padding, else 0; all 0 in a row of padding only.
     """
 
     ids: Tensor
@@ -67,7 +68,7 @@ class AttentionMemory:
 
     @property
     def empty(self) -> Tensor:
-        """(sources,) bool, whether a source is padding alone."""
+        """(sources,) bool: True if a source is padding only."""
         return (self.ids == PAD).all(1)
 
     def select(self, index: Tensor) -> AttentionMemory:
@@ -77,7 +78,7 @@ class AttentionMemory:
 
 
 def masking_bias(real: Tensor) -> Tensor:
-    """(sources, length) bool, False at padding, to the bias of an `AttentionMemory`."""
+    """Convert (sources, length) bool, False at padding, to the bias of an `AttentionMemory`."""
     masked = ~real & real.any(1, keepdim=True)
     return torch.zeros(real.shape, device=real.device).masked_fill(masked, -torch.inf)[:, None]
 
@@ -113,7 +114,7 @@ class BilinearAttention(nn.Module):
 
 
 def lstm_step(lstm: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """One step of `lstm`; faster than calling the module for a single place.
+    """One step of `lstm`, faster than calling the module for a single place.
 
     Args:
         lstm: unidirectional, with biases.
@@ -160,12 +161,12 @@ class Hidden:
         return len(self.states)
 
     def select(self, index: Tensor, filled: int | None = None) -> Hidden:
-        """The rows `index` of the batch, in that order. `filled` is that of `KeyValues.select`, and changes nothing."""
+        """The rows `index` of the batch, in that order. `filled` is accepted as in `KeyValues.select` and ignored."""
         return Hidden(self.states.index_select(0, index))
 
 
 class RecurrentLayer(nn.Module):
-    """A GRU (Cho et al. 2014) in the place of masked self-attention, with the methods of `Attention`."""
+    """A GRU (Cho et al. 2014) in place of masked self-attention, with the methods of `Attention`."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -179,11 +180,11 @@ class RecurrentLayer(nn.Module):
         return states
 
     def empty(self, batch: int, capacity: int, like: Tensor) -> Hidden:
-        """The states before the first place. `capacity` is that of `Attention.empty`, and changes nothing."""
+        """The states before the first place. `capacity` is accepted as in `Attention.empty` and ignored."""
         return Hidden(like.new_zeros(batch, self.gru.hidden_size))
 
     def step(self, x: Tensor, past: Hidden, time: int) -> Tensor:
-        """Read one place `x`, (batch, 1, width), into `past`."""
+        """Read one place `x`, (batch, 1, width), and update `past`."""
         input_weight, state_weight, input_bias, state_bias = self.gru.all_weights[0]
         from_state = linear(past.states, state_weight, state_bias)
         past.states = gru_update(linear(x[:, 0], input_weight, input_bias), from_state, past.states)
@@ -194,8 +195,8 @@ class AdditiveAttention(nn.Module):
     """v . tanh(W q + U s_j), through a softmax over j: Bahdanau et al. (2015), appendix A.1.2.
 
     Args:
-        query, states: the widths of queries and of states.
-        width: of W q + U s_j.
+        query, states: the widths of queries and states.
+        width: the width of W q + U s_j.
     """
 
     def __init__(self, query: int, states: int, width: int) -> None:
@@ -231,7 +232,7 @@ class CoverageAttention(nn.Module):
         self.covered = nn.Parameter(torch.zeros(width)) if coverage else None
 
     def project_memory(self, states: Tensor, ids: Tensor, real: Tensor) -> AttentionMemory:
-        """Project the keys once for many queries. Arguments are those of `BilinearAttention.project_memory`."""
+        """Project the keys once for many queries. Arguments are as in `BilinearAttention.project_memory`."""
         return AttentionMemory(ids, states, self.key(states), masking_bias(real))
 
     def forward(self, query: Tensor, memory: AttentionMemory, coverage: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -252,15 +253,15 @@ class CoverageAttention(nn.Module):
 
 
 class RecurrentStack(nn.Module):
-    """Layers of LSTMs or GRUs, each above the last, with a residual connection every `residual` layers.
+    """Stacked layers of LSTMs or GRUs, with a residual connection every `residual` layers.
 
     The output of layer l is y_l = RNN_l(y_{l-1}), and y_l = RNN_l(y_{l-1}) + y_{l-n} where l is a multiple of n; y_0 is
-    the input (Prakash et al. 2016). The sum is read by the layer above, not by layer l's next place, as
-    in Wu et al. (2016), section 3.1. A state is (parts, layers, rows, width), of hidden states and, in LSTMs, of cells.
+    the input (Prakash et al. 2016). The layer above reads the sum; the next place of layer l does not, as in Wu et al.
+    (2016), section 3.1. A state is (parts, layers, rows, width), of hidden states and, in LSTMs, of cells.
 
     Args:
-        inputs: the width of the input; `width` where it is added to a layer's output.
-        width: of every layer's output; each direction has half of it if the stack is bidirectional.
+        inputs: the width of the input; equal to `width` if it is added to a layer's output.
+        width: the width of every layer's output; each direction has half of it if the stack is bidirectional.
         residual: n; 0 means no residual connection.
         dropout: on the outputs of all layers but the last.
     """
@@ -287,7 +288,7 @@ class RecurrentStack(nn.Module):
         )
 
     def encode(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """Read every row up to its own end. Arguments are those of `RecurrentEncoder.forward`.
+        """Read every row up to its own end. Arguments are as in `RecurrentEncoder.forward`.
 
         Returns:
             (batch, time, width) outputs, 0 at padding if `x` is; (batch, width) the last layer's last hidden state of
@@ -327,7 +328,7 @@ class RecurrentStack(nn.Module):
         return cast("list[nn.LSTM | nn.GRU]", list(self.layers))
 
     def _added(self, y: Tensor, below: list[Tensor]) -> Tensor:
-        """The output of the layer above `below`, the outputs of the layers under it, the input first."""
+        """The input of the layer above `below`, which are the outputs of the layers under it, the input first."""
         layer = len(below)
         if self.residual and layer % self.residual == 0:
             y = y + below[layer - self.residual]

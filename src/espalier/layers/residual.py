@@ -35,7 +35,7 @@ class Residual(nn.Module):
         return self.norm(y) if self.form == "post" else y
 
     def memory(self, x: Tensor) -> Tensor | None:
-        """The input of keys and values, for self-attention as the sublayer; None means the input of the queries."""
+        """The input of keys and values of self-attention; None means the input of the queries."""
         return x if self.form == "released" else None
 
 

@@ -1,4 +1,4 @@
-"""Memories that are shared by the hypotheses of a source, so that a beam does not copy them."""
+"""Memories shared by the hypotheses of a source, so that a beam does not copy them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from torch import Tensor
 
 
 def memory_rows(index: Tensor, prefixes: int, sources: int) -> Tensor | None:
-    """The memory rows for a selection of prefixes; None if they are all rows in their present order.
+    """The rows of memory for a selection of prefixes; None if all rows stay in their order.
 
     A memory has one row for each source, shared by equally many consecutive prefixes. If the selection preserves this,
-    the new memory has one row for each source, else one for each prefix.
+    the new memory has one row per source, else one per prefix.
 
     Args:
         index: (selected,) the selected prefixes.

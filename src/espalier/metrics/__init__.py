@@ -1,1 +1,1 @@
-"""Metrics: one module a family, each value with its interval and its signature."""
+"""Metrics, one module per family. Each value has an interval and a signature."""

@@ -1,8 +1,8 @@
-"""Attachment scores of dependency trees: which words have the right head, and which the right relation to it as well.
+"""Attachment scores of dependency trees: shares of words with the right head (UAS), and also right relation (LAS).
 
-UAS is the share of words whose head is right, LAS of those whose head and relation are, subtypes included (nsubj:pass),
-both over the words of the treebank, which the parser was given. Punctuation counts, as in Universal Dependencies. A
-sentence without heads, or whose words are not the gold ones, has no head right; `attachment_errors` counts these.
+Relations include subtypes (nsubj:pass). Both shares are over the words of the treebank, which are the input of the
+parser. Punctuation counts, as in Universal Dependencies. A sentence without heads, or with other words than the gold
+sentence, counts as all wrong; `attachment_errors` counts such sentences.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
 def attachment_statistics(
     gold: Sequence[Parse | Dependencies], predicted: Sequence[Parse | Dependencies], *, punctuation: bool = True
 ) -> Array:
-    """What one sentence contributes, (sentences, 7).
+    """Statistics of each sentence, (sentences, 7).
 
     Columns: words with the right head; with the right head and relation; with the right tag; words; words that have a
     gold tag; 1 for a sentence without heads for its words; 1.
 
     Args:
         gold: sentences with heads and relations.
-        predicted: as many, parses of the same words; one without heads is a sentence that could not be parsed.
-        punctuation: whether words count whose gold relation is `PUNCTUATION`.
+        predicted: parses of the same words; a sentence without heads could not be parsed.
+        punctuation: whether to count words whose gold relation is `PUNCTUATION`.
 
     Raises:
-        EspalierError: lists of different lengths, or a gold sentence that is not a head and a relation for each word.
+        EspalierError: the lists differ in length, or a gold sentence lacks heads or relations.
     """
     require_lengths("gold sentences", len(gold), parses=predicted)
     counts = np.zeros((len(gold), _SENTENCES + 1))
@@ -66,14 +66,14 @@ def attachment_statistics(
 
 
 def _equal(reference: Sequence[object], prediction: Sequence[object]) -> NDArray[np.bool_]:
-    """Which entries are the same; none where there are none on either side."""
+    """Which entries are equal; False if both are missing."""
     if not reference or len(reference) != len(prediction):
         return np.zeros(1, dtype=bool)
     return np.array([one == other for one, other in zip(reference, prediction, strict=True)], dtype=bool)
 
 
 def attachment_metrics(*, punctuation: bool = True) -> tuple[Metric, ...]:
-    """The family's metrics over `attachment_statistics` with the same option, by `KEYS`, all times 100."""
+    """The metrics over `attachment_statistics` with the same option, by `KEYS`, all times 100."""
     counted: dict[str, object] = {"words": "gold", "punctuation": "in" if punctuation else "out", "mean": "micro"}
     plain = signature_of("attachment", **counted)
     labelled = signature_of("attachment", labels="subtypes", **counted)

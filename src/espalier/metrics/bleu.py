@@ -1,19 +1,18 @@
-"""Corpus BLEU-4 (Papineni et al. 2002), as sacreBLEU computes it for texts that are tokens already.
+"""Corpus BLEU-4 (Papineni et al. 2002) as computed by sacreBLEU, for tokenized texts.
 
-The score of a corpus is sacreBLEU's own (`library_bleu`). The statistics of segments are computed here, for intervals
-and comparisons; the score stage compares both values.
+The corpus score comes from sacreBLEU (`library_bleu`). The statistics of segments are computed here, for intervals and
+comparisons; the score stage checks that both values are equal.
 
-The texts are words joined by single spaces; case and punctuation stay as they are. Smoothing is NIST's (sacreBLEU's
+Texts are words joined by single spaces; case and punctuation are unchanged. Smoothing is NIST's (sacreBLEU's
 `exp`): the k-th order without a match counts as one match in 2^k times its n-grams. A corpus without any match, or
 without a 4-gram, has 0, as in sacreBLEU; so does a single segment of less than four words.
 
-A text may have several references: an n-gram matches as often as it is in the one that has it most often, and the
-length that counts is that of the reference closest in length, the shorter of two that are equally close.
+A text may have several references: each n-gram is clipped to its largest count in any reference, and the reference
+length is the closest one (the shorter one in a tie).
 
-Against the source instead of the reference the same number tells how much was copied: `bleu_source`, self-BLEU.
-
-`length_ratio` is the words of the outputs over those of the references. `brevity_penalty` is BLEU's factor for outputs
-that are shorter than the references: exp(1 - reference / output), at most 1.
+BLEU against the source instead of the reference measures copying: `bleu_source`, also called self-BLEU. `length_ratio`
+is the number of words of the outputs divided by that of the references. `brevity_penalty` is BLEU's factor for outputs
+shorter than the references: exp(1 - reference / output), at most 1.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _CORRECT, _TOTAL = slice(2, 2 + ORDER), slice(2 + ORDER, 2 + 2 * ORDER)
 
 
 def bleu_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
-    """What one segment contributes, (segments, 10): words, words of the reference, matches of orders 1 to 4, n-grams.
+    """Statistics of each segment, (segments, 10): words, reference words, and matches and n-grams of orders 1 to 4.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -47,7 +46,7 @@ def bleu_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Arr
 
 
 def bleu_statistics_all(references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> Array:
-    """The same against several references a segment, however many each has.
+    """Like `bleu_statistics`, with several references per segment. Their number may vary.
 
     Raises:
         EspalierError: lists of different lengths, a segment without references.
@@ -64,7 +63,7 @@ def bleu_statistics_all(references: Sequence[Sequence[str]], hypotheses: Sequenc
 
 
 def matches(one: Sequence[object], other: Sequence[object]) -> int:
-    """How many entries two lists share, each as often as it is in both."""
+    """The size of the multiset intersection of two lists."""
     first, second = set(one), set(other)
     common = first & second
     if len(first) == len(one) or len(second) == len(other):
@@ -99,9 +98,10 @@ def _most_matches(hypothesis_grams: list[tuple[str, ...]], reference_grams: list
 
 
 def sentence_bleu(statistics: Array) -> Array:
-    """(segments, 10) -> (segments,): BLEU of each by itself, over the orders that it is long enough for.
+    """(segments, 10) -> (segments,): sentence BLEU over the orders for which a segment is long enough.
 
-    That is sacreBLEU's `sentence_bleu` with its effective order: two words are judged by words and pairs alone.
+    This is sacreBLEU's `sentence_bleu` with effective order: a text of two words is judged by unigrams and bigrams
+    only.
     """
     return corpus_bleu(statistics, effective=True)
 
@@ -120,7 +120,7 @@ def corpus_bleu(sums: Array, order: int = ORDER, *, effective: bool = False) -> 
 
 
 def _brevity(sums: Array) -> Array:
-    """The brevity penalty: 0 without any word, NaN without references."""
+    """The brevity penalty: 0 for no words, NaN without references."""
     length, reference = sums[..., _LENGTH], sums[..., _REFERENCE]
     with np.errstate(divide="ignore", invalid="ignore"):
         penalty = np.exp(np.minimum(0.0, 1.0 - reference / length))
@@ -133,12 +133,12 @@ def _brevity(sums: Array) -> Array:
 def library_bleu(
     references: Sequence[Sequence[str]], hypotheses: Sequence[str], order: int = ORDER
 ) -> dict[str, float]:
-    """sacreBLEU's own `bleu`, `length_ratio` and `brevity_penalty` of a corpus; nothing for no segments.
+    """The `bleu`, `length_ratio` and `brevity_penalty` of a corpus by sacreBLEU; empty for no segments.
 
     Args:
-        references: one or more a segment.
-        hypotheses: one a segment.
-        order: of the longest n-grams.
+        references: one or more references per segment.
+        hypotheses: one hypothesis per segment.
+        order: largest n of the n-grams.
     """
     if not hypotheses:
         return {}
@@ -154,13 +154,13 @@ def library_bleu(
 
 
 def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **more: object) -> Metric:
-    """BLEU under a key of its own.
+    """A BLEU metric under its own key.
 
     Args:
-        key: the metric's name.
-        against: what the hypotheses were held against.
-        refs: how many references a segment has.
-        more: what else the signature has to say.
+        key: name of the metric.
+        against: what the hypotheses were compared with.
+        refs: number of references per segment.
+        more: further entries of the signature.
     """
     signature = signature_of(
         "bleu", order=ORDER, against=against, refs=refs, mean="corpus", case="mixed", eff="no", tok="none",
@@ -170,10 +170,10 @@ def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **
 
 
 def length_metrics(**more: object) -> tuple[Metric, ...]:
-    """The length ratio and the brevity penalty over BLEU's statistics.
+    """The length ratio and the brevity penalty, computed from BLEU's statistics.
 
     Args:
-        more: what else the signatures have to say.
+        more: further entries of the signatures.
     """
     library = {"sacrebleu": version("sacrebleu")}
     return (

@@ -1,7 +1,7 @@
-"""Bootstrap over segments.
+"""Bootstrap resampling of segments.
 
-An aggregate here is a function of summed statistics, so a resample is a row of counts (how often each segment was
-drawn) and all resamples together are one matrix product: (resamples, segments) @ (segments, k).
+An aggregate is a function of summed statistics. A resample is therefore a row of counts (how often each segment was
+drawn), and all resamples together are one matrix product: (resamples, segments) @ (segments, k).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _CELLS = 4_000_000
 
 
 def resampled_sums(statistics: Array, *, seed: int, resamples: int) -> Array:
-    """Sums of the statistics over each bootstrap resample (as many draws with replacement as there are segments).
+    """Sums of the statistics over each bootstrap resample, which draws as many segments as there are, with replacement.
 
     Args:
         statistics: (segments, k).
-        seed: the same seed draws the same resamples for every metric over the same segments, so that two systems'
-            resamples are paired.
-        resamples: how many.
+        seed: equal seeds give equal resamples for all metrics over the same segments, so the resamples of two systems
+            are paired.
+        resamples: number of resamples.
 
     Returns:
-        (resamples, k); no rows where there are no segments.
+        (resamples, k); no rows if there are no segments.
     """
     segments, width = statistics.shape
     if not segments or not resamples:
@@ -45,7 +45,7 @@ def resampled_sums(statistics: Array, *, seed: int, resamples: int) -> Array:
 
 
 def percentile_interval(values: Array, confidence: float) -> tuple[float, float] | None:
-    """The central interval that holds `confidence` of the resampled values; None where none of them is defined."""
+    """The central interval with the share `confidence` of the resampled values; None if all are undefined."""
     defined = values[np.isfinite(values)]
     if not len(defined):
         return None
@@ -55,7 +55,7 @@ def percentile_interval(values: Array, confidence: float) -> tuple[float, float]
 
 
 def sums_by_group(statistics: Array, groups: Sequence[Hashable]) -> Array:
-    """(segments, k) -> (groups, k), in order of first appearance: what belongs together is resampled together."""
+    """(segments, k) -> (groups, k) sums by group, in order of first appearance. Groups are resampled as wholes."""
     number = {group: index for index, group in enumerate(dict.fromkeys(groups))}
     summed = np.zeros((len(number), statistics.shape[1]))
     np.add.at(summed, np.array([number[group] for group in groups], dtype=np.int64), statistics)

@@ -1,18 +1,19 @@
-"""Labelled brackets of constituency trees, scored by the rules of EVALB (Sekine and Collins 1997, its COLLINS.prm).
+"""Labelled brackets of constituency trees, scored by the rules of EVALB (Sekine and Collins 1997, COLLINS.prm).
 
-A bracket is a label over a stretch of words; a part of speech is none. Before brackets are compared
+A bracket is a label over a span of words; a part of speech is not a bracket. Before brackets are compared
 
-- words tagged -NONE- , : `` '' or . go, each tree going by its own tags, and with them the brackets left without words;
-- brackets labelled TOP, ROOT, S1 or as those tags go, their words stay;
-- functions go from labels (NP-SBJ is NP), and ADVP and PRT are the same.
+- words tagged -NONE- , : `` '' or . are removed, in each tree by its own tags, together with brackets left empty;
+- brackets labelled TOP, ROOT, S1 or like those tags are removed, but their words stay;
+- functions are removed from labels (NP-SBJ becomes NP), and ADVP and PRT count as equal.
 
 Equal brackets are counted as often as they occur: an NP over an NP over the same words is two. Counts are pooled over
-sentences. Where the words that remain differ EVALB reports an error, where none remains in the parse it skips the
-sentence, and scores neither. Such sentences, above all those with a comma mistagged, are counted in `bracket_errors`.
+sentences. If the remaining words differ, EVALB reports an error; if the parse has none left, it skips the sentence. It
+scores neither case. `bracket_errors` counts such sentences, which mostly have a mistagged comma.
 
-Leaving such sentences out raises the score. `bracket_all_*` are the same of every sentence: where EVALB gives up
-and the trees have the same words, the gold tags decide which go in both; where they have not, or there is no parse, all
-gold brackets are missed. Its tag accuracy is that of all words, marks too; EVALB's is that of the words that remain.
+Leaving such sentences out raises the score. `bracket_all_*` are the same scores over all sentences. If EVALB gives up
+and both trees have the same words, the gold tags decide which words are removed from both; otherwise, or without a
+parse, all gold brackets are missed. The tag accuracy of `bracket_all_*` counts all words including marks; EVALB's
+counts only the remaining words.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class _Bracketing(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """What a sentence contributes, by the rules of EVALB or of every sentence."""
+    """Counts of one sentence, either by EVALB or over every sentence."""
 
     matched: int
     predicted: int
@@ -83,7 +84,7 @@ def _bracketing(tree: Tree) -> _Bracketing:
 
 
 def _sentence(gold: _Bracketing, predicted: _Bracketing | None) -> tuple[_Counts, _Counts]:
-    """The counts by EVALB, all 0 where it does not score, and those of every sentence."""
+    """The counts by EVALB, all 0 if EVALB does not score the sentence, and the counts over every sentence."""
     spoken = [tag != TRACE for tag in gold.tags]
     gold_kept = [tag not in MARKS for tag in gold.tags]
     missed = _Counts(0, 0, _spans(gold, gold_kept).total(), False, 0, sum(spoken), True)
@@ -121,14 +122,14 @@ def _compared(
 
 
 def _spans(of: _Bracketing, kept: Sequence[bool]) -> Counter[tuple[str, int, int]]:
-    """The brackets that count, over the words that are kept."""
+    """The brackets over the kept words."""
     before = list(accumulate(kept, initial=0))
     spans = ((label, before[start], before[end]) for label, start, end in of.brackets if label not in _DELETED)
     return Counter(span for span in spans if span[1] < span[2])
 
 
 def _right(gold: Iterable[str], predicted: Iterable[str]) -> tuple[int, int]:
-    """How many tags are right, and of how many."""
+    """The number of correct tags, and the number of tags."""
     right = [_SAME.get(one, one) == _SAME.get(other, other) for one, other in zip(gold, predicted, strict=True)]
     return sum(right), len(right)
 
@@ -137,18 +138,18 @@ def _right(gold: Iterable[str], predicted: Iterable[str]) -> tuple[int, int]:
 
 
 def bracket_statistics(gold: Sequence[str], predicted: Sequence[str]) -> Array:
-    """What one sentence contributes, (sentences, 15).
+    """Statistics of each sentence, (sentences, 15).
 
-    Columns: brackets matched, predicted, gold; 1 for an exact match; tags that are right, words, 1, all 0 where EVALB
-    does not score the sentence; the same seven of every sentence; 1 where EVALB does not score it.
+    Columns: brackets matched, predicted, gold; 1 for an exact match; correct tags, words, 1. These seven are 0 if EVALB
+    does not score the sentence. Then the same seven over every sentence, and 1 if EVALB does not score it.
 
     Args:
         gold: Penn strings.
-        predicted: as many, parses of the same words; an empty string is a sentence that could not be parsed.
+        predicted: parses of the same words; an empty string means that the sentence could not be parsed.
 
     Raises:
-        TreeError: a string that is no tree; it names the row, from 1.
-        EspalierError: lists of different lengths, or an empty gold string.
+        TreeError: a string is not a tree; the message names the row, from 1.
+        EspalierError: the lists differ in length, or a gold string is empty.
     """
     require_lengths("gold trees", len(gold), parses=predicted)
     counts = np.zeros((len(gold), _ERRORS + 1))

@@ -1,13 +1,11 @@
-"""Defects of generated paraphrases that a machine can count (GuiG, section 4.3): repeated words, wrong negation, words
-that do not exist.
+"""Countable defects of paraphrases (GuiG, section 4.3): repeated words, wrong negation, nonexistent words.
 
-The paper names them and counts none; the counts are ours. They are signs, not proofs: of human paraphrases some show
-them too, so read a share beside that of the references against the sources.
+The paper names these defects without counting them; the counts are ours. They are signs, not proofs: some human
+paraphrases show them too, so compare each share with that of the references.
 
-A word that neither the training texts nor the source has, such as "brokenke", is taken for one that does not exist:
-models of word pieces can join pieces to any string. A rare word, or a compound with a hyphen, may be among them.
-
-Words are compared in lower case, and a token without a letter or digit is none: "no , no" repeats nothing in a row.
+A word that occurs neither in the training texts nor in the source, such as "brokenke", counts as nonexistent: models of
+word pieces can join pieces to any string. Rare words and hyphenated compounds may be counted too. Words are compared in
+lower case, and a token without letter or digit is not a word: "no , no" has no repetition in a row.
 """
 
 from __future__ import annotations
@@ -45,19 +43,19 @@ def defect_statistics(
     hypotheses: Sequence[str],
     training_words: Collection[str] | None = None,
 ) -> Array:
-    """What one output contributes, (outputs, 7): 1 for each of its defects; 1 if training words are given; 1.
+    """Statistics of each output, (outputs, 7): 1 for each of its five defects; 1 if training words are given; 1.
 
-    The defects are: it repeats words, lost a negation, doubled one, is empty, has an unknown word. An empty output has
-    no other defect.
+    The defects are: repeated words, a lost negation, a doubled negation, an empty output, an unknown word. An empty
+    output has no other defect.
 
     Args:
-        sources: words joined by spaces, as references and hypotheses are.
-        references: as many.
-        hypotheses: as many.
-        training_words: the words of the training texts, in lower case; None if they are not known.
+        sources: words joined by spaces, like references and hypotheses.
+        references: one per source.
+        hypotheses: one per source.
+        training_words: the words of the training texts, in lower case; None if unknown.
 
     Raises:
-        EspalierError: lists of different lengths.
+        EspalierError: the lists differ in length.
     """
     require_lengths("hypotheses", len(hypotheses), sources=sources, references=references)
     statistics = np.ones((len(hypotheses), _OUTPUTS + 1))
@@ -76,10 +74,10 @@ def defect_statistics(
 
 
 def repeats(hypothesis: Sequence[str], *others: Sequence[str]) -> bool:
-    """Whether a word stands twice in a row, or three times in all, more often so than in each of the other texts.
+    """Whether a word occurs twice in a row, or three times in all, and more often so than in each of the other texts.
 
     Args:
-        hypothesis: tokens in lower case, as in the others.
+        hypothesis: lower-case tokens, as in the other texts.
     """
     if len(set(hypothesis)) == len(hypothesis):
         return False
@@ -91,12 +89,12 @@ def repeats(hypothesis: Sequence[str], *others: Sequence[str]) -> bool:
 
 
 def negations(words: Sequence[str]) -> int:
-    """How many words negate."""
+    """The number of negating words."""
     return sum(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
 
 
 def unknown_words(hypothesis: Sequence[str], source: Sequence[str], training_words: Collection[str]) -> list[str]:
-    """The words with a letter that neither the source nor the training texts have, in order."""
+    """The words, with at least one letter, that occur neither in the source nor in the training texts; in order."""
     return [
         word for word in hypothesis if word not in training_words and word not in source and any(map(str.isalpha, word))
     ]
@@ -107,12 +105,12 @@ _COMMON: Final = frozenset(COMMON)
 
 
 def _in_a_row(tokens: Sequence[str]) -> Counter[str]:
-    """How often each word follows itself."""
+    """The number of times each word directly follows itself."""
     return Counter(one for one, other in pairwise(tokens) if one == other and any(map(str.isalnum, one)))
 
 
 def _in_all(tokens: Sequence[str]) -> Counter[str]:
-    """How often each word stands in a text, apart from the common ones."""
+    """The number of occurrences of each word, without common words."""
     return Counter(token for token in tokens if token not in _COMMON and any(map(str.isalnum, token)))
 
 

@@ -1,22 +1,21 @@
-"""All metrics of replies to posts (X2Tree, "Evaluation Methods"): a fixed set of keys, whatever the decoder writes.
+"""All metrics of replies to posts (X2Tree, "Evaluation Methods"): a fixed set of keys for all decoders.
 
-A row is a pair of the test data: a post and the reply that somebody gave, the reference. A post may stand in several
-rows. What is measured against one reference, `bleu` and the perplexity, is measured row by row; all else is measured
-once for each post, at the first of its rows, and its other rows are zeros there. So the rows are those of the data, and
-a post that many have answered has no more weight than another.
+A row is a pair of the test data: a post and a human reply, the reference. A post may have several rows. `bleu` and the
+perplexity compare with one reference and are measured for each row. All other metrics are measured once per post, at
+its first row; its other rows have zeros. So a post with many replies has no more weight than another.
 
-Texts are words joined by single spaces, as they were segmented; nothing splits them any further. Two texts are the same
-if their letters are: how they were split does not matter.
+Texts are segmented words joined by single spaces and are not split further. Two texts are equal if their letters are
+equal, whatever their segmentation.
 
 The perplexities are of the references: exp(Σ -log p / Σ words) per word, and exp(Σ -log p / Σ (words + 1)) per token,
-where each sentence's end is a token. p is the probability of what the model writes: of the words and EOS in a chain, of
-the root and all children, 3n + 1 decisions for n words, in a tree. Both are divided by the same counts. But a sentence
-has many trees, of which only the parser's is asked for: p(tree) <= p(sentence), and a tree's value is an upper bound of
-the perplexity that its model has of the sentences. `perplexity_exact_per_word` is no bound: p is summed over all trees
-of a sentence, for short sentences alone, so that chains and trees can be compared.
+where the end of each sentence is a token. For a chain, p is the probability of the words and EOS; for a tree, that of
+the root and all children, 3n + 1 decisions for n words. Both are divided by the same counts. A sentence has many trees,
+but only the parser's tree is scored: since p(tree) <= p(sentence), the value of a tree model is an upper bound of its
+perplexity. `perplexity_exact_per_word` is exact: p is summed over all trees of a sentence, for short sentences only, so
+that chains and trees can be compared.
 
-`recall_1_of_10` is the share of posts' own replies for which the model's log p(y | x) - log p(y) is larger than for
-nine other replies of the split. Chance is 10 %.
+`recall_1_of_10` is the share of rows whose own reply has a larger log p(y | x) - log p(y) than nine other replies of
+the split. Chance is 10 %.
 """
 
 from __future__ import annotations
@@ -79,10 +78,10 @@ _WHOLE, _TREES, _GRAMMATICAL, _JUDGED, _COPIED, _COMMONEST, _EMPTY, _WORDS, _POS
 
 
 def metrics_of(family: str) -> tuple[Metric, ...]:
-    """The metrics over the statistics of one family. After the colon stands its setting.
+    """The metrics of one family. The setting of the family follows a colon.
 
     Raises:
-        ConfigError: there is no such family.
+        ConfigError: the family is unknown.
     """
     match family.partition(":")[::2]:
         case "bleu", "":
@@ -126,27 +125,27 @@ def dialogue_statistics(
     whole: Sequence[bool] | None = None,
     grammatical: Sequence[bool] | None = None,
 ) -> dict[str, Array]:
-    """What every row contributes, by family: (rows, columns of the family).
+    """Statistics of every row by family: (rows, columns of the family).
 
     Args:
-        posts: words joined by single spaces, as all texts are. Rows of one post need not be neighbours.
-        references: what was replied; never empty.
-        replies: one model's, best first. An empty reply, or none, is kept and counts as wrong. Rows of one post have
-            the same; the first row's are taken.
+        posts: words joined by single spaces, like all texts. Rows of one post need not be adjacent.
+        references: the human replies; never empty.
+        replies: replies of one model, the best first. An empty or missing reply counts as wrong. Rows of one post share
+            their replies; those of the first row are used.
         writes: what the model writes.
-        likelihood: of each reference under the model, and its number of words: -log p in nats of all that the model
-            decides in writing it, end marks included. End marks are no words. Without it the perplexity is undefined.
-        exact: of each reference -log p of its words, all trees taken together; NaN where it has too many words. Only
-            with `likelihood`.
-        recall: of each row whether its reference is found among ten, from 0 to 1; NaN where nothing was asked. Only
-            with `likelihood`.
-        whole: for each row whether the first reply's tree is whole: no cap cut it short, and its root has no right
-            child. Only where trees are written.
-        grammatical: for each row whether the first reply is grammatical, where there is a grammar to ask.
+        likelihood: -log p in nats of each reference under the model, over all its decisions including end marks, and
+            its number of words without end marks. Without it the perplexity is undefined.
+        exact: -log p of the words of each reference, summed over all trees; NaN if it has too many words. Requires
+            `likelihood`.
+        recall: for each row, whether its reference ranks first of ten, from 0 to 1; NaN if not measured. Requires
+            `likelihood`.
+        whole: for each row, whether the tree of the first reply is complete: not cut by a cap, and without a right
+            child of the root. Only for models that write trees.
+        grammatical: for each row, whether the first reply is grammatical; only for data with a grammar.
 
     Raises:
-        EspalierError: lists of different lengths, an empty reference, a text in place of a list of replies, `whole`
-            where chains are written.
+        EspalierError: the lists differ in length, a reference is empty, replies are a text instead of a list, or
+            `whole` is given for chains.
     """
     count = len(posts)
     require_lengths("posts", count, references=references, replies=replies)
@@ -199,10 +198,10 @@ def dialogue_statistics(
 
 
 def library_scores(seeds: Iterable[Texts]) -> dict[str, float]:
-    """The corpus scores that sacreBLEU gives, by metric, over the rows of all seeds; nothing for no rows.
+    """Corpus scores by sacreBLEU, by metric, over the rows of all seeds; empty for no rows.
 
     Args:
-        seeds: posts, references and lists of replies, for each of the model's seeds.
+        seeds: posts, references and lists of replies, for each seed of the model.
     """
     of_rows, of_posts, first, once = [], [], list[str](), list[str]()
     for posts, references, replies in seeds:
@@ -219,7 +218,7 @@ def library_scores(seeds: Iterable[Texts]) -> dict[str, float]:
 
 
 def _rows_of_posts(posts: Sequence[str]) -> list[list[int]]:
-    """The rows of each post, in the order of their first."""
+    """The rows of each post. Posts are in the order of their first rows."""
     rows: dict[str, list[int]] = {}
     for row, post in enumerate(posts):
         rows.setdefault(_letters(post), []).append(row)
@@ -231,13 +230,13 @@ def _first(replies: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _perplexity(key: str, **how: str) -> Metric:
-    """Per word or per token, as `how["per"]` says."""
+    """Perplexity per word or per token, as set by `how["per"]`."""
     signature = signature_of("perplexity", **how, base="e", mean="pooled")
     return replace(PERPLEXITY[1 if how["per"] == "words" else 0], name=key, signature=signature)
 
 
 def _perplexity_statistics(nll: Sequence[float] | Array, words: Sequence[int] | Array) -> Array:
-    """The statistics of `metrics.perplexity`, where tokens are the words and each sentence's end."""
+    """The statistics of `metrics.perplexity`, where the end of each sentence is a token too."""
     tokens = np.where(np.asarray(words) > 0, np.asarray(words) + 1, 0)
     nats, counts = list(map(float, nll)), list(map(int, words))
     return perplexity_statistics(CorpusLikelihood(nats, tokens.tolist(), nats, counts))
@@ -248,7 +247,7 @@ def _multi_bleu(key: str, **more: str) -> Metric:
 
 
 def _list_statistics(references: Sequence[Sequence[str]], lists: Sequence[Sequence[str]]) -> tuple[Array, Array]:
-    """Of each post: BLEU's statistics of all its replies together, and of the one with the best sentence BLEU."""
+    """For each post: BLEU statistics of all its replies together, and of the reply with the best sentence BLEU."""
     sizes = [len(replies) for replies in lists]
     rows = bleu_statistics_all(
         [texts for texts, size in zip(references, sizes, strict=True) for _ in range(size)],
@@ -276,7 +275,7 @@ def _reply_statistics(posts: Sequence[str], first: Sequence[str]) -> Array:
 
 
 def _at_rows(statistics: Array, rows: Sequence[int], count: int) -> Array:
-    """(posts, k) -> (count, k), each at its row, zeros elsewhere."""
+    """(posts, k) -> (count, k): each row of statistics at its row of the data, zeros elsewhere."""
     placed = np.zeros((count, statistics.shape[1]))
     placed[rows] = statistics
     return placed

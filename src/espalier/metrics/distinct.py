@@ -1,8 +1,8 @@
-"""Distinct-n (Li et al. 2016): how many of the n-grams are different, times 100.
+"""Distinct-n (Li et al. 2016): the share of distinct n-grams, times 100.
 
-A text is a verse, whose language says what its tokens are, or words: a list of them, or joined by spaces. N-grams of
-verse run over the tokens of the joined units, marks included and across units. The paper (SongNet, 4.3) leaves that
-open; the released code does so. N-grams of words run over the words as they are given, marks among them.
+A text is either a verse, tokenized by language, or words: a list, or a string with spaces. N-grams of verse are taken
+over the tokens of the joined units, including marks and across units, as in the released code; the paper (SongNet, 4.3)
+leaves this open. N-grams of words are taken over the given words, including marks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEXTS = len(_ORDERS)
 
 
 def _tokens(text: Text, language: Language | None) -> Sequence[str]:
-    """The tokens of a verse, its units joined; without a language, words."""
+    """The tokens of a verse with its units joined; words if `language` is None."""
     if not isinstance(text, str):
         return text
     if language is None:
@@ -36,7 +36,7 @@ def _tokens(text: Text, language: Language | None) -> Sequence[str]:
 
 
 def distinct_statistics(texts: Sequence[Text], language: Language | None = None) -> Array:
-    """(texts, 3): Distinct-1 and Distinct-2 of the text itself, 1. The value of a text without an n-gram is 0."""
+    """(texts, 3): Distinct-1 and Distinct-2 of each text, and 1. A text without n-grams has 0."""
     statistics = np.zeros((len(texts), _TEXTS + 1))
     for row, text in zip(statistics, texts, strict=True):
         tokens = _tokens(text, language)
@@ -48,13 +48,13 @@ def distinct_statistics(texts: Sequence[Text], language: Language | None = None)
 
 
 def pooled_shares(texts: Sequence[Text], language: Language | None = None) -> Array:
-    """The share of each text in the n-grams of all texts.
+    """The contribution of each text to the distinct n-grams of all texts.
 
-    Of an n-gram that all texts together have m times, each time counts 1/m. So the sum over all rows holds the number
-    of different n-grams, whatever the order of the texts.
+    Each occurrence of an n-gram that occurs m times in all texts counts 1/m. So the sum over all rows is the number of
+    distinct n-grams, whatever the order of the texts.
 
     Returns:
-        (texts, 5): share in the different 1-grams, number of 1-grams, the same two of 2-grams, 1.
+        (texts, 5): share in the distinct 1-grams, number of 1-grams, the same two for 2-grams, and 1.
     """
     shares = np.ones((len(texts), 2 * _TEXTS + 1))
     tokens = [_tokens(text, language) for text in texts]
@@ -69,15 +69,15 @@ def pooled_shares(texts: Sequence[Text], language: Language | None = None) -> Ar
 def draw_shares(
     texts: Sequence[Text], language: Language | None = None, draws: Sequence[Hashable] | None = None
 ) -> Array:
-    """The share of each text in the Distinct-n of its draw. The sum over all rows holds the sums over the draws.
+    """The contribution of each text to the Distinct-n of its draw. Sums over all rows are sums over draws.
 
     Pooled Distinct falls as a corpus grows. A corpus with several samples per poem is therefore pooled by draw, and the
     draws are averaged, as the paper averages five runs.
 
     Args:
         texts: the generated texts.
-        language: of verse; None for words.
-        draws: one label per text, its draw; None if all texts are of one draw.
+        language: language of verse; None for words.
+        draws: the draw of each text, as a label; None if all texts are one draw.
 
     Returns:
         (texts, 3): share in the draw's Distinct-1, in its Distinct-2, and 1 / (texts of the draw).

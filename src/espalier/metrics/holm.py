@@ -7,11 +7,11 @@ from itertools import accumulate
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
-    """Adjusted p, in the order given (Holm 1979).
+    """Adjusted p-values, in the given order (Holm 1979).
 
-    The i-th smallest of m, from 1, is multiplied by m - i + 1; none is below a smaller one's, and none is above 1. To
-    reject where the adjusted p is below alpha keeps the chance of any false rejection below alpha, however the tests
-    depend on each other.
+    The i-th smallest of m, from 1, is multiplied by m - i + 1; adjusted values are made monotone and at most 1.
+    Rejecting if the adjusted p is below alpha keeps the probability of any false rejection below alpha, even for
+    dependent tests.
     """
     count = len(probabilities)
     order = sorted(range(count), key=probabilities.__getitem__)

@@ -1,23 +1,23 @@
-"""Paraphrases by the two protocols of C-DNPG (Gu et al. 2022): what its code computed, and what its text says.
+"""Paraphrase scores by two protocols of C-DNPG (Gu et al. 2022): that of its code, and that of its text.
 
-iBLEU (Sun and Zhou 2012) rewards what agrees with the reference and not with the source:
+iBLEU (Sun and Zhou 2012) rewards agreement with the reference and punishes agreement with the source:
 
     iBLEU = alpha BLEU - (1 - alpha) self-BLEU
 
-`released` is the code's. It takes means over sentences of NLTK's BLEU with smoothing method 7 (`nltk_bleu`), whose
-formula is a setting; of ROUGE-L with beta 1.2; and of NLTK's METEOR. Words are what blanks part after BERT's clean-up
-of spaces, so that a mark belongs to its word. Its self-BLEU compares with the letters of the source's first word, "w h
-a t", for the code decodes one id where it means a row of them; so it is near 0 for whatever is written.
+`released` is the protocol of the code. It averages over sentences: NLTK's BLEU with smoothing method 7 (`nltk_bleu`),
+whose formula is a setting; ROUGE-L with beta 1.2; and NLTK's METEOR. Texts are split at spaces after BERT's clean-up,
+so a mark belongs to its word. Its self-BLEU compares with the letters of the first word of the source, "w h a t", since
+the code decodes one id instead of a row; it is near 0 for every output.
 
-`paper` is the text's: BLEU-2 and BLEU-4 of the corpus (sacreBLEU's tokens `13a`, lower case), self-BLEU against the
-whole source, iBLEU at several alphas, ROUGE-L (F1 of words) and METEOR. The paper names no alpha; 0.8 is the code's,
-and 0.9 is usual.
+`paper` is the protocol of the text: corpus BLEU-2 and BLEU-4 (sacreBLEU's tokenizer `13a`, lower case), self-BLEU
+against the whole source, iBLEU at several alphas, ROUGE-L (F1 of words) and METEOR. The paper gives no alpha; the code
+uses 0.8, and 0.9 is usual.
 
-No name of one protocol is a name of the other. Texts are the words that BERT's tokeniser splits, joined by single
-spaces. Both protocols judge sides that are cut after as many word pieces as the models read and write; `paper` also the
-whole sides, under names that end in `_whole`.
+The protocols share no metric names. Texts are words as split by BERT's tokeniser, joined by single spaces. Both
+protocols score sides cut to the number of word pieces that the models read and write. `paper` also scores the whole
+sides, under names that end in `_whole`.
 
-`copied` is the share of outputs that are the source, and `words` their mean length.
+`copied` is the share of outputs equal to the source, and `words` is the mean length of outputs.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _COPIED, _WORDS, _OUTPUTS = range(3)
 
 
 def cleaned(text: str) -> str:
-    """Words and marks joined by single spaces, the spaces before marks and in contractions taken out, as BERT does."""
+    """Words and marks joined by single spaces, without spaces before marks and in contractions (BERT's clean-up)."""
     for spaced, glued in _CLEAN_UP:
         text = text.replace(spaced, glued)
     return text
@@ -76,7 +76,7 @@ def released_statistics(
     smoothing: Smoothing,
     wordnet: Path | None = None,
 ) -> Array:
-    """(segments, 6): BLEU-2, BLEU-4, self-BLEU, ROUGE-L and METEOR of each, as fractions; 1.
+    """(segments, 6): BLEU-2, BLEU-4, self-BLEU, ROUGE-L and METEOR of each segment, as fractions; and 1.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -103,7 +103,7 @@ def _rouge_l(reference: Sequence[str], hypothesis: Sequence[str]) -> float:
 def paper_statistics(
     sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], *, wordnet: Path | None = None
 ) -> Array:
-    """(segments, 23): the counts of BLEU against references and against sources, ROUGE-L and METEOR of each; 1.
+    """(segments, 23): counts of BLEU against references and sources, ROUGE-L and METEOR of each segment, and 1.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -122,7 +122,7 @@ def paper_statistics(
 
 
 def copy_statistics(sources: Sequence[str], hypotheses: Sequence[str]) -> Array:
-    """(segments, 3): 1 for an output that is its source; its words; 1."""
+    """(segments, 3): 1 if the output equals its source; number of words; 1."""
     require_lengths("sources", len(sources), hypotheses=hypotheses)
     rows = [
         (one.split() == other.split(), len(other.split()), 1) for one, other in zip(sources, hypotheses, strict=True)
@@ -132,7 +132,7 @@ def copy_statistics(sources: Sequence[str], hypotheses: Sequence[str]) -> Array:
 
 @lru_cache(maxsize=200_000)
 def _tokens_13a(text: str) -> str:
-    """Tokens joined by spaces, of the text as it would be printed."""
+    """`13a` tokens joined by spaces, of the text as it would be printed."""
     return str(_sacrebleu().tokenizer(cleaned(text).lower()))
 
 
@@ -147,18 +147,18 @@ def _sacrebleu() -> BLEU:
 
 
 def released_family(smoothing: Smoothing, pieces: int, *, wordnet: bool) -> str:
-    """The name of the family that has `released_statistics`, sides cut after `pieces`."""
+    """The name of the family of `released_statistics` for sides cut after `pieces`."""
     return f"released:{smoothing}:{pieces}{':wordnet' if wordnet else ''}"
 
 
 def paper_family(alphas: Sequence[float], pieces: int | None, *, wordnet: bool) -> str:
-    """The name of the family that has `paper_statistics`, sides cut after `pieces`; None for whole sides."""
+    """The name of the family of `paper_statistics` for sides cut after `pieces`; None for whole sides."""
     shares = ",".join(f"{alpha:g}" for alpha in alphas)
     return f"paper:{shares}:{'whole' if pieces is None else pieces}{':wordnet' if wordnet else ''}"
 
 
 def metrics_of(family: str) -> tuple[Metric, ...] | None:
-    """The metrics over the statistics of one family; None for a family that is not of these protocols."""
+    """The metrics of one family; None if the family belongs to neither protocol."""
     match family.split(":"):
         case ["copies"]:
             return _COPIES
@@ -252,7 +252,7 @@ def library_paper(
     alphas: Sequence[float],
     whole: bool = False,
 ) -> dict[str, float]:
-    """The protocol `paper` but METEOR, from sacreBLEU's and rouge-score's own values; nothing for no segments."""
+    """The values of the protocol `paper`, except METEOR, by sacreBLEU and rouge-score; empty for no segments."""
     if not hypotheses:
         return {}
     library, ending = _sacrebleu(), "_whole" if whole else ""

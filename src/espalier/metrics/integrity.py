@@ -1,17 +1,18 @@
-"""Integrity (SongNet, equation 11): the perplexity, under a language model, of the mark that ends each unit.
+"""Integrity (SongNet, equation 11): the perplexity of the mark that ends each unit under a language model.
 
     2^(-1/|Y| sum over units of log P(mark | everything before it))
 
-A sentence that breaks off leads nobody to expect its full stop, so that lower is better. The paper leaves open three
-things, and each reading has a key of its own:
+A full stop is improbable after an incomplete sentence, so lower is better. The paper leaves three points open, and each
+reading has its own key:
 
-- the logarithm. Of base 2 it makes a perplexity. The released code of the paper's PPL column takes 2 to the power of
-  nats, and the same slip would give `_nats`, which is smaller.
-- what Y is. All texts of a sample pooled, or one text each and then their mean (`_texts`), which a few texts dominate.
-- units that end in no mark that the judge knows. They have no such probability and are left out; `integrity_marked`
-  says how many remain.
+- the base of the logarithm. Base 2 gives a perplexity. The released code for the paper's PPL column raises 2 to the
+power of nats; the same error here would give `_nats`, which is smaller.
+- the set Y. Either all texts of a sample are pooled, or Y is one text and values are averaged (`_texts`), which a few
+texts dominate.
+- units that do not end in a mark known to the judge. They have no probability and are left out; `integrity_marked` is
+the share that remains.
 
-`_deviation` is the standard deviation over the samples of a seed (n - 1), which the paper prints after its mean.
+`_deviation` is the standard deviation (n - 1) over the samples of a seed, which the paper prints after the mean.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ NO_JUDGE: Final = "no judge"
 
 @dataclass(frozen=True, slots=True)
 class MarkLikelihoods:
-    """What the judge says of each text, and of the reference of each. One entry per text in every list.
+    """Likelihoods under the judge, for each text and its reference. All lists have one entry per text.
 
     Attributes:
-        nats: -log P of the marks that end the units, summed.
-        marks: how many units end in a mark that the judge knows.
-        units: how many units there are.
-        reference_nats: as `nats`, of the text's reference.
-        reference_marks: as `marks`, likewise.
+        nats: summed -log P of the marks that end units.
+        marks: number of units that end in a mark known to the judge.
+        units: number of units.
+        reference_nats: like `nats`, for the reference of the text.
+        reference_marks: like `marks`, for the reference.
     """
 
     nats: Sequence[float]
@@ -53,7 +54,7 @@ class MarkLikelihoods:
 
 
 def integrity_statistics(likelihoods: MarkLikelihoods) -> Array:
-    """(texts, 8): nats, marks and units; equation 11 of the text by both logarithms, and 1; the reference's two sums.
+    """(texts, 8): nats, marks, units; equation 11 of the text with both logarithms, and 1; two sums of the reference.
 
     A text without marks has 0 for equation 11 and for the 1 after it.
 
@@ -86,13 +87,13 @@ def integrity_statistics(likelihoods: MarkLikelihoods) -> Array:
 def integrity_families(
     likelihoods: MarkLikelihoods, seeds: Sequence[Hashable], samples: Sequence[Hashable]
 ) -> dict[str, Array]:
-    """The statistics of `METRICS`, and those of `deviation_metrics` under "integrity:SEEDS:SAMPLES".
+    """The statistics of `METRICS`, and those of `deviation_metrics` under the key "integrity:SEEDS:SAMPLES".
 
-    The latter are (texts, SEEDS * SAMPLES * 5), with columns of its own for each draw, which is a seed's sample.
+    The latter are (texts, SEEDS * SAMPLES * 5), with separate columns for each draw, that is, each sample of each seed.
 
     Args:
-        likelihoods: of each text.
-        seeds: one for each text; likewise `samples`.
+        likelihoods: likelihoods of each text.
+        seeds: seed of each text; `samples` likewise.
     """
     statistics = integrity_statistics(likelihoods)
     seed_of, sample_of = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (seeds, samples))
@@ -103,7 +104,7 @@ def integrity_families(
 
 
 def _readings(nats: int, marks: int, text: int, text_nats: int, texts: int) -> dict[str, Aggregate]:
-    """The four readings by key, from the places of the columns that they need."""
+    """The four readings by key, given the indices of their columns."""
     return {
         "integrity": exp_ratio(nats, marks),
         "integrity_nats": exp_ratio(nats, marks, np.exp2),
@@ -136,7 +137,7 @@ METRICS: Final = (
 
 
 def deviation_metrics(seeds: int, samples: int) -> tuple[Metric, ...]:
-    """Each reading's standard deviation over samples, the root of its mean variance over the seeds."""
+    """The standard deviation of each reading over samples: the root of the mean variance over seeds."""
     of_draw = _readings(*range(len(_PER_DRAW)))
 
     def of(reading: Aggregate) -> Aggregate:

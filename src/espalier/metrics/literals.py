@@ -1,7 +1,7 @@
-"""Polishing (SongNet, sections 2, 3.3 and 5.5): whether a text has the words that its format keeps, each at its place.
+"""Polishing (SongNet, sections 2, 3.3 and 5.5): whether a text keeps the given words of its format at their places.
 
-The paper shows polished texts and measures nothing of them. Units are aligned from the start, the first with the first,
-and so are the words and marks of a unit.
+The paper shows polished texts without measuring them. Units are aligned from the start, and so are the words and marks
+within a unit.
 """
 
 from __future__ import annotations
@@ -40,11 +40,10 @@ KEYS: Final = tuple(metric.name for metric in METRICS)
 
 
 def literal_statistics(templates: Sequence[str], texts: Sequence[str], language: Language) -> Array:
-    """(texts, 4) literals that the text has at their places, literals, whether it has them all, and whether it has any
-    to keep.
+    """(texts, 4): literals kept at their places, literals, whether all are kept, and whether there are any.
 
     Args:
-        templates: as `espalier.verse.kept.template_of` writes them.
+        templates: templates as written by `espalier.verse.kept.template_of`.
     """
     rows = []
     for template, text in zip(templates, texts, strict=True):

@@ -1,14 +1,14 @@
-"""METEOR as NLTK computes it (Banerjee and Lavie 2005; the parameters of Lavie and Agarwal 2007), times 100.
+"""METEOR as computed by NLTK (Banerjee and Lavie 2005; parameters of Lavie and Agarwal 2007), times 100.
 
-Words are matched in three rounds: equal words, equal stems (Porter), synonyms (WordNet). Within a round the words of
-the hypothesis are taken from the last to the first, and each gets the last word of the reference that is still free and
-fits. That is NLTK's greedy matching, not the one with the fewest crossings; and as in NLTK the third round looks up the
-stems of the second, not the words. Case is ignored.
+Words are matched in three rounds: equal words, equal stems (Porter), synonyms (WordNet). Within a round, words of the
+hypothesis are taken from last to first, and each is matched with the last free reference word that fits. This is NLTK's
+greedy matching, not the one with the fewest crossings. As in NLTK, the third round looks up stems, not words. Case is
+ignored.
 
     fmean = PR / (0.9 P + 0.1 R)        METEOR = fmean (1 - 0.5 (chunks / matches)^3)
 
-A chunk is a run of matches that are neighbours in both texts. Without WordNet's data there is no third round, and the
-signature says so. Values of METEOR's own program (1.5, with paraphrases and tuned weights) are not comparable.
+A chunk is a run of matches adjacent in both texts. Without WordNet's data the third round is skipped, and the signature
+says so. Values of the program METEOR 1.5 (with paraphrases and tuned weights) are not comparable.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _Word = tuple[int, str]
 
 
 def meteor_statistics(references: Sequence[str], hypotheses: Sequence[str], *, wordnet: Path | None = None) -> Array:
-    """What one segment contributes, (segments, 2): its METEOR, 0 for one without a match; 1.
+    """Statistics of each segment, (segments, 2): METEOR, 0 if there is no match; and 1.
 
     Args:
         references: words joined by single spaces.
-        hypotheses: as many.
-        wordnet: the folder of WordNet's database files, for synonyms; None for none.
+        hypotheses: one per reference.
+        wordnet: the folder of WordNet's database files, for synonyms; None to match without synonyms.
 
     Raises:
-        SourceError: a file of WordNet is missing, or broken.
+        SourceError: a file of WordNet is missing or damaged.
         EspalierError: lists of different lengths.
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
@@ -71,7 +71,7 @@ def meteor(
 def align(
     reference: Sequence[str], hypothesis: Sequence[str], synonyms: Callable[[str], Iterable[str]] | None = None
 ) -> dict[int, int]:
-    """The place in the reference for each place in the hypothesis that is matched."""
+    """For each matched index in the hypothesis, the index in the reference."""
     matched: dict[int, int] = {}
     hypothesis_words, reference_words = _match(list(enumerate(hypothesis)), list(enumerate(reference)), matched)
     if hypothesis_words and reference_words:
@@ -110,7 +110,7 @@ def _match(
 
 
 def meteor_metrics(*, wordnet: bool) -> tuple[Metric, ...]:
-    """The family's metric over `meteor_statistics`; `wordnet` is whether these had synonyms."""
+    """The metric over `meteor_statistics`. `wordnet` tells whether the statistics used synonyms."""
     signature = signature_of(
         "meteor", alpha=_ALPHA, beta=_BETA, gamma=_GAMMA, mean="macro", case="lower", tok="none", stems="porter",
         synonyms="wordnet" if wordnet else "none", nltk=version("nltk"),

@@ -1,9 +1,9 @@
-"""The parts of every metric: statistics of each segment, an aggregate of their sum, an interval, a signature.
+"""The parts of every metric: statistics per segment, an aggregate of their sum, an interval, a signature.
 
-A family computes one array of statistics, a row for each segment, and lists its metrics. A metric maps a sum of rows to
+A family computes one array of statistics with a row per segment, and lists its metrics. A metric maps a sum of rows to
 a number: the sum of all rows to the corpus score, a single row to the segment's score, and sums of resampled rows to
-the bootstrap. A mean is a ratio of two columns, one of which counts. All numbers are computed in this way, so corpus
-scores, segment scores and intervals agree, as in sacreBLEU (Post 2018).
+the bootstrap. A mean is a ratio of two columns, the second of which counts segments. All numbers are computed in this
+way, so corpus scores, segment scores and intervals agree, as in sacreBLEU (Post 2018).
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ class Metric:
 
     Attributes:
         name: the key in the metrics file; different protocols have different names.
-        aggregate: from summed statistics to the value.
+        aggregate: function from summed statistics to the value.
         signature: everything a reader must know to compare the value with another (`signature_of`).
         undefined: the reason for a missing value ("no reference rhymes").
-        corpus_level: whether the value is not a function of segments that can be resampled. Such a metric has no
-            interval.
-        share: the columns of a share in percent, of which each segment has 0 or 1: how many count, and of how many. Its
-            interval is that of `espalier.metrics.shares`.
+        corpus_level: whether the value is not a function of resampled segments. Such a metric has no interval.
+        share: for a share in percent, its numerator and denominator columns, each 0 or 1 for a segment. Its interval
+            comes from `espalier.metrics.shares`.
     """
 
     name: str
@@ -65,17 +64,17 @@ class Score:
 
 
 def share_of(name: str, count: int, of: int, signature: str, undefined: str = "no segments") -> Metric:
-    """100 times the sum of the column `count` divided by that of the column `of`; both are 0 or 1 for a segment."""
+    """100 times the sum of column `count` over the sum of column `of`. Both columns are 0 or 1 for a segment."""
     return Metric(name, ratio(count, of, scale=100.0), signature, undefined, share=(count, of))
 
 
 def signature_of(family: str, **parts: object) -> str:
-    """ "format|protocol:paper|delta:0": the family, then its settings in the order given."""
+    """The family and its settings in the given order, as in "format|protocol:paper|delta:0"."""
     return "|".join([family, *(f"{key}:{value}" for key, value in parts.items())])
 
 
 def protocol_of(signature: str) -> str:
-    """The part of a score's signature that is the metric's own, without the counts of segments and resamples."""
+    """The metric's part of a score's signature, without the numbers of segments and resamples."""
     return signature.partition("|n:")[0]
 
 
@@ -83,7 +82,7 @@ def protocol_of(signature: str) -> str:
 
 
 def _divide(numerator: Array, denominator: Array) -> Array:
-    """Quotients, 0 where the denominator is 0."""
+    """Quotients; 0 if the denominator is 0."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
@@ -92,16 +91,16 @@ def _defined(values: Array, evidence: Array) -> Array:
 
 
 def ratio(numerator: int, denominator: int, *, evidence: int | None = None, scale: float = 1.0) -> Aggregate:
-    """The quotient of two summed columns; a mean if the denominator counts.
+    """The quotient of two summed columns; a mean if the denominator counts segments.
 
-    Undefined where the column `evidence` (by default the denominator) sums to 0; 0 where only the denominator does.
+    Undefined if the column `evidence` (by default the denominator) sums to 0; 0 if only the denominator does.
     """
     column = denominator if evidence is None else evidence
     return lambda sums: _defined(scale * _divide(sums[..., numerator], sums[..., denominator]), sums[..., column])
 
 
 def exp_ratio(numerator: int, denominator: int, power: Callable[[Array], Array] = np.exp) -> Aggregate:
-    """e to the power of the quotient of two summed columns, or 2 with `np.exp2`; infinite where that is too large."""
+    """e (or 2 with `np.exp2`) to the power of the quotient of two summed columns; infinite on overflow."""
     mean = ratio(numerator, denominator)
 
     def aggregate(sums: Array) -> Array:
@@ -112,14 +111,14 @@ def exp_ratio(numerator: int, denominator: int, power: Callable[[Array], Array] 
 
 
 def f1(correct: int, produced: int, expected: int, *, evidence: int, scale: float = 1.0) -> Aggregate:
-    """Micro-F1 of pooled counts: 2 correct / (produced + expected). Undefined where the column `evidence` sums to 0."""
+    """Micro-F1 of pooled counts: 2 correct / (produced + expected). Undefined if the column `evidence` sums to 0."""
     return lambda sums: _defined(
         scale * _divide(2.0 * sums[..., correct], sums[..., produced] + sums[..., expected]), sums[..., evidence]
     )
 
 
 def f1_of_means(precision: int, recall: int, *, evidence: int, scale: float = 1.0) -> Aggregate:
-    """F1 of mean precision and mean recall, which is not the mean of the F1s. `evidence` counts the segments."""
+    """F1 of mean precision and mean recall, not the mean of F1 values. `evidence` counts the segments."""
 
     def aggregate(sums: Array) -> Array:
         p, r, count = sums[..., precision], sums[..., recall], sums[..., evidence]
@@ -140,15 +139,16 @@ def scores(
     confidence: float = 0.95,
     groups: Sequence[Hashable] | None = None,
 ) -> dict[str, Score]:
-    """Corpus scores of one family, each with the percentile interval of the same resamples, and shares with their own.
+    """Corpus scores of one family with percentile intervals from the same resamples; shares have their own intervals.
 
     Args:
         metrics: the family's metrics, in the order of the result.
         statistics: (segments, k), float.
-        seed: of the resampling.
-        resamples: 0 for no intervals.
-        confidence: of the intervals.
-        groups: one label per segment; segments of one label (several samples of one poem) are resampled together.
+        seed: seed of the resampling.
+        resamples: number of resamples; 0 for no intervals.
+        confidence: confidence level of the intervals.
+        groups: one label per segment; segments with the same label (several samples of one poem) are resampled
+            together.
     """
     segments = len(statistics)
     if groups is not None:
@@ -179,7 +179,7 @@ def scores(
 
 
 def _interval(metric: Metric, statistics: Array, sums: Array, confidence: float) -> tuple[float, float] | None:
-    """From the statistics of each cluster, of at least two, and the sums of the resamples; else none."""
+    """The interval from the statistics of clusters and the sums of resamples; None for fewer than two clusters."""
     if metric.corpus_level or not len(sums) or len(statistics) < 2:
         return None
     if metric.share is None:
@@ -201,13 +201,13 @@ def family_scores(
 
     Args:
         statistics: (segments, k) by family.
-        metrics_of: the metrics of a family.
-        seed: as for `scores`, as are `resamples` and `groups`.
-        resamples: of the bootstrap; 0 for no intervals.
-        groups: one label per segment.
+        metrics_of: function from a family to its metrics.
+        seed: seed of the resampling.
+        resamples: number of resamples; 0 for no intervals.
+        groups: one label per segment, as in `scores`.
 
     Raises:
-        EspalierError: `groups` has another length than the statistics.
+        EspalierError: `groups` and the statistics differ in length.
     """
     results: dict[str, Score] = {}
     for family, rows in statistics.items():
@@ -216,11 +216,11 @@ def family_scores(
 
 
 def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict[str, Score]:
-    """Scores with the values of published libraries in place of those of the statistics, which must be equal.
+    """Scores with the values of published libraries in place of our own, after checking that they are equal.
 
     Args:
-        scores: by metric.
-        library: values by metric; other metrics keep theirs.
+        scores: scores by metric.
+        library: library values by metric; other metrics keep their values.
 
     Raises:
         EspalierError: two values differ by more than `TOLERANCE`.
@@ -239,7 +239,7 @@ def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict
 
 
 def columns_by_family(columns: Iterable[str]) -> dict[str, list[str]]:
-    """The statistics among the columns of a table of segments, which are named FAMILY.PLACE."""
+    """The statistics columns of a table of segments by family. Columns are named FAMILY.PLACE."""
     families: dict[str, list[str]] = {}
     for name in columns:
         family, dot, _ = name.rpartition(".")
@@ -249,7 +249,7 @@ def columns_by_family(columns: Iterable[str]) -> dict[str, list[str]]:
 
 
 def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
-    """Scores as plain JSON values of 6 significant digits; null, never NaN, for what is undefined.
+    """Scores as JSON values with 6 significant digits; undefined values are null, never NaN.
 
     Returns:
         `scores` {key: value or null}, `intervals` {key: [low, high] or null}, `signatures` {key: text} with the same
@@ -267,11 +267,11 @@ def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
 
 
 def headline_json(scores: Mapping[str, Score], headline: Mapping[str, str]) -> dict[str, float]:
-    """The numbers that `dvc metrics show` prints, of 5 significant digits and at most 4 decimals.
+    """The numbers that `dvc metrics show` prints, with 5 significant digits and at most 4 decimals.
 
     Args:
-        scores: by metric.
-        headline: the metric of each short name.
+        scores: scores by metric.
+        headline: {short name: metric}.
 
     Returns:
         The values by short name, in the order of `headline`. A metric without a value is left out.
@@ -281,12 +281,12 @@ def headline_json(scores: Mapping[str, Score], headline: Mapping[str, str]) -> d
 
 
 def rounded(value: float | None) -> float | None:
-    """A value of 6 significant digits, as files have it."""
+    """A value rounded to 6 significant digits, as in files."""
     return None if value is None else float(f"{value:.6g}")
 
 
 def require_lengths(what: str, expected: int, **lists: Sequence[object]) -> None:
-    """Raise unless every list has as many entries as there are `what`, so that outputs and references stay aligned."""
+    """Raise an error unless every list has as many entries as `what`, so that outputs and references stay aligned."""
     for name, entries in lists.items():
         if len(entries) != expected:
             raise EspalierError(

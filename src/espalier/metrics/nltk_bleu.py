@@ -1,18 +1,18 @@
-"""Sentence BLEU as NLTK computes it with method 7 of its smoothing (Chen and Cherry 2014), in its three formulas.
+"""Sentence BLEU by NLTK with smoothing method 7 (Chen and Cherry 2014), in three versions of its formula.
 
 Method 7 first gives every order without a match a precision (method 4), then averages neighbouring orders (method 5).
-What method 4 gives has changed twice. For an order i, from 0, of a hypothesis of L words and N n-grams that is the k-th
-without a match:
+The precision of method 4 has changed twice in NLTK. For order i, from 0, the k-th order without a match, in a
+hypothesis of L words and N n-grams of this order, it is:
 
     nltk_3_4    1 / (i + 5 / ln L)            up to NLTK 3.4.5
     nltk_3_5    (i + 5 / ln L) / N            NLTK 3.5
     nltk_3_6    ln L / (5 2^k) / N            from NLTK 3.6
 
-So values of different formulas are not comparable; and since an average may exceed 1, so may BLEU: equal texts of five
-words have 1.1167. The installed NLTK is not used, so that the value does not depend on it.
+Values of different formulas are not comparable. Since an average may exceed 1, so may BLEU: equal texts of five words
+have 1.1167. The code does not call NLTK, so values do not depend on the installed version.
 
-A hypothesis of one word has ln L = 0. There the orders without a match keep the precision 0, as in NLTK since 3.6;
-earlier releases divided by 0. A hypothesis without a word of the reference has 0.
+A hypothesis of one word has ln L = 0. Its orders without a match keep precision 0, as in NLTK since 3.6; earlier
+releases divided by 0. A hypothesis that shares no word with the reference has BLEU 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _K: Final = 5.0
 
 
 def nltk_bleu(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]], smoothing: Smoothing) -> Array:
-    """(segments, 2): BLEU-2 and BLEU-4 of each hypothesis against its one reference, about 0 to 1.1.
+    """(segments, 2): BLEU-2 and BLEU-4 of each hypothesis against its only reference, from 0 to about 1.1.
 
     Raises:
         EspalierError: lists of different lengths.

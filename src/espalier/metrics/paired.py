@@ -1,14 +1,14 @@
-"""Do two systems differ? One system's score less the other's, over clusters of segments that both have answered.
+"""Paired comparison of two systems: the difference of their scores over the same clusters of segments.
 
-Both systems are scored on the same resamples of the clusters, so that what is hard for both cancels (Koehn 2004). Where
-each system has several seeds, the score is the mean over its seeds, and the interval and p are those of
-`espalier.metrics.seed_variance`, which ask whether other seeds would tell the same. With one seed of either they cannot
-ask that: with d the difference on all clusters, d_1 ... d_B those of the resamples for which it is defined, and d_0 the
-difference under the null hypothesis, the interval is that of the percentiles and
+Both systems are scored on the same resamples of the clusters, so that the difficulty of segments cancels (Koehn 2004).
+If each system has several seeds, its score is the mean over seeds, and interval and p come from
+`espalier.metrics.seed_variance`, which accounts for the variance between seeds. If a system has only one seed, that
+variance is unknown. Let d be the difference on all clusters, d_1 ... d_B the differences on the resamples where it is
+defined, and d_0 the difference under the null hypothesis. Then the interval is the percentile interval, and
 
-    p = min(1, 2 (1 + #{b: d_b <= d_0}) / (B + 1))    where d > d_0, and with >= where d < d_0; p = 1 where d = d_0
+    p = min(1, 2 (1 + #{b: d_b <= d_0}) / (B + 1))    if d > d_0, with >= if d < d_0; p = 1 if d = d_0
 
-is two-sided; the 1 counts the observed sample itself, so that p is never 0 (Davison and Hinkley 1997, 4.2.3). With
+is two-sided. The 1 counts the observed sample itself, so p is never 0 (Davison and Hinkley 1997, 4.2.3). With
 several seeds p is no smaller than the least of these, 2 / (B + 1).
 """
 
@@ -28,13 +28,13 @@ from espalier.metrics.seed_variance import components
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """One system's value less another's. All four are None where a value is undefined.
+    """The value of one system minus that of another. All attributes are None if a value is undefined.
 
     Attributes:
-        difference: on all segments; above 0 the first system has more.
-        low: of the interval of the difference; None, as `high` and `p`, without resamples or with a single cluster.
-        high: likewise.
-        p: two-sided, from 2 / (resamples + 1) to 1.
+        difference: the difference on all segments; positive if the first system has the larger value.
+        low: lower end of the interval. `low`, `high` and `p` are None without resamples or with a single cluster.
+        high: upper end of the interval.
+        p: two-sided p-value, from 2 / (resamples + 1) to 1.
     """
 
     difference: float | None
@@ -57,14 +57,14 @@ def paired(
     """Compare two systems by one metric.
 
     Args:
-        metric: over the statistics.
-        one: (seeds, segments, k), the first system's statistics under each of its seeds; or (segments, k).
-        other: the second's, under seeds of its own, row for row of the same segments.
-        seed: of the resampling; that of `scores` draws the same resamples.
-        resamples: how many, B at most.
-        confidence: of the interval.
-        groups: one label per segment; segments of one label are a cluster and are resampled together.
-        null: the difference of which p is the probability.
+        metric: the metric, computed from the statistics.
+        one: (seeds, segments, k), statistics of the first system for each of its seeds; or (segments, k).
+        other: the same for the second system and its own seeds; rows are the same segments.
+        seed: seed of the resampling; the seed of `scores` gives the same resamples.
+        resamples: number of resamples, an upper limit for B.
+        confidence: confidence level of the interval.
+        groups: one label per segment; segments with the same label form a cluster and are resampled together.
+        null: the difference under the null hypothesis, d_0.
 
     Raises:
         EspalierError: the systems have different numbers of segments.

@@ -1,9 +1,11 @@
-"""All metrics of paraphrases (GuiG, section 4; C-DNPG, section 4.3), and of expanded parses: each a fixed set of keys.
+"""All metrics of paraphrases (GuiG, section 4;
 
-Statistics come by family, one row per segment, so that a paired comparison of two systems can take any of them; scores
-are made of these. A family's name has its setting after a colon, so that statistics tell what they are: `meteor` is
-without synonyms, `meteor:wordnet` with them, and `expansion:8` cuts trees at level 8. A last part `unseen` or `joined`
-keeps the rows alone of which training knows no side, or leads from one side to the other.
+C-DNPG, section 4.3) and of expanded parses; each has a fixed set of keys.
+
+Statistics are grouped by family, with one row per segment. Scores and paired comparisons are computed from them. The
+name of a family has its setting after a colon: `meteor` is without synonyms, `meteor:wordnet` with them, and
+`expansion:8` cuts trees at level 8. The last part `unseen` selects the rows with no side in training; `joined` selects
+the rows whose two sides are linked by training pairs.
 """
 
 from __future__ import annotations
@@ -86,10 +88,10 @@ _EXACT, _PREDICTED, _REFERENCE, _TAGGED, _TREES = range(5)
 
 
 def metrics_of(family: str) -> tuple[Metric, ...]:
-    """The metrics over the statistics of one family.
+    """The metrics of one family.
 
     Raises:
-        ConfigError: there is no such family.
+        ConfigError: the family is unknown.
     """
     base, _, part = family.rpartition(":")
     if part in PARTS:
@@ -130,10 +132,10 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
 
 
 def by_part(statistics: Mapping[str, Array], parts: Mapping[str, Sequence[bool]]) -> dict[str, Array]:
-    """Every family once for each part: its rows, and zeros for the other rows.
+    """For each part, a copy of every family with zeros for rows outside the part.
 
     Args:
-        parts: for each of `PARTS` and each segment, whether it is in it.
+        parts: for each of `PARTS`, whether each segment belongs to it.
     """
     return {
         f"{family}:{part}": np.where(np.array(rows, dtype=bool)[:, None], values, 0.0)
@@ -159,25 +161,26 @@ def paraphrase_statistics(
     training_words: Collection[str] | None = None,
     scored: Collection[Scored] = GUIDED,
 ) -> dict[str, Array]:
-    """What every segment contributes, by GuiG's families: (segments, columns of the family).
+    """Statistics of every segment, by GuiG's families: (segments, columns of the family).
 
     Args:
-        sources: words joined by single spaces, as references and hypotheses are.
-        references: what should have been written.
-        hypotheses: what was; an empty one is kept and counts as wrong.
-        reference_trees: parses of the references, Penn strings, uncut. Without them no family of trees is computed.
-        hypothesis_trees: parses of the hypotheses by the same parser; an empty string could not be parsed.
-        templates: the parses, or their tops, that guided each output; the references' where there are none.
-        guides: the tree that guided each output, an empty string for none; None for none at all.
-        likelihood: of each reference under the model: summed negative log-likelihood in nats, and tokens. Without it
-            the perplexity is undefined.
+        sources: words joined by single spaces, like references and hypotheses.
+        references: the expected texts.
+        hypotheses: the generated texts; an empty text counts as wrong.
+        reference_trees: parses of the references as uncut Penn strings. Without them no tree family is computed.
+        hypothesis_trees: parses of the hypotheses by the same parser; an empty string means that the text could not be
+            parsed.
+        templates: the parses, or their top levels, that guided the outputs; None means those of the references.
+        guides: the tree that guided each output, "" for none; None if no output had a tree.
+        likelihood: for each reference under the model, the summed negative log-likelihood in nats and the number of
+            tokens. Without it the perplexity is undefined.
         wordnet: the folder of WordNet's database files, for METEOR's synonyms.
         training_words: the words of the training texts, in lower case, for `incomprehensible`.
-        scored: the families that are asked for.
+        scored: the families to compute.
 
     Raises:
-        EspalierError: lists of different lengths, an empty reference, a template that has no tree.
-        TreeError: a string that is no tree.
+        EspalierError: the lists differ in length, a reference is empty, or a template has no tree.
+        TreeError: a string is not a tree.
         SourceError: WordNet's files are missing.
     """
     count = len(references)
@@ -219,13 +222,13 @@ def protocol_statistics(
     wordnet: Path | None = None,
     scored: Collection[Scored] = SCORED,
 ) -> dict[str, Array]:
-    """What every segment contributes to the protocols of C-DNPG, by family (`espalier.metrics.ibleu`).
+    """Statistics of every segment for the protocols of C-DNPG, by family (`espalier.metrics.ibleu`).
 
     Args:
         cut: the same sides, each cut after `pieces` word pieces.
-        smoothing: the formula of the released BLEU.
-        alphas: of the paper's iBLEU, from 0 to 1.
-        wordnet: as for `paraphrase_statistics`, as is `scored`.
+        smoothing: formula of the released BLEU.
+        alphas: values of alpha for the paper's iBLEU, from 0 to 1.
+        wordnet, scored: as in `paraphrase_statistics`.
     """
     families: dict[str, Array] = {}
     if "released" in scored:
@@ -243,7 +246,7 @@ def protocol_statistics(
 def library_protocols(
     whole: Sides, cut: Sides, *, alphas: Sequence[float], parts: Mapping[str, Sequence[bool]] = MappingProxyType({})
 ) -> dict[str, float]:
-    """The corpus scores that libraries give for the protocol `paper`, by metric: of all segments, and of each part."""
+    """Library values of the corpus scores of the protocol `paper`, by metric, over all segments and over each part."""
     found: dict[str, float] = {}
     for part, rows in {"": [True] * len(whole.hypotheses), **parts}.items():
         own, own_cut = (Sides(*([*compress(side, rows)] for side in sides)) for sides in (whole, cut))
@@ -253,7 +256,7 @@ def library_protocols(
 
 
 def library_scores(sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> dict[str, float]:
-    """The corpus scores that sacreBLEU and rouge-score give, by metric; nothing for no segments."""
+    """Corpus scores by sacreBLEU and rouge-score, by metric; empty for no segments."""
     copied = bleu.library_bleu([(source,) for source in sources], hypotheses)
     return {
         **bleu.library_bleu([(reference,) for reference in references], hypotheses),
@@ -282,7 +285,7 @@ def _tree_families(
 
 
 def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str]) -> Array:
-    """(trees, 2): whether the top levels of a tree are those of its template, 1. An unparsed tree has lost it."""
+    """(trees, 2): whether the top levels of a tree equal its template, and 1. An unparsed tree does not."""
     require_lengths("templates", len(templates), hypothesis_trees=hypothesis_trees)
     template_nodes, hypothesis_nodes = _all_nodes("templates", templates), _all_nodes("hypotheses", hypothesis_trees)
     statistics = np.ones((len(templates), 2))
@@ -308,17 +311,18 @@ def expansion_statistics(
     templates: Sequence[str] | None = None,
     depth: int = DEPTH,
 ) -> dict[str, Array]:
-    """What every expanded parse contributes, by family.
+    """Statistics of every expanded parse, by family.
 
     Args:
-        reference_trees: parses of the targets, Penn strings, uncut.
-        predicted_trees: what the expander wrote, without words; an empty string is no tree and counts as wrong.
-        templates: what it was to expand; the top of the reference where there are none.
-        depth: the levels that the expander writes. The tree edit distance takes the references whole, all else cut.
+        reference_trees: parses of the targets as uncut Penn strings.
+        predicted_trees: trees written by the expander, without words; an empty string counts as wrong.
+        templates: templates to expand; None means the top levels of the references.
+        depth: number of levels that the expander writes. References are whole for the tree edit distance and cut for
+            all other scores.
 
     Raises:
-        EspalierError: lists of different lengths, an empty reference.
-        TreeError: a string that is no tree.
+        EspalierError: the lists differ in length, or a reference is empty.
+        TreeError: a string is not a tree.
     """
     distances = ted_statistics(reference_trees, predicted_trees)
     reference_nodes = _all_nodes("references", reference_trees)
@@ -355,7 +359,7 @@ def _expansion_metrics(depth: int) -> tuple[Metric, ...]:
 
 
 def _all_nodes(what: str, trees: Sequence[str]) -> list[Nodes]:
-    """The nodes of every tree, none for an empty string; equal strings are read once."""
+    """The nodes of every tree; an empty string has no nodes. Equal strings are parsed once."""
     read = {"": Nodes((), ())}
     for row, tree in enumerate(trees, start=1):
         if tree not in read:

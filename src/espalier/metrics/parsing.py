@@ -1,4 +1,4 @@
-"""Scores of a parser against gold parses: of brackets if they have trees, of attachment if of heads, else of tags."""
+"""Scores of a parser against gold parses: brackets for trees, attachment for heads, or tag accuracy."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _TAGS: Final = (
 def parsing_scores(
     gold: Sequence[Parse], predicted: Sequence[Parse], *, seed: int = 1, resamples: int = 1000
 ) -> dict[str, Score]:
-    """The families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
+    """Scores of all families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
 
-    Of tags alone: `tag_accuracy`, and `tag_accuracy_unknown` of the words `UNKNOWN` where there are any.
+    If there are only tags: `tag_accuracy`, and `tag_accuracy_unknown` for the words `UNKNOWN` if they occur.
 
     Args:
-        gold: sentences that all have a tree, or all have heads and relations, or both; or tags alone.
-        predicted: as many, parses of the same words; one without words is a sentence that could not be parsed.
-        seed: of the intervals' resampling.
-        resamples: 0 for no intervals.
+        gold: sentences that all have a tree, or heads and relations, or both; or only tags.
+        predicted: parses of the same words; a parse without words means that the sentence could not be parsed.
+        seed: seed of the resampling.
+        resamples: number of resamples; 0 for no intervals.
     """
     result: dict[str, Score] = {}
     if any(parse.tree for parse in gold):
@@ -59,7 +59,7 @@ def parsing_scores(
 
 
 def _tag_statistics(gold: Sequence[Parse], predicted: Sequence[Parse]) -> Array:
-    """(sentences, 4) words with the right tag, words, and the same of unknown words."""
+    """(sentences, 4): words with the right tag, words, and the same two for unknown words."""
     rows = []
     for one, other in zip(gold, predicted, strict=True):
         found = other.tags if other.words == one.words else ()

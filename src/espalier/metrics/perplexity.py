@@ -1,4 +1,4 @@
-"""Perplexity: 2 to the power of the mean bits that a model needs for a token of the reference, given its format."""
+"""Perplexity: 2 to the power of the mean bits per token of the reference, given its format."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NLL, _TOKENS, _WORD_NLL, _WORDS, _RELEASED, _DEFINED = range(6)
 
 @dataclass(frozen=True, slots=True)
 class CorpusLikelihood:
-    """What a model says of each text: summed negative log-likelihoods in nats, and what they were summed over.
+    """Likelihoods of texts under a model: summed negative log-likelihoods in nats, and the numbers of tokens and words.
 
     Attributes:
-        nll: over every target, separators and end marks included. One entry per text, as in the other three.
-        tokens: how many targets.
-        word_nll: over the words alone, without marks, separators and end marks.
-        words: how many words.
+        nll: sum over all targets, including separators and end marks. All four lists have one entry per text.
+        tokens: number of targets.
+        word_nll: sum over words only, without marks, separators and end marks.
+        words: number of words.
     """
 
     nll: Sequence[float]
@@ -32,7 +32,7 @@ class CorpusLikelihood:
 
 
 def perplexity_statistics(likelihood: CorpusLikelihood) -> Array:
-    """(texts, 6): nll, tokens, nll of the words, words, 2^(nll / tokens), 1; a text of no tokens gives zeros.
+    """(texts, 6): nll, tokens, nll of words, words, 2^(nll / tokens), 1; zeros for a text without tokens.
 
     Raises:
         EspalierError: the four lists differ in length, or a likelihood is not a number.
@@ -60,7 +60,7 @@ def perplexity_statistics(likelihood: CorpusLikelihood) -> Array:
 
 
 def perplexity_metric(name: str, nats: int, counts: int, *, over: str) -> Metric:
-    """exp of the mean of one column of nats over a column that counts; `over` says in the signature what it counts."""
+    """exp of a column of nats divided by a column of counts. `over` names the counted items in the signature."""
     signature = signature_of("perplexity", over=over, base="e", mean="pooled")
     return Metric(name, exp_ratio(nats, counts), signature, "no likelihoods of a model")
 

@@ -1,12 +1,12 @@
-"""Whether ci have the rhymes and the tones of their tune, by the Qinding cipu and by rhyme books.
+"""Rhyme and tone accuracy of ci, by the Qinding cipu and by rhyme books.
 
-A poem counts where its reference fits a variant of its tune: the tune is in the book, and the sentences have the
-variant's lengths. The generated text is held against the variant that it follows itself (`followed`), the same one for
-all measures. A text whose sentences fit no variant of the tune counts as wrong in everything, at all places of the
-variant that the reference follows.
+A poem counts if its reference fits a variant of its tune: the tune is in the book, and the sentences have the lengths
+of the variant. The generated text is compared with the variant that it follows itself (`followed`), the same variant
+for all measures. A text that fits no variant of the tune counts as wrong in every measure, at all places of the
+reference's variant.
 
-A word of several readings has a tone, and rhymes, if any of its readings does. Only places where the variant wants a
-certain tone count as places. A word that no book knows has no tone.
+A word with several readings has a tone, or rhymes, if any of its readings does. Only places with a fixed tone in the
+variant count. A word that is in no book has no tone.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _COLUMNS: Final = 11
 def prosody_statistics(
     tunes: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], folder: Path
 ) -> Array:
-    """(texts, 11): what each text contributes; zeros where the reference fits no variant of its tune.
+    """(texts, 11): statistics of each text; zeros if the reference fits no variant of its tune.
 
-    The columns: 1; whether the text fits a variant; places with a wanted tone; whether it rhymes throughout, by Cilin
-    and by Mandarin; places with the wanted tone, by the book and by Mandarin; whether all have it; whether format (that
-    of the reference), rhyme and tones are right.
+    Columns: 1; whether the text fits a variant; places with a fixed tone; whether all rhymes are right, by Cilin and by
+    Mandarin; places with the right tone, by the book and by Mandarin; whether all have it, by both; whether format
+    (that of the reference), rhyme and tones are all right, by both.
 
     Args:
         tunes: the tune name of each reference.
-        references: verses as `espalier.verse.text` writes them.
-        hypotheses: as many.
-        folder: of the source `couyun`.
+        references: verses in the form of `espalier.verse.text`.
+        hypotheses: one per reference.
+        folder: folder of the source `couyun`.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -74,7 +74,7 @@ def prosody_statistics(
 
 
 def marked_places(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> dict[str, list[str]]:
-    """For each text the variant that it follows, and one sign for each of its places; "" where it fits none.
+    """For each text, the variant that it follows, and one sign for each of its places; "" if it fits none.
 
     Returns:
         `variant` ("卜算子 1"), `tones` and `letters` as in `Variant`, and `kept` as in `Fit`.
@@ -90,7 +90,7 @@ def marked_places(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> d
 
 
 def fitting(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> Mapping[str, int]:
-    """How many poems there are, how many have a tune that is in the book, and how many fit a variant of it."""
+    """The numbers of poems, of poems whose tune is in the book, and of poems that fit a variant of it."""
     book = TuneBook(folder)
     return {
         "poems": len(texts),
@@ -100,7 +100,7 @@ def fitting(tunes: Sequence[str], texts: Sequence[str], folder: Path) -> Mapping
 
 
 def _judge(row: Array, text: str, fit: Fit, books: Books, *, formed: bool) -> None:
-    """Fill the columns of a text that follows a variant."""
+    """Fill the columns for a text that follows a variant."""
     mandarin = fit_of(text, fit.variant, books, book="mandarin", by="mandarin")
     for column, each in enumerate((fit, mandarin)):
         row[_RHYMES + column] = each.rhymes_throughout
@@ -110,7 +110,7 @@ def _judge(row: Array, text: str, fit: Fit, books: Books, *, formed: bool) -> No
 
 
 def _has_format(reference: str, text: str) -> bool:
-    """Whether all units have the lengths and the marks of the reference's."""
+    """Whether all units have the lengths and marks of the reference."""
     units, expected = units_of(text), units_of(reference)
     return len(units) == len(expected) and all(
         unit_is_correct(unit, other, "songci") for unit, other in zip(expected, units, strict=True)

@@ -1,6 +1,6 @@
-"""Metrics of the user's own, for runs of any task. A run names them under `scoring: {own_metrics: {NAME: VERSION}}`.
+"""User-defined metrics, for runs of any task. A run names them as `scoring: {own_metrics: {NAME: VERSION}}`.
 
-To add one, in a module that params.yaml lists under `plugins`: `METRICS["mine"] = Family(statistics, (Metric(...),))`.
+To add one, in a module listed under `plugins` in params.yaml: `METRICS["mine"] = Family(statistics, (Metric(...),))`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Family:
     """A family of metrics.
 
     Attributes:
-        statistics: takes the outputs of a run (`espalier.tasks.task.Outputs`); returns (texts, k) floats, a row for
-            each row of `outputs.table`.
-        metrics: what is computed from sums of these rows.
+        statistics: function from the outputs of a run (`espalier.tasks.task.Outputs`) to (texts, k) floats, one row per
+            row of `outputs.table`.
+        metrics: metrics computed from sums of these rows.
     """
 
     statistics: Callable[[Any], Array]
@@ -41,7 +41,8 @@ def own_statistics(outputs: Any, versions: Mapping[str, int]) -> dict[str, Array
     """The statistics of the families that a run names.
 
     Raises:
-        ConfigError: a family is not registered, or gives another number of rows or something else than finite numbers.
+        ConfigError: a family is not registered, or returns another number of rows or values that are not finite
+            numbers.
     """
     found = {}
     for name in versions:
@@ -58,7 +59,7 @@ def own_statistics(outputs: Any, versions: Mapping[str, int]) -> dict[str, Array
 
 
 def own_or(metrics: Callable[[str], tuple[Metric, ...]]) -> Callable[[str], tuple[Metric, ...]]:
-    """The metrics of a family: of an own one those registered, of any other those of `metrics`."""
+    """A function that returns the metrics of a user-defined family, or `metrics(family)` for any other family."""
 
     def of(family: str) -> tuple[Metric, ...]:
         own = family.startswith(PREFIX)
@@ -68,12 +69,12 @@ def own_or(metrics: Callable[[str], tuple[Metric, ...]]) -> Callable[[str], tupl
 
 
 def own_names(families: Iterable[str]) -> list[str]:
-    """The names of the metrics of own families."""
+    """The names of the metrics of user-defined families."""
     return [metric.name for family in families for metric in entry("metric", METRICS, family).metrics]
 
 
 def require_own_names(families: Iterable[str], metrics_of: Callable[[str], tuple[Metric, ...]]) -> None:
-    """Raise a ConfigError if a metric of an own family has the name of a metric of the task."""
+    """Raise a ConfigError if a user-defined metric has the name of a metric of the task."""
     named: dict[bool, set[str]] = {True: set(), False: set()}
     for family in families:
         named[family.startswith(PREFIX)] |= {metric.name for metric in metrics_of(family)}

@@ -1,21 +1,21 @@
-"""Rhyme accuracy (SongNet, section 4.3), by the paper's text and by the released code.
+"""Rhyme accuracy (SongNet, section 4.3), by the text of the paper and by the released code.
 
-The paper names the places and the lexica, but not what is counted. Here the reference and its scheme determine what
-should rhyme (gold), and the hypothesis what does (produced).
+The paper names the places and the lexica, but not the counts. Here the reference and its scheme determine which places
+should rhyme (gold), and the hypothesis determines which do (produced).
 
-- Chinese counts places. Gold: a place with a letter that has its letter's majority group in the reference. Produced:
-  a place with a letter that has its letter's majority group in the hypothesis, or a place without a letter that has
-  any letter's. The hypothesis may choose another group than the reference did.
-- English counts pairs of lines. Gold: a pair of one letter that rhymes in the reference. Produced: a gold pair that
-  rhymes in the hypothesis, or two lines of different letters that do.
+- Chinese counts places. Gold: a place with a letter whose word is in the letter's majority group in the reference.
+Produced: a place with a letter whose word is in the letter's majority group in the hypothesis, or a place without a
+letter whose word is in the group of any letter. The groups of hypothesis and reference may differ.
+- English counts pairs of lines. Gold: a pair of lines with the same letter that rhymes in the reference. Produced: a
+gold pair that rhymes in the hypothesis, or a rhyming pair of lines with different letters.
 
-Correct is what is both produced and gold. Accidental rhymes of the reference (a place without a letter in the rhyme
-group, lines that rhyme across letters) are neither gold nor wrong, so that a reference scores 100 against itself. In
-English the scheme is certain, but sounds have changed: a pair of one letter that does not rhyme in the reference is not
-wrong either. In Chinese the scheme often only says that every unit may rhyme, so the reference decides.
+Correct places or pairs are both produced and gold. Accidental rhymes of the reference (a place without a letter in the
+rhyme group, lines that rhyme across letters) are neither gold nor wrong, so a reference scores 100 against itself. In
+English the scheme is certain, but sounds have changed: a pair with the same letter that does not rhyme in the reference
+is not wrong either. In Chinese the scheme often only says that every unit may rhyme, so the reference decides.
 
-Missing units, words of unknown sound, and a single place never rhyme; units after the reference's last can only be
-wrong. Poems whose reference does not rhyme are not scored.
+Missing units, words of unknown sound, and single places never rhyme. Units beyond the length of the reference can only
+be wrong. Poems whose reference does not rhyme are not scored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _RELEASED_TEXTS = 14
 
 
 def count_places(reference: str, hypothesis: str, scheme: str) -> tuple[int, int, int]:
-    """Correct, produced and gold rhyme places of a Chinese poem, as the module's head defines them."""
+    """Correct, produced and gold rhyme places of a Chinese poem, as defined at the top of the module."""
     groups = end_groups(reference)
     scheme = scheme[: len(groups)].ljust(len(groups), FREE)
     in_reference = rhyming_places(groups, scheme)
@@ -57,7 +57,7 @@ def count_places(reference: str, hypothesis: str, scheme: str) -> tuple[int, int
 
 
 def count_pairs(reference: str, hypothesis: str, scheme: str, *, rule: Rule = "strict") -> tuple[int, int, int]:
-    """Correct, produced and gold rhyming pairs of an English poem, as the module's head defines them."""
+    """Correct, produced and gold rhyming pairs of an English poem, as defined at the top of the module."""
     in_reference, in_hypothesis = (_rhyming_pairs(text, rule) for text in (reference, hypothesis))
     lines = len(units_of(reference))
     of_scheme = {(i, j) for i, j in combinations(range(min(lines, len(scheme))), 2) if scheme[i] == scheme[j] != FREE}
@@ -73,7 +73,7 @@ def _rhyming_pairs(text: str, rule: Rule) -> set[tuple[int, int]]:
 
 
 def count_full(text: str, scheme: str, language: Language, *, rule: Rule = "strict") -> tuple[int, int]:
-    """How many letters rhyme throughout the text, every place with every other, of the letters that have two places."""
+    """The number of letters whose places all rhyme, and the number of letters with at least two places."""
     words = end_words(text, language)
     full = letters = 0
     for letter in dict.fromkeys(scheme.replace(FREE, "")):
@@ -90,11 +90,12 @@ def count_full(text: str, scheme: str, language: Language, *, rule: Rule = "stri
 
 
 def count_released(reference: str, hypothesis: str) -> tuple[int, int, int]:
-    """Correct, produced and gold places as SongNet's released code counts them (Chinese).
+    """Correct, produced and gold places as counted by SongNet's released code (Chinese).
 
-    Every unit is a place: its last character, or the one before a final mark. In each text alone, the group of the
-    released table that most units share, first seen of equals, makes its units positive, be it one unit. The
-    reference is cut to the hypothesis' length. Letters play no part; nor is one text's group compared with the other's.
+    Every unit is a place: its last character, or the one before a final mark. In each text separately, units in the
+    most frequent group of the released table (the first one in a tie, even of a single unit) are positive. The
+    reference is cut to the length of the hypothesis. Letters are ignored, and the groups of the two texts are not
+    compared.
     """
     in_hypothesis = _released_places(hypothesis)
     in_reference = _released_places(reference, len(in_hypothesis))
@@ -126,10 +127,10 @@ def rhyme_statistics(
     language: Language,
     rule: Rule = "strict",
 ) -> Array:
-    """What one poem contributes, (texts, 15).
+    """Statistics of each poem, (texts, 15).
 
-    Columns: correct, produced, gold, p, r, F1 and 1, all 0 where the reference has no rhyme; letters that rhyme
-    throughout, letters; correct, produced, gold, p, r and 1 by the released code, 0 in English, where it has none.
+    Columns: correct, produced, gold, p, r, F1 and 1, all 0 if the reference has no rhyme; letters whose places all
+    rhyme, letters; correct, produced, gold, p, r and 1 by the released code, 0 in English, for which there is no code.
     """
     statistics = np.zeros((len(references), _RELEASED_TEXTS + 1))
     for row, reference, hypothesis, rhyme in zip(statistics, references, hypotheses, rhymes, strict=True):
@@ -155,13 +156,13 @@ def lexicon_of(language: Language) -> tuple[str, str]:
 
 
 def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: int | None = None) -> tuple[Metric, ...]:
-    """The family's metrics over `rhyme_statistics`, all times 100.
+    """The metrics over `rhyme_statistics`, all times 100.
 
     Args:
-        language: of the texts.
-        rule: of English, as the statistics were computed.
-        shuffle_seed: given, these are the metrics of the chance baseline over the statistics of `shuffle_ends`: the
-            four F1s, under names of their own.
+        language: language of the texts.
+        rule: rhyme rule for English, as used for the statistics.
+        shuffle_seed: if given, return the metrics of the chance baseline instead: the four F1 values over texts from
+            `shuffle_ends`, under their own names.
     """
     package, number = lexicon_of(language)
     how = {"u_umlaut": "u"} if language == "zh" else {"rule": rule}

@@ -1,7 +1,7 @@
-"""Rhyme places: those of a scheme, those that rhyme, and those that rhyme by chance.
+"""Rhyme places: places of a scheme, places that rhyme, and places that rhyme by chance.
 
-A rhyme place is the last word of a unit; formats can have others, which are not scored. A rhyme scheme has one letter
-per unit: units of one letter rhyme with each other, "." with none.
+A rhyme place is the last word of a unit; other places that formats may have are not scored. A rhyme scheme has one
+letter per unit: units with the same letter rhyme with each other; "." marks a unit without rhyme.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FREE = "."
 
 
 def end_words(text: str, language: Language) -> list[str | None]:
-    """The last word of each unit, None in a unit of marks alone."""
+    """The last word of each unit; None for a unit of marks only."""
     words: list[str | None] = []
     for unit in units_of(text):
         tokens = tokens_of(unit, language)
@@ -34,9 +34,9 @@ def end_groups(text: str) -> list[str | None]:
 
 
 def majority(groups: Sequence[str | None], *, min_places: int = 2) -> str | None:
-    """The most frequent group, the first of equals; None if fewer than `min_places` places have it.
+    """The most frequent group, the first one in a tie; None if fewer than `min_places` places have it.
 
-    A single place is not a majority, because a rhyme takes two.
+    A single place is not a majority, since a rhyme needs two places.
     """
     counts = Counter(group for group in groups if group is not None)
     best = max(counts, key=counts.__getitem__, default=None)  # max keeps the first of equals, as they were inserted
@@ -44,10 +44,10 @@ def majority(groups: Sequence[str | None], *, min_places: int = 2) -> str | None
 
 
 def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
-    """Which units of a Chinese text rhyme under a scheme.
+    """For each unit of a Chinese text, whether it rhymes under a scheme.
 
-    A letter's group is the majority group of its places. A place of the letter rhymes if it has this group; a place
-    without a letter, or past the scheme's end, rhymes if it has the group of any letter.
+    A letter's group is the majority group of its places. A place with the letter rhymes if it has this group. A place
+    without a letter, or beyond the end of the scheme, rhymes if it has the group of any letter.
     """
     letters = scheme[: len(groups)].ljust(len(groups), FREE)
     places: dict[str, list[str | None]] = {}
@@ -61,7 +61,7 @@ def rhyming_places(groups: Sequence[str | None], scheme: str) -> list[bool]:
 
 
 def scheme_of(rhyme: str, reference: str, language: Language) -> str:
-    """The scheme; if it is unknown ("") and the text Chinese, "A" for the units that end in the majority group."""
+    """The scheme. For a Chinese text with unknown scheme (""), units that end in the majority group get "A"."""
     if rhyme or language != "zh":
         return rhyme
     groups = end_groups(reference)
@@ -72,7 +72,7 @@ def scheme_of(rhyme: str, reference: str, language: Language) -> str:
 def shuffle_ends(texts: Sequence[str], language: Language, seed: int) -> list[str]:
     """The same texts with the last words of all units of all texts permuted at random.
 
-    Formats, marks and the set of last words do not change. The rhyme scores of the result are those of chance.
+    Formats, marks and the set of last words do not change. The rhyme scores of the result are the chance level.
     """
     poems = [tokens_by_unit(text, language) for text in texts]
     places = [(tokens, place) for units in poems for tokens in units if (place := rhyme_place(tokens)) is not None]

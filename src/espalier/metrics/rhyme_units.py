@@ -1,16 +1,17 @@
-"""English rhyme by overlapping units (SongNet, section 4.3), of which the paper says only that it goes
+"""English rhyme by overlapping units (SongNet, section 4.3). The paper only says that it works
 
     "by counting the overlapping units from both the original words and the extracted phonemes group by group".
 
-A group is the lines of one letter. The units of a line's last word are the word itself, and each phoneme of its first
-pronunciation in the CMU dictionary, with its stress; of a word that the dictionary lacks, the word alone. Units overlap
-as multisets. What is held against what is left open, so that there are two readings:
+A group consists of the lines with the same letter. The units of a line's last word are the word itself and each
+phoneme, with stress, of its first pronunciation in the CMU dictionary; for a word not in the dictionary, only the word.
+Overlap is that of multisets. The paper leaves open which units are compared, so there are two readings:
 
-- `rhyme_within`: the lines of a group against each other, as in the paper's example of "asleep" and "steep". They share
-  S, IY1 and P of 6 and 5 units: F1 is 6/11.
-- `rhyme_units`: each group of the output against the same group of the reference, which scores 100 against itself.
+- `rhyme_within`: the lines of a group are compared with each other, as in the paper's example of "asleep" and "steep".
+They have 6 and 5 units and share S, IY1 and P: F1 is 6/11.
+- `rhyme_units`: each group of the output is compared with the same group of the reference; a reference scores 100
+against itself.
 
-Neither asks where in the word a phoneme stands, so that words at random overlap too; `rhyme_*` asks for a rhyme.
+Neither considers the position of a phoneme in the word, so random words overlap too; `rhyme_*` requires a rhyme.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _UNKNOWN, _ENDS = 10, 11
 
 
 def units_of_word(word: str | None) -> Units:
-    """A word and its phonemes; nothing of a line that is missing or has no word."""
+    """A word and its phonemes; empty for a line that is missing or has no word."""
     if word is None:
         return Counter()
     sounds = next(iter(pronunciations(word)), ())
@@ -41,14 +42,14 @@ def units_of_word(word: str | None) -> Units:
 
 
 def overlap_within(text: str, scheme: str) -> tuple[int, int, int]:
-    """The overlap of the pairs of lines of one letter, and the units of their first and of their second lines."""
+    """The overlap of pairs of lines with the same letter, and the numbers of units of their first and second lines."""
     units = _ends(text, len(scheme))
     pairs = [(units[i], units[j]) for i, j in combinations(range(len(scheme)), 2) if scheme[i] == scheme[j] != FREE]
     return sum((a & b).total() for a, b in pairs), sum(a.total() for a, _ in pairs), sum(b.total() for _, b in pairs)
 
 
 def overlap_with_reference(reference: str, hypothesis: str, scheme: str) -> tuple[int, int, int]:
-    """The overlap of each letter's units in both texts, and its units in the hypothesis and in the reference."""
+    """The overlap of each letter's units in both texts, and the numbers of its units in hypothesis and reference."""
     counts = np.zeros(3, dtype=int)
     ends = _ends(hypothesis, len(scheme)), _ends(reference, len(scheme))
     for letter in dict.fromkeys(scheme.replace(FREE, "")):
@@ -61,7 +62,7 @@ def overlap_with_reference(reference: str, hypothesis: str, scheme: str) -> tupl
 
 
 def _ends(text: str, lines: int) -> list[Units]:
-    """The units of the last words of the first lines; those that are missing have none."""
+    """The units of the last words of the first `lines` lines; empty for missing lines."""
     words = end_words(text, "en")[:lines]
     return [units_of_word(word) for word in [*words, *[None] * (lines - len(words))]]
 
@@ -69,9 +70,9 @@ def _ends(text: str, lines: int) -> list[Units]:
 def unit_statistics(
     references: Sequence[str], hypotheses: Sequence[str], rhymes: Sequence[str], *, language: Language
 ) -> Array:
-    """(texts, 12): for both readings overlap, units, units, F1 and 1; last words of unknown sound, and last words.
+    """(texts, 12): for both readings overlap, units, units, F1 and 1; then last words of unknown sound, and last words.
 
-    The ten columns of the readings are 0 in Chinese, and where no letter has two lines.
+    The ten columns of the readings are 0 in Chinese, and if no letter has two lines.
     """
     statistics = np.zeros((len(references), 12))
     for row, reference, hypothesis, scheme in zip(statistics, references, hypotheses, rhymes, strict=True):
@@ -88,7 +89,7 @@ def unit_statistics(
 
 
 def unit_metrics(language: Language) -> tuple[Metric, ...]:
-    """The metrics of both readings over `unit_statistics`, times 100, and the share of words of unknown sound."""
+    """The metrics of both readings over `unit_statistics`, times 100, and the percentage of words of unknown sound."""
     package, number = lexicon_of(language)
     silent = "no letter has two lines" if language == "en" else "Chinese counts places"
     found = []

@@ -1,14 +1,14 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): mean over segments of the F1 of n-grams and of longest common subsequences.
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): mean F1 over segments of n-grams and of longest common subsequences.
 
-F1 weighs precision and recall alike, and a text is one sentence (no ROUGE-Lsum). GuiG's scores are py-rouge's, on raw
-text: like ROUGE-1.5.5 and Google's rouge-score it lowers the case and keeps runs of a-z and 0-9 alone, so punctuation
-counts for nothing. The same holds here.
+F1 weights precision and recall equally, and a text is one sentence (no ROUGE-Lsum). GuiG used py-rouge on raw text.
+Like ROUGE-1.5.5 and Google's rouge-score, it lower-cases texts and keeps only runs of a-z and 0-9, so punctuation is
+ignored. The same holds here.
 
-py-rouge compares Porter stems unless told not to, and the paper does not say that it told it. So `rouge_*` compares
-stems, as rouge-score does: of words of more than three letters. `rouge_*_words` compares the words themselves.
+py-rouge compares Porter stems by default, and the paper mentions no other setting. So `rouge_*` compares stems like
+rouge-score, which stems words of more than three letters. `rouge_*_words` compares unstemmed words.
 
-The scores of a corpus are rouge-score's own (`library_rouge`). The statistics of segments are computed here, for
-intervals and comparisons; the score stage compares both values.
+Corpus scores come from rouge-score (`library_rouge`). The statistics of segments are computed here, for intervals and
+comparisons; the score stage checks that both values are equal.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _MIN_LETTERS: Final = 4
 
 
 def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
-    """What one segment contributes, (segments, 7): its F1 of ROUGE-1, -2, -L by stems, the same by words; 1.
+    """Statistics of each segment, (segments, 7): F1 of ROUGE-1, -2, -L on stems, the same on words, and 1.
 
-    F1 is 0 where nothing can match.
+    F1 is 0 if a text has no n-gram of that order.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -51,7 +51,7 @@ def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Ar
 def library_rouge(
     references: Sequence[str], hypotheses: Sequence[str], keys: Collection[str] = KEYS
 ) -> dict[str, float]:
-    """rouge-score's own values of `keys`, some of `KEYS`, times 100; nothing for no segments."""
+    """Values of `keys` (a subset of `KEYS`) by rouge-score, times 100; empty for no segments."""
     if not hypotheses:
         return {}
     nltk_module()  # rouge-score imports it, and with it what makes that slow
@@ -68,9 +68,9 @@ def library_rouge(
 
 
 def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest common subsequence, a whole row of the table at a time (Hyyrö 2004).
+    """The length of the longest common subsequence, computed one row of the table at a time (Hyyrö 2004).
 
-    Bit i of `row` is 0 where the table grows at the i-th word of `one`.
+    Bit i of `row` is 0 if the table grows at the i-th word of `one`.
     """
     places: dict[str, int] = {}
     for place, word in enumerate(one):
@@ -84,7 +84,7 @@ def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def rouge_metrics() -> tuple[Metric, ...]:
-    """The family's metrics over `rouge_statistics`, times 100."""
+    """The metrics over `rouge_statistics`, times 100."""
     return tuple(
         Metric(
             key,

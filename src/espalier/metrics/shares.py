@@ -1,17 +1,18 @@
-"""An interval for shares of segments, which covers where few segments count and where segments come in clusters.
+"""An interval for shares of segments, with correct coverage for few segments and for clustered segments.
 
-A percentile interval of a rare share is too narrow: at two per mille of 957 segments it covers 86 %, and of a share of
-0 it is a point. The interval of Korn and Graubard (1998, Survey Methodology 24) is that of Clopper and Pearson (1934)
-at the effective number of segments. With y_g of m_g segments of cluster g, G clusters, n = sum m_g and p = sum y_g / n,
+A percentile interval of a rare share is too narrow: for a share of 0.2 % in 957 segments it covers 86 %, and for a
+share of 0 it is a single point. The interval of Korn and Graubard (1998, Survey Methodology 24) is that of Clopper and
+Pearson (1934) at the effective number of segments. With y_g successes among the m_g segments of cluster g, G clusters,
+n = sum m_g and p = sum y_g / n,
 
     v  = G / (G - 1) sum_g (y_g - p m_g)^2 / n^2                              the variance of p
     n' = min(n, p (1 - p) / v (t(.975; n - 1) / t(.975; G - 1))^2)            here for 95 %
     low, high = B(.025; p n', n' - p n' + 1), B(.975; p n' + 1, n' - p n')    quantiles of the beta distribution
 
-Where p is 0 or 1, v says nothing, and n' is n^2 / sum_g m_g^2: as if all segments of a cluster were alike. With
-clusters of one segment that is n, and the interval is that of Clopper and Pearson. Where clusters differ much in size
-and their segments are alike, v is too small if few clusters have hits: with 219 clusters of three segments, all alike,
-and 300 of one it covers 90 % at a share of one in a hundred.
+If p is 0 or 1, v is uninformative, and n' is n^2 / sum_g m_g^2, as if all segments of a cluster were equal. With
+clusters of one segment this is n, and the interval is that of Clopper and Pearson. If clusters differ much in size and
+the segments of each are equal, v is too small when few clusters have successes: with 219 clusters of three equal
+segments and 300 of one, the interval covers 90 % at a share of 1 %.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from espalier.metrics.bootstrap import Array
 
 
 def share_interval(successes: Array, segments: Array, confidence: float) -> tuple[float, float] | None:
-    """The interval of a share, from 0 to 1; None where there are fewer than two clusters.
+    """The interval of a share, from 0 to 1; None for fewer than two clusters.
 
     Args:
-        successes: (clusters,) how many segments of each count.
-        segments: (clusters,) of how many.
-        confidence: of the interval.
+        successes: (clusters,) number of successes in each cluster.
+        segments: (clusters,) number of segments in each cluster.
+        confidence: confidence level of the interval.
     """
     from scipy.special import betaincinv, stdtrit
 

@@ -1,4 +1,4 @@
-"""Porter stems of English words, as NLTK computes them."""
+"""Porter stems of English words, by NLTK."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
-    """The stem, in lower case."""
+    """The stem of a word, in lower case."""
     return str(_stemmer().stem(word))

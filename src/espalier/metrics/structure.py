@@ -1,13 +1,13 @@
 """All metrics of texts under a template (SAT, section 4.4): likelihood, BLEU of text and structures, length, variety.
 
-BLEU-1 and BLEU-2 are cumulative, from 0 to 1 as the paper prints them. It names neither the level nor the prompt's
-part: `_sentence` is the mean over texts, without it the value is the corpus's; `_whole` counts the prompt, which the
-model did not write, without it only what follows the prompt counts. Those of a structure compare the symbols of the
-template with the symbols that the same tagger finds in the output, which is cut into words anew.
+BLEU-1 and BLEU-2 are cumulative, from 0 to 1 as in the paper. The paper specifies neither the level nor the treatment
+of the prompt. Names with `_sentence` are means over texts, others are corpus values. Names with `_whole` include the
+prompt, which the model did not write; others count only the text after it. BLEU of a structure compares the symbols of
+the template with those that the same tagger finds in the output after segmenting it anew.
 
-A template gives the length away, and with it the end mark. So there are three perplexities of the references:
-`perplexity` counts the end marks, `perplexity_tokens` counts neither their nats nor them, and `perplexity_padded_N`
-divides the nats by N places a text, as if padding counted: it is comparable with what the paper prints alone.
+A template reveals the length, and so the end mark. Therefore there are three perplexities of the references:
+`perplexity` includes end marks, `perplexity_tokens` excludes them, and `perplexity_padded_N` divides the nats by N
+places per text, as if padding counted, for comparison with the printed values.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _WITHIN, _DISTINCT, _SEEN, _JUDGED, _LINES_SEEN, _LINES, _TEXTS = slice(0, 3), 3
 
 
 def metrics_of(family: str) -> tuple[Metric, ...]:
-    """The metrics over the statistics of one family. After the colon stands its setting.
+    """The metrics of one family. The setting of the family follows a colon.
 
     Raises:
-        ConfigError: there is no such family.
+        ConfigError: the family is unknown.
     """
     match family.split(":"):
         case ["likelihood", places] if places.isdecimal():
@@ -83,11 +83,11 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
 
 
 def likelihood_statistics(likelihood: CorpusLikelihood, places: int) -> Array:
-    """(texts, 5): nats, tokens, nats and tokens without end marks, and places; a text of no tokens gives zeros.
+    """(texts, 5): nats, tokens, nats and tokens without end marks, and places; zeros for a text without tokens.
 
     Args:
-        likelihood: of each reference under the model.
-        places: the places that a padded text has; 0 if none are counted.
+        likelihood: likelihood of each reference under the model.
+        places: number of places of a padded text; 0 to skip that perplexity.
 
     Raises:
         EspalierError: the lists differ in length, or a likelihood is not a number.
@@ -112,7 +112,7 @@ def _likelihood_metrics(places: int) -> tuple[Metric, ...]:
 
 
 class Compared(NamedTuple):
-    """Sequences that BLEU compares: their name, and whether the prompts are counted."""
+    """Sequences compared by BLEU: their name, and whether prompts are included."""
 
     name: str
     whole: bool
@@ -175,20 +175,21 @@ def text_statistics(
     draws: Sequence[Hashable],
     training: Collection[tuple[str, ...]] | None = None,
 ) -> Array:
-    """(texts, 9): whether the length is within 0, 2 and 4 tokens, 1 / how often the draw has the text, whether it is a
-    text of training, whether that was asked, how many of its lines are lines of training, of how many, and 1.
+    """(texts, 9): statistics of length and variety of each text.
 
-    Lines are the parts of a text between the commas that join lines of lyrics; an English text is one line. A line that
-    the prompt gives whole does not count.
+    Columns: whether the length is within 0, 2 and 4 tokens of the reference; 1 / (number of times that the draw has the
+    text); whether the text occurs in training; whether training texts are given; lines that occur in training; lines;
+    1. Lines are the parts of a text between the commas that join lines of lyrics; an English text is one line. A line
+    that is wholly given by the prompt does not count.
 
     Args:
-        references, hypotheses: the tokens of whole texts, prompts included.
-        prompts: how many tokens were given.
-        draws: one label for each text; texts are distinct within their draw.
-        training: the tokens of the texts of training; None if they are not known.
+        references, hypotheses: tokens of whole texts, including prompts.
+        prompts: number of given tokens of each text.
+        draws: one label per text; texts are distinct within their draw.
+        training: tokens of the training texts; None if unknown.
 
     Raises:
-        EspalierError: lists of different lengths.
+        EspalierError: the lists differ in length.
     """
     require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, draws=draws)
     texts = [tuple(row) for row in hypotheses]
@@ -207,7 +208,7 @@ def text_statistics(
 
 
 def _lines(text: Sequence[str], given: int = 0) -> Iterator[tuple[str, ...]]:
-    """The parts of a text between commas that join lines, without those that end before the token `given`."""
+    """The parts of a text between line-joining commas, without parts that end before the token `given`."""
     line: list[str] = []
     for place, token in enumerate([*text, LINE_JOINT]):
         if token != LINE_JOINT:
@@ -267,17 +268,17 @@ def structure_statistics(
     draws: Sequence[Hashable],
     training: Collection[tuple[str, ...]] | None = None,
 ) -> dict[str, Array]:
-    """The statistics of generated texts, by family: (texts, columns of the family).
+    """Statistics of generated texts, by family: (texts, columns of the family).
 
     Args:
-        references, hypotheses: the tokens of each text, its prompt included.
-        prompts: how many tokens were given.
-        symbols: by structure, the symbols of the references' tokens and of the hypotheses'.
-        likelihood: of each reference under the model.
-        own_weights: of each reference, the model's attention weight on the symbol of the token to be predicted; 0 if it
-            does not attend to symbols.
-        places: as for `likelihood_statistics`.
-        draws, training: as for `text_statistics`.
+        references, hypotheses: tokens of each text, including its prompt.
+        prompts: number of given tokens of each text.
+        symbols: for each structure, the symbols of the references' tokens and of the hypotheses' tokens.
+        likelihood: likelihood of each reference under the model.
+        own_weights: for each reference, the model's attention weight on the symbol of the token to predict; 0 if the
+            model does not attend to symbols.
+        places: as in `likelihood_statistics`.
+        draws, training: as in `text_statistics`.
 
     Raises:
         EspalierError: lists of different lengths, or a likelihood is not a number.
@@ -298,7 +299,7 @@ def compared(
     prompts: Sequence[int],
     symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
 ) -> Iterator[Compared]:
-    """The sequences that BLEU compares; arguments as for `structure_statistics`."""
+    """The sequences compared by BLEU. Arguments are as in `structure_statistics`."""
     for name, sides in {"text": (references, hypotheses), **symbols}.items():
         wanted, found = ([row[given:] for row, given in zip(side, prompts, strict=True)] for side in sides)
         yield Compared(name, False, wanted, found)
@@ -306,7 +307,7 @@ def compared(
 
 
 def library_scores(sequences: Iterable[Compared]) -> dict[str, float]:
-    """sacreBLEU's own corpus BLEU of texts and structures, from 0 to 1; of what `compared` gives."""
+    """Corpus BLEU by sacreBLEU of texts and structures from `compared`, from 0 to 1."""
     scores = {}
     for name, whole, wanted, found in sequences:
         once, texts = [(" ".join(row),) for row in wanted], [" ".join(row) for row in found]

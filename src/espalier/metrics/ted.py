@@ -1,18 +1,18 @@
-"""Tree edit distance between the parses of outputs and of references (GuiG, section 4), by level and in full.
+"""Tree edit distance between the parses of outputs and references (GuiG, section 4), by level and in full.
 
-TED is the least number of nodes to insert, delete and rename so that one ordered tree becomes the other (Zhang and
-Shasha 1989). TED-l compares the top l levels of both trees, the root being level 1; TED-f compares them whole. Parts of
-speech are leaves and words are no part of a tree.
+TED is the smallest number of node insertions, deletions and renamings that turn one ordered tree into another (Zhang
+and Shasha 1989). TED-l compares the top l levels of both trees, with the root at level 1; TED-f compares whole trees.
+Parts of speech are leaves; words are not part of a tree.
 
-N-TED, "TED divided by the number of nodes in a tree", leaves open which tree: `n_ted_*` takes the reference,
+N-TED, "TED divided by the number of nodes in a tree", does not say which tree: `n_ted_*` uses the reference,
 `n_ted_max_*` the larger of the two, both cut as for the distance. Either can exceed 1. All values are means over pairs.
 
-`ted_guide_*` and `n_ted_guide_*` are the same to the tree that guided the output in place of the reference's, where a
-tree did. Against a bare template, or a tree that its writer cut at level 8, the distance in full counts what the guide
-leaves open.
+`ted_guide_*` and `n_ted_guide_*` compare with the tree that guided the output instead of the reference's tree, for
+outputs with such a guide. If the guide is only a template, or cut at level 8, the full distance also counts nodes that
+the guide does not specify.
 
-An output that could not be parsed is an empty string. It has no nodes: its distance is that of deleting the whole
-reference, its N-TED 1, and `ted_unparsed` says how many there are.
+An output that could not be parsed is an empty string without nodes: its distance is the size of the reference, and its
+N-TED is 1. `ted_unparsed` is the share of such outputs.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _GUIDE_COLUMNS: Final = (_WIDTH - 2, _WIDTH - 1, 2 * _WIDTH - 2, 2 * _WIDTH - 1)
 
 
 class Nodes(NamedTuple):
-    """A tree as `constituency.linearize` writes it: its nodes in pre-order, and the level of each, from 1."""
+    """A tree in the form of `constituency.linearize`: nodes in pre-order, and the level of each, from 1."""
 
     labels: tuple[str, ...]
     levels: tuple[int, ...]
 
 
 def nodes_of(tree: Tree, leaves: Leaves = "tags") -> Nodes:
-    """The nodes that are compared. A word has a space before it, as no label has: it is never the same as a label."""
+    """The nodes to compare. Words are prefixed by a space, so that no word equals a label."""
     if leaves == "tags":
         return Nodes(*linearize(tree))
     labels, levels = list[str](), list[int]()
@@ -76,7 +76,7 @@ def nodes_of(tree: Tree, leaves: Leaves = "tags") -> Nodes:
 
 
 def cut_nodes(nodes: Nodes, levels: int) -> Nodes:
-    """The top levels, as `constituency.cut` keeps them."""
+    """The top levels of a tree, as in `constituency.cut`."""
     if max(nodes.levels, default=0) <= levels:
         return nodes
     top = [(label, level) for label, level in zip(*nodes, strict=True) if level <= levels]
@@ -107,10 +107,10 @@ def _compare(one: tuple[Array, Array], other: tuple[Array, Array]) -> int:
 
 
 class _Forest:
-    """All trees of a corpus in all their cuts, equal ones held once, and the distances known so far.
+    """All trees of a corpus at all cuts, without duplicates, and the distances computed so far.
 
-    Several outputs share a reference, a cut may keep a tree whole, and the top levels of many trees are the same: the
-    more so, the fewer of a pair's seven distances are left to compute.
+    Outputs may share a reference, a cut may keep a whole tree, and many trees have equal top levels. Each such
+    coincidence saves some of the seven distances of a pair.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class _Forest:
         self.known: dict[tuple[int, int], int] = {}
 
     def cuts(self, text: str, what: str, row: int) -> tuple[int, ...]:
-        """The numbers of a tree's cuts, one for each of `_CUTS`."""
+        """The numbers of the cuts of a tree, one for each of `_CUTS`."""
         cached = self.cuts_of.get(text)
         if cached is None:
             nodes = nodes_of(read_tree(text, file=what, row=row, words=False))
@@ -147,18 +147,18 @@ class _Forest:
 
 
 def ted_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
-    """What one pair contributes, (pairs, 23).
+    """Statistics of each pair, (pairs, 23).
 
-    Columns: the distance at levels 3 to 8 and in full; the same over the reference's nodes; the same over the larger
-    tree's; whether the hypothesis is unparsed; 1.
+    Columns: the distance at levels 3 to 8 and in full; the same divided by the number of nodes of the reference, and of
+    the larger tree; whether the hypothesis is unparsed; 1.
 
     Args:
-        references: Penn strings, uncut; their nodes need no words.
-        hypotheses: as many; an empty string is one that could not be parsed.
+        references: uncut Penn strings; words may be missing.
+        hypotheses: one per reference; an empty string means that the text could not be parsed.
 
     Raises:
-        TreeError: a string that is no tree; it names the row, from 1.
-        EspalierError: lists of different lengths, an empty reference.
+        TreeError: a string is not a tree; the message names the row, from 1.
+        EspalierError: the lists differ in length, or a reference is empty.
     """
     require_lengths("references", len(references), hypotheses=hypotheses)
     forest = _Forest()
@@ -181,12 +181,12 @@ def ted_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Arra
 
 
 def full_distances(statistics: Array) -> Array:
-    """(pairs, 23) -> (pairs,): the distances of whole trees."""
+    """(pairs, 23) -> (pairs,): distances of whole trees."""
     return statistics[:, _WIDTH - 1]
 
 
 def ted_metrics() -> tuple[Metric, ...]:
-    """The family's metrics over `ted_statistics`, by `KEYS`: nodes, quotients (from 0, not times 100), and percent."""
+    """The metrics over `ted_statistics`, by `KEYS`: in nodes, as quotients (from 0, not times 100), and in percent."""
     norms = ("none", "reference", "larger")
     distances = (
         Metric(
@@ -209,18 +209,18 @@ def ted_metrics() -> tuple[Metric, ...]:
 def guide_statistics(
     guides: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], statistics: Array
 ) -> Array:
-    """What one pair contributes, (pairs, 5): the distances of the output to its guide; 1. Zeros without a guide.
+    """Statistics of each pair, (pairs, 5): distances between output and guide, and 1. Zeros without a guide.
 
-    Columns: the distance at level 8 and in full; the same over the guide's nodes; 1.
+    Columns: the distance at level 8 and in full; the same divided by the number of nodes of the guide; 1.
 
     Args:
-        guides: the tree that guided each output, a Penn string; an empty string for none.
-        references: as for `ted_statistics`, as are hypotheses.
-        statistics: what it made of them. They are the guide's as well where it is the reference.
+        guides: tree that guided each output, as a Penn string; "" for none.
+        references: as in `ted_statistics`; hypotheses likewise.
+        statistics: result of `ted_statistics`, reused for guides that equal the reference.
 
     Raises:
-        TreeError: a guide that is no tree.
-        EspalierError: lists of different lengths.
+        TreeError: a guide is not a tree.
+        EspalierError: the lists differ in length.
     """
     require_lengths("references", len(references), guides=guides)
     own = statistics.copy()

@@ -1,4 +1,4 @@
-"""A sample of the recorded tree edit distances, computed again by an independent library."""
+"""A check of a sample of the recorded tree edit distances with an independent library."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _LIBRARY: Final = "apted"
 
 
 def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: Any, *, seed: int) -> dict[str, Any]:
-    """Compare the distances of whole trees with apted's, for at most `PAIRS` pairs.
+    """Compare distances of whole trees with those of apted, for at most `PAIRS` pairs.
 
     Args:
-        references: Penn strings, as for `ted_statistics`.
+        references: Penn strings, as in `ted_statistics`.
         hypotheses: likewise; unparsed ones are not sampled.
-        statistics: what `ted_statistics` made of them.
-        seed: of the sample.
+        statistics: result of `ted_statistics`.
+        seed: seed of the sample.
 
     Returns:
-        `library`, `version`, `pairs` (how many were compared) and `differences`, which is 0.
+        `library`, `version`, `pairs` (number of compared pairs) and `differences`, which is 0.
 
     Raises:
         EspalierError: a distance differs.

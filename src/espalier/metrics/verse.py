@@ -1,14 +1,14 @@
-"""All metrics of generated verse (SongNet, section 4.3): one fixed set of keys, whatever the system, language or rules.
+"""All metrics of generated verse (SongNet, section 4.3): one fixed set of keys for all systems, languages and rules.
 
-Statistics come by family, one row per text. A family's name has its settings after colons:
+Statistics are grouped by family, with one row per text. The name of a family has its settings after colons:
 
     perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:u:RULE,
     rhyme_shuffled:LANGUAGE:u:RULE:SEED, rhyme_units:LANGUAGE, prosody, literals, integrity,
     integrity:SEEDS:SAMPLES
 
-The u after a language says that ü rhymes with u. `prosody` needs a rhyme book and a form book; its keys are those of
-`espalier.metrics.prosody`. A last part `seen` or `new` keeps the rows alone whose format training has, or has not.
-`perplexity:dev` has other rows: the statistics of `perplexity` of the references of the dev split.
+The u after a language means that ü rhymes with u. `prosody` needs a rhyme book and a form book; its keys are those of
+`espalier.metrics.prosody`. The last part `seen` or `new` selects the rows whose format occurs, or does not occur, in
+training. `perplexity:dev` has other rows: the statistics of `perplexity` for the references of the dev split.
 """
 
 from __future__ import annotations
@@ -109,10 +109,10 @@ _FAMILIES: Final = (
 
 
 def metrics_of(family: str) -> tuple[Metric, ...]:
-    """The metrics over the statistics of one family.
+    """The metrics of one family.
 
     Raises:
-        ConfigError: there is no such family.
+        ConfigError: the family is unknown.
     """
     *base, part = family.split(":")
     if part in PARTS:
@@ -161,11 +161,11 @@ def metrics_of(family: str) -> tuple[Metric, ...]:
 
 
 def by_format(statistics: Mapping[str, Array], seen: Sequence[bool]) -> dict[str, Array]:
-    """The families whose metrics are `PART_KEYS`: the rows of a part, and zeros for the other rows.
+    """For each part, a copy of the families with metrics in `PART_KEYS`, with zeros for rows outside the part.
 
     Args:
-        statistics: of `verse_statistics`.
-        seen: for each text whether training has its format.
+        statistics: result of `verse_statistics`.
+        seen: for each text, whether its format occurs in training.
     """
     places = np.array(seen, dtype=bool)[:, None]
     families = [name for name in statistics if name.partition(":")[0] in ("perplexity", "format", "rhyme")]
@@ -190,26 +190,26 @@ def verse_statistics(
     tunes: Sequence[str] | None = None,
     books: Path | None = None,
 ) -> dict[str, Array]:
-    """The statistics of generated verse and of the references whose formats it was to follow.
+    """Statistics of generated verse and of the references, whose formats the verse had to follow.
 
     Args:
-        references: verses as `espalier.verse.text` writes them; the format is read off them.
-        hypotheses: as many; an empty one is kept and counts as wrong.
-        rhymes: one scheme per reference, a letter or "." per unit; "" (Chinese) has it read off the reference.
-        language: of all texts.
-        rules: of format accuracy.
-        seed: of the shuffled baseline.
-        likelihood: of each reference under the model. Without it the perplexities are undefined.
-        draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all are of one draw.
-        rule: when English words rhyme.
-        tunes: the tune name of each reference, which `prosody` needs.
-        books: the folder of the source `couyun`. Without it there is no family `prosody`.
+        references: verses in the form of `espalier.verse.text`; they define the formats.
+        hypotheses: one per reference; an empty text counts as wrong.
+        rhymes: one scheme per reference, a letter or "." per unit; "" (Chinese) derives it from the reference.
+        language: language of all texts.
+        rules: rules of format accuracy.
+        seed: seed of the shuffled baseline.
+        likelihood: likelihood of each reference under the model. Without it the perplexities are undefined.
+        draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all belong to one draw.
+        rule: rule for when English words rhyme.
+        tunes: tune name of each reference, needed for `prosody`.
+        books: the folder of the source `couyun`. Without it the family `prosody` is missing.
 
     Returns:
-        (texts, columns of the family), by family; scores are those of `metrics_of` and `KEYS`.
+        (texts, columns of the family), by family; the scores are listed by `metrics_of` and `KEYS`.
 
     Raises:
-        EspalierError: lists of different lengths, an empty reference, or a scheme that does not fit its reference.
+        EspalierError: the lists differ in length, a reference is empty, or a scheme does not fit its reference.
     """
     count = len(references)
     require_lengths("references", count, hypotheses=hypotheses, rhymes=rhymes)

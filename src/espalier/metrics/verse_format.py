@@ -1,8 +1,8 @@
-"""Format accuracy (SongNet, section 4.3): which units of a text have the length and the marks that the format asks for.
+"""Format accuracy (SongNet, section 4.3): which units of a text have the length and marks that the format requires.
 
-The format is read off the reference. Units are aligned from the start, the first with the first. A unit is correct
-where (1) the lengths, counted in tokens (words and marks alike), differ by at most delta, and (2) the marks are the
-same, where the rules ask for that. Of n units generated for m in the format, n' are correct: p = n'/n, r = n'/m.
+The reference defines the format. Units are aligned from the start. A unit is correct if (1) its length in tokens (words
+and marks) differs by at most delta, and (2) its marks are the same, if the rules require that. If n' of n generated
+units are correct and the format has m units, then p = n'/n and r = n'/m.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _TEXTS = 11
 
 
 def unit_is_correct(reference: Sequence[str], hypothesis: Sequence[str], rules: Rules) -> bool:
-    """Rules (1) and (2) for one unit, tokens against tokens.
+    """Rules (1) and (2) for the tokens of one unit.
 
     The paper's rule (2), "the punctuation characters must be same", is read as: the same marks at the same places. A
-    format fixes the place of a mark as firmly as that of a word; a comma after the third character where the tune
-    wants it after the fifth is another line.
+    format fixes the place of a mark like that of a word: a comma after the third character instead of the fifth makes
+    another line.
     """
     delta, with_marks = RULES[rules]
     if abs(len(reference) - len(hypothesis)) > delta:
@@ -46,9 +46,9 @@ def unit_is_correct(reference: Sequence[str], hypothesis: Sequence[str], rules: 
 
 
 def unit_is_correct_released(reference: Sequence[str], hypothesis: Sequence[str], rules: Rules) -> bool:
-    """The released code's reading: equal length, and the same sequence of marks wherever they stand.
+    """The reading of the released code: equal length, and the same sequence of marks at any places.
 
-    There is no released code for sonnets; theirs are the paper's rules.
+    There is no released code for sonnets; they follow the paper's rules.
     """
     delta, with_marks = RULES[rules]
     if abs(len(reference) - len(hypothesis)) > delta:
@@ -59,7 +59,7 @@ def unit_is_correct_released(reference: Sequence[str], hypothesis: Sequence[str]
 
 
 def with_quotients(correct: int, generated: int, expected: int) -> tuple[float, float, float, float, float]:
-    """Three counts, precision and recall; a quotient by 0 is 0."""
+    """The three counts, precision and recall. A quotient with denominator 0 is 0."""
     p = correct / generated if generated else 0.0
     r = correct / expected if expected else 0.0
     return float(correct), float(generated), float(expected), p, r
@@ -68,10 +68,10 @@ def with_quotients(correct: int, generated: int, expected: int) -> tuple[float, 
 def format_statistics(
     references: Sequence[str], hypotheses: Sequence[str], *, language: Language, rules: Rules
 ) -> Array:
-    """(texts, 12): n', n, m, p, r, F1 by the paper; n', n, m, p, r by the released code; 1. Quotients of 0 are 0.
+    """(texts, 12): n', n, m, p, r, F1 by the paper; n', n, m, p, r by the released code; 1. Quotients by 0 are 0.
 
-    The released protocol cuts the reference to the hypothesis' length, so that m = min(m, n) and units that were
-    never generated cost nothing; and it drops empty units.
+    The released protocol cuts the reference to the length of the hypothesis, so m = min(m, n) and missing units are not
+    punished. It also drops empty units.
     """
     statistics = np.zeros((len(references), _TEXTS + 1))
     for row, reference, hypothesis in zip(statistics, references, hypotheses, strict=True):
@@ -96,9 +96,9 @@ def format_statistics(
 
 
 def format_metrics(rules: Rules) -> tuple[Metric, ...]:
-    """The family's metrics over `format_statistics`, all times 100.
+    """The metrics over `format_statistics`, all times 100.
 
-    Macro-F1 is the mean of the texts' F1 in the paper's protocol, the F1 of mean p and mean r in the released one.
+    Macro-F1 is the mean F1 over texts in the paper's protocol, and the F1 of mean p and mean r in the released one.
     """
     delta, with_marks = RULES[rules]
     details = {"rules": rules, "delta": delta, "length": "words+marks"}

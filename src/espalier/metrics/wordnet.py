@@ -1,6 +1,6 @@
-"""Synonyms from WordNet's database files (wndb(5), morphy(7)): all that METEOR asks of it.
+"""Synonyms from WordNet's database files (wndb(5), morphy(7)), for METEOR.
 
-The files are read as they are, from any folder: no path needs to be registered with NLTK, which guards its own.
+The files are read directly from any folder, which need not be registered with NLTK.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ENDINGS: Final = {
 
 
 class WordNet:
-    """The synonyms of words, looked up once each.
+    """The synonyms of words. Each word is looked up once.
 
     Args:
         folder: holds the files index.*, data.* and *.exc of noun, verb, adj and adv, or a folder `wordnet` with them.
 
     Raises:
-        SourceError: a file is missing, or is not WordNet's.
+        SourceError: a file is missing or is not a WordNet file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,9 +49,9 @@ class WordNet:
             self._data[part] = self._read(f"data.{part}")
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """The single words that share a sense with `word`, or with a base form of it; any part of speech.
+        """The single words that share a sense with `word` or with one of its base forms, in any part of speech.
 
-        Names keep their capitals, and those of several words, which have a `_`, are left out.
+        Names keep their capitals. Entries of several words, which contain `_`, are left out.
         """
         if (synonyms := self._known.get(word)) is None:
             synonyms = self._known[word] = frozenset(
@@ -65,7 +65,7 @@ class WordNet:
         return synonyms
 
     def _forms(self, word: str, part: str) -> set[str]:
-        """The word and its base forms, those that have an entry; an irregular form has no others than its own."""
+        """The word and its base forms that have an entry. An irregular form has only its listed base forms."""
         bases = self._exceptions[part].get(word)
         if bases is None:
             bases = [word.removesuffix(old) + new for old, new in _ENDINGS[part] if word.endswith(old)]

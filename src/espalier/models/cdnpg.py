@@ -1,8 +1,8 @@
 """C-DNPG (Gu et al. 2022): a Transformer whose attention depends on a continuous granularity of each token.
 
 A granularity head in each layer estimates whether a token belongs to the sentence's template or to its details; two
-masks made of that, resonance and scope, multiply the weights of self-attention (`layers.granularity`). Without a mask
-it is the Transformer baseline, which may copy from the source.
+masks computed from it, resonance and scope, multiply the weights of self-attention (`layers.granularity`). Without a
+mask the model is the Transformer baseline, which may copy from the source.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from espalier.models.contract import Loss, scattered
 
 @dataclass
 class CDNPGState:
-    """A batch of prefixes of length `time`; a memory has one row for each source, shared by consecutive prefixes.
+    """A batch of prefixes of length `time`. A memory has one row per source, shared by consecutive prefixes.
 
     Attributes:
-        memories: for each layer of the decoder.
-        past: for each layer of the decoder.
+        memories: memory of each decoder layer.
+        past: past of each decoder layer.
         copied: the source, for the pointer; None for a model that does not copy.
     """
 
@@ -63,7 +63,7 @@ class Granularities(NamedTuple):
 
     Attributes:
         encoder: (batch, source pieces) each.
-        decoder: (batch, time) each, of the decoder's inputs: BOS, then the target.
+        decoder: (batch, time) each, for the decoder's inputs: BOS, then the target.
     """
 
     encoder: dict[int, Tensor]
@@ -93,7 +93,7 @@ class CDNPG(nn.Module):
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the targets.
 
-        Label smoothing is applied to the vocabulary's distribution alone, not to the copy distribution.
+        Label smoothing applies only to the vocabulary distribution, not to the copy distribution.
         """
         real = batch.real
         if self.pointer is None:
@@ -115,7 +115,7 @@ class CDNPG(nn.Module):
         return scattered(losses, real)
 
     def start(self, batch: PairBatch) -> CDNPGState:
-        """The state before the first token, with the encoder's output and the decoder's keys and values of it."""
+        """The state before the first token: the encoder's output, and its keys and values for the decoder."""
         memories, copied, _ = self._read(batch)
         like = self.readout_bias
         past = [
@@ -144,7 +144,7 @@ class CDNPG(nn.Module):
     # --- Its granularity ---------------------------------------------------------------------------------------------
 
     def granularities(self, batch: PairBatch) -> Granularities:
-        """The granularity of each token in each layer (figure 2); padding has values without a meaning."""
+        """The granularity of each token in each layer (figure 2). Values at padding are meaningless."""
         memories, _, encoded = self._read(batch)
         decoded = self._decoded(batch, memories)
         return Granularities(_levels(self._encoder, encoded), _levels(self._decoder, decoded))
@@ -160,7 +160,7 @@ class CDNPG(nn.Module):
         return list(self.decoder)  # type: ignore[arg-type]
 
     def _read(self, batch: PairBatch) -> tuple[list[Memory], AttentionMemory | None, list[Tensor]]:
-        """The memory for each layer of the decoder, that of the pointer, and H^0 ... H^L of the encoder."""
+        """The memory of each decoder layer, the memory of the pointer, and the encoder's H^0 ... H^L."""
         ids = batch.source if batch.source.shape[1] else F.pad(batch.source, (0, 1))
         real = ids != PAD
         bias, length = padding_bias(real), real.sum(1, keepdim=True)
@@ -174,7 +174,7 @@ class CDNPG(nn.Module):
         return memories, copied, states
 
     def _embedded_target(self, row: Tensor, start: int = 0) -> Tensor:
-        """(batch, time) ids at the places from `start` to (batch, time, width)."""
+        """Embed (batch, time) ids, whose first position is `start`, as (batch, time, width)."""
         embedded: Tensor = self.target_positions(self.target_pieces(row), start)
         return embedded
 
@@ -195,7 +195,7 @@ class CDNPG(nn.Module):
         return states[-1], states[0], copied
 
     def _copy_losses(self, batch: PairBatch, pointer: Pointer) -> tuple[Tensor, Tensor]:
-        """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
+        """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
         hidden, embedded, copied = self._hidden(batch)
         assert copied is not None
         real = batch.real
@@ -205,12 +205,12 @@ class CDNPG(nn.Module):
         return -mix(scores.chosen, [copies], gates[real]), -scores.mean
 
     def _logits(self, x: Tensor) -> Tensor:
-        """(..., pieces) in 32 bits."""
+        """(..., pieces) logits in float32."""
         return linear(x, self.target_pieces.weight, self.readout_bias).float()
 
 
 class Positions(nn.Module):
-    """Learned positions, added to embeddings; the sum is normalised, with dropout (BERT, Devlin et al. 2019)."""
+    """Learned positions added to embeddings, followed by layer norm and dropout (BERT, Devlin et al. 2019)."""
 
     def __init__(self, config: CDNPGConfig) -> None:
         super().__init__()
@@ -219,7 +219,7 @@ class Positions(nn.Module):
         self.dropout = config.dropout
 
     def forward(self, embedded: Tensor, start: int = 0) -> Tensor:
-        """(batch, time, width) at the places from `start` to the same."""
+        """Map (batch, time, width), whose first position is `start`, to the same shape."""
         last = self.table.num_embeddings - 1
         places = torch.arange(start, start + embedded.shape[1], device=embedded.device)
         # Training batches are padded to a multiple of GRAIN, and padding needs no position of its own.
@@ -230,10 +230,10 @@ class Positions(nn.Module):
 
 
 class Pointer(nn.Module):
-    """Attention over the source's pieces to copy from, and the gate between writing and copying (See et al. 2017).
+    """Attention over the source's pieces for copying, and the gate between writing and copying (See et al. 2017).
 
-    For Transformer+Copy the paper cites CopyNet (Gu et al. 2016), a recurrent model, and the released code has none.
-    Here the decoder's last states attend to the encoder's through one bilinear score.
+    For Transformer+Copy the paper cites CopyNet (Gu et al. 2016), a recurrent model, and the released code has no
+    copying. Here the last states of the decoder attend to those of the encoder by one bilinear score.
     """
 
     def __init__(self, width: int) -> None:
@@ -242,10 +242,10 @@ class Pointer(nn.Module):
         self.gate = CopyGate(3 * width, 2)
 
     def forward(self, hidden: Tensor, embedded: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
-        """The weights over the source, (sources, n, length), and log-probabilities of the gate, (sources, n, 2).
+        """Weights over the source, (sources, n, length), and log-probabilities of the gate, (sources, n, 2).
 
         Args:
-            hidden, embedded: (sources, n, width) the decoder's last states, and its inputs.
+            hidden, embedded: (sources, n, width) last states of the decoder, and its inputs.
         """
         weights, contexts = self.attention(hidden, memory)
         empty = memory.empty[:, None]
@@ -253,7 +253,7 @@ class Pointer(nn.Module):
 
 
 def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tensor]) -> dict[int, Tensor]:
-    """z of each layer with a granularity head, from its input H^(l-1)."""
+    """z of each layer with a granularity head, computed from the layer's input H^(l-1)."""
     heads = [block.attention.granularity for block in blocks]
     return {
         layer: head(x)

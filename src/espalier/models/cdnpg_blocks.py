@@ -19,11 +19,11 @@ EPSILON = 1e-12
 
 @dataclass
 class Memory:
-    """The encoder's output as keys and values of one layer, a row for each source; consecutive prefixes share it.
+    """The encoder's output as keys and values of one layer, one row per source. Consecutive prefixes share a row.
 
     Attributes:
-        bias: hides padding (`attention.padding_bias`).
-        granularity: (sources, length) z_j of the resonance with it; None where there is none.
+        bias: bias that hides padding (`attention.padding_bias`).
+        granularity: (sources, length) z_j for the resonance with it; None without resonance.
     """
 
     key_values: KeyValues
@@ -40,25 +40,25 @@ class Memory:
 
 @dataclass
 class Past:
-    """The places that one layer of the decoder has read.
+    """The places that one decoder layer has read.
 
     Attributes:
-        granularity: (prefixes, time) their z; (prefixes, 0) in a layer without a granularity head.
+        granularity: (prefixes, time) z of the places; (prefixes, 0) in a layer without a granularity head.
     """
 
     key_values: KeyValues
     granularity: Tensor
 
     def select(self, index: Tensor, time: int) -> Past:
-        """The prefixes `index`, of `time` places."""
+        """The prefixes `index`, with the first `time` places."""
         return Past(self.key_values.select(index, time), self.granularity.index_select(0, index))
 
 
 class SelfAttention(nn.Module):
-    """A residual sublayer: granularity-aware self-attention, or plain self-attention in layers without a head.
+    """A residual sublayer: granularity-aware self-attention, or plain self-attention without a granularity head.
 
     Args:
-        layer: from 1.
+        layer: number of the layer, from 1.
     """
 
     def __init__(self, config: CDNPGConfig, layer: int) -> None:
@@ -72,7 +72,7 @@ class SelfAttention(nn.Module):
             )
 
     def forward(self, x: Tensor, length: Tensor, bias: Tensor | None = None, *, causal: bool = False) -> Tensor:
-        """(batch, time, width) to the same.
+        """Map (batch, time, width) to the same shape.
 
         Args:
             length: N of the scope, broadcastable to (batch, time).
@@ -84,7 +84,7 @@ class SelfAttention(nn.Module):
         return self.residual(x, partial(self.attention, bias=bias, causal=causal, factors=factors))
 
     def step(self, x: Tensor, past: Past, time: int) -> Tensor:
-        """The same for the one place at `time`, (batch, 1, width), whose N is `time` + 1; append it to `past`."""
+        """Like `forward` for the one place at `time`, (batch, 1, width), with N = `time` + 1; append it to `past`."""
         factors = None
         if self.granularity is not None:
             z = self.granularity(x)
@@ -95,7 +95,7 @@ class SelfAttention(nn.Module):
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention, feed-forward."""
+    """Self-attention and a feed-forward layer."""
 
     def __init__(self, config: CDNPGConfig, layer: int) -> None:
         super().__init__()
@@ -104,12 +104,12 @@ class EncoderBlock(nn.Module):
         self.feed_forward_residual = Residual(config.width, "post", config.dropout, EPSILON)
 
     def forward(self, x: Tensor, length: Tensor, bias: Tensor | None) -> Tensor:
-        """(batch, time, width) to the same."""
+        """Map (batch, time, width) to the same shape."""
         return self.feed_forward_residual(self.attention(x, length, bias), self.feed_forward)
 
 
 class DecoderBlock(nn.Module):
-    """Causal self-attention, attention to the encoder, feed-forward."""
+    """Causal self-attention, attention to the encoder, and a feed-forward layer."""
 
     def __init__(self, config: CDNPGConfig, layer: int) -> None:
         super().__init__()
@@ -123,16 +123,16 @@ class DecoderBlock(nn.Module):
         self.feed_forward_residual = Residual(config.width, "post", config.dropout, EPSILON)
 
     def memory(self, encoded: Tensor, bias: Tensor | None) -> Memory:
-        """What this block attends to in the encoder's output, (sources, length, width)."""
+        """The memory of this block for the encoder's output, (sources, length, width)."""
         granularity = None if self.cross_granularity is None else self.cross_granularity(encoded)
         return Memory(self.cross.project_memory(encoded), bias, granularity)
 
     def forward(self, x: Tensor, length: Tensor, memory: Memory) -> Tensor:
-        """(sources, time, width) to the same."""
+        """Map (sources, time, width) to the same shape."""
         return self._after_self_attention(self.attention(x, length, causal=True), memory)
 
     def step(self, x: Tensor, past: Past, time: int, memory: Memory) -> Tensor:
-        """The same for the one place at `time`, (prefixes, 1, width)."""
+        """Like `forward` for the one place at `time`, (prefixes, 1, width)."""
         x, sources = self.attention.step(x, past, time), len(memory.key_values)
         # The prefixes of a source become the time of attention to it.
         shared = x.view(sources, -1, x.shape[-1]) if sources < len(x) else x

@@ -1,4 +1,4 @@
-"""Settings of C-DNPG's models and of its Transformer baselines: `network` of a model in params.yaml."""
+"""Settings of C-DNPG's models and Transformer baselines: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from espalier.layers.options import GranularityMask, Initial
 
 
 class CDNPGConfig(BaseModel):
-    """Settings of the architecture; sizes are the paper's and, where it is silent, those of the released code."""
+    """Settings of the architecture. Sizes follow the paper, or the released code if the paper gives none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -62,5 +62,5 @@ class CDNPGConfig(BaseModel):
 
     @property
     def view(self) -> PairView:
-        """Texts alone."""
+        """The view: texts without trees."""
         return PairView(("source",))

@@ -1,7 +1,7 @@
-"""What training, decoding and scoring require of a model, and nothing more.
+"""The contract of models: what training, decoding and scoring require.
 
 A model is a `torch.nn.Module`, built from its settings and a vocabulary. It satisfies `ChainModel` or `TreeModel`;
-`check_model` verifies that it has every member, and `check_outputs` what they return. This module imports no torch.
+`check_model` verifies its members, and `check_outputs` their return values. This module does not import torch.
 """
 
 from __future__ import annotations
@@ -29,33 +29,36 @@ class State(Protocol):
 
 
 class Loss(NamedTuple):
-    """A sum over targets, and their number, so that the mean does not depend on how examples are batched."""
+    """A sum over targets, and their number, so that the mean does not depend on the batching."""
 
     total: Tensor
     targets: Tensor
 
 
 def scattered(losses: Tensor, real: Tensor) -> Tensor:
-    """(batch, time) the losses (targets,) at the places where `real` (batch, time) is True, in their order, else 0."""
+    """(batch, time) losses:
+
+    `losses`, (targets,), in order at the places where `real`, (batch, time), is True; 0 elsewhere.
+    """
     return losses.new_zeros(real.shape).masked_scatter(real, losses)
 
 
 class NetworkSettings(Protocol):
-    """A pydantic model: `network` of an entry of `models` in params.yaml."""
+    """The settings `network` of a model in params.yaml, as a pydantic model."""
 
     @property
     def width(self) -> int:
-        """The width of hidden states; Noam's schedule scales the learning rate by it."""
+        """The width of hidden states, by which Noam's schedule scales the learning rate."""
         ...
 
     @property
     def positions(self) -> int:
-        """The longest row, in ids, that the model reads or writes."""
+        """The length, in ids, of the longest row that the model reads or writes."""
         ...
 
     @property
     def view(self) -> Any:
-        """What the model reads of an example, as an argument of its data's `batch`."""
+        """The parts of an example that the model reads, as an argument of its data's `batch`."""
         ...
 
     def model_dump(self, *, mode: str) -> dict[str, Any]:
@@ -68,16 +71,16 @@ class Model(Protocol):
 
     @property
     def config(self) -> NetworkSettings:
-        """The settings that it was built from."""
+        """The settings from which the model was built."""
         ...
 
     @property
     def vocabulary(self) -> Any:
-        """The vocabulary that it was built for."""
+        """The vocabulary for which the model was built."""
         ...
 
     def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
-        """Summed negative log-likelihood in nats over the batch's targets, with label smoothing."""
+        """Summed negative log-likelihood, in nats, over the targets of a batch, with label smoothing."""
         ...
 
 
@@ -93,26 +96,28 @@ class ChainModel(Model, Protocol):
         ...
 
     def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Read one token of each prefix, (batch,); return log-probabilities of the next, (batch, vocabulary), and the
-        new state.
+        """Read one token per prefix, (batch,).
 
-        The old state must not be used again: its caches may be written to. `select` copies.
+        The old state must not be used again, since its caches may be overwritten. `select` copies them.
+
+        Returns:
+            Log-probabilities of the next token, (batch, vocabulary), and the new state.
         """
         ...
 
 
 class TreeNodes(State, Protocol):
-    """Nodes whose children are to be chosen.
+    """Nodes whose children are not yet chosen.
 
     Attributes:
-        child_hidden: (nodes, K, width) the hidden state that each child of each node receives.
+        child_hidden: (nodes, K, width) hidden state passed to each child of each node.
     """
 
     child_hidden: Tensor
 
 
 class TreeModel(Model, Protocol):
-    """A model that writes a K-ary tree from the root down: each node's K children at once, given its ancestors.
+    """A model that writes a K-ary tree from the root down: the K children of a node at once, given its ancestors.
 
     Attributes:
         arity: K.
@@ -125,7 +130,7 @@ class TreeModel(Model, Protocol):
         ...
 
     def start(self, batch: Any) -> Any:
-        """The encoded sources, a row for each; `select` repeats or leaves out rows."""
+        """The encoded sources, one row per source. `select` repeats or drops rows."""
         ...
 
     def roots(self, state: Any) -> Tensor:
@@ -133,27 +138,27 @@ class TreeModel(Model, Protocol):
         ...
 
     def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Any) -> Any:
-        """Nodes of these `tokens`, (nodes,), as `TreeNodes`.
+        """Nodes with the given `tokens`, (nodes,), as `TreeNodes`.
 
         Args:
-            hidden: (nodes, width) from their parents' `TreeNodes.child_hidden`; None for roots.
-            state: a row for each node.
+            hidden: (nodes, width) hidden states, from `TreeNodes.child_hidden` of their parents; None for roots.
+            state: encoded sources, one row per node.
         """
         ...
 
     def child(self, k: int, nodes: Any, earlier: Tensor) -> Tensor:
-        """(nodes, vocabulary) log-probabilities of child k, from 0, given the children before it, (nodes, k).
+        """(nodes, vocabulary) log-probabilities of child k, from 0, given the earlier children, (nodes, k).
 
-        A new tensor, in which the search marks tokens that it never takes.
+        The tensor must be new, since the search overwrites the entries of forbidden tokens.
         """
         ...
 
 
 def check_settings(config: type, architecture: str) -> None:
-    """Verify that the type of an architecture's settings is a pydantic model with the members of `NetworkSettings`.
+    """Verify that an architecture's settings type is a pydantic model with the members of `NetworkSettings`.
 
     Raises:
-        ConfigError: it is not, or a member is missing.
+        ConfigError: it is not a pydantic model, or a member is missing.
     """
     found = first_fault(config, NetworkSettings)
     if found:
@@ -162,10 +167,10 @@ def check_settings(config: type, architecture: str) -> None:
 
 
 def check_class(model: type, architecture: str) -> None:
-    """Verify what can be seen of a model's class before one is built: its methods.
+    """Verify the methods of a model's class before a model is built.
 
     Raises:
-        ConfigError: one is missing, or takes other arguments.
+        ConfigError: a method is missing, or takes other arguments.
     """
     protocol, form = _form(model)
     for name in members(protocol):
@@ -175,10 +180,10 @@ def check_class(model: type, architecture: str) -> None:
 
 
 def check_model(model: nn.Module, architecture: str) -> None:
-    """Verify that a model has every member of `ChainModel`, or, if it has any member of `TreeModel` alone, of that.
+    """Verify that a model has every member of `ChainModel`, or of `TreeModel` if it has any that only trees have.
 
     Args:
-        architecture: its key in `ARCHITECTURES`.
+        architecture: key of the model in `ARCHITECTURES`.
 
     Raises:
         ConfigError: a member is missing, or takes other arguments.
@@ -193,12 +198,14 @@ def check_model(model: nn.Module, architecture: str) -> None:
 
 
 def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
-    """Verify on one batch that a model's methods return what the contract says. Torch's generator stays as it is.
+    """Verify on one batch that a model's methods return what the contract requires.
+
+    Torch's generator is left unchanged.
 
     Raises:
-        ConfigError: `forward` returns no `Loss` of two scalars; of a chain model, `token_losses` is not of the targets'
-            shape, `start` returns a state without `select`, or the log-probabilities of
-            `step` are not those of the vocabulary.
+        ConfigError: `forward` does not return a `Loss` of two scalars; or, for a chain model, `token_losses` does not
+            have the shape of the targets, the state from `start` has no `select`, or the log-probabilities of `step` do
+            not match the vocabulary.
     """
     import torch
 
@@ -216,7 +223,7 @@ def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
 
 
 def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
-    """What a model returns and should not, and what it should."""
+    """A wrong return value of a model, and what was expected; None if all are right."""
     import torch
 
     loss = model(batch)
@@ -239,13 +246,13 @@ def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
 
 
 def _shown(value: Any) -> str:
-    """A value's type, and of a tensor its shape."""
+    """The type of a value; for a tensor also its shape."""
     shape = getattr(value, "shape", None)
     return type(value).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")
 
 
 def _form(model: Any) -> tuple[type, str]:
-    """The protocol that a model, or its class, follows: that of trees if it has any member of it alone."""
+    """The protocol that a model or its class follows: the tree protocol if it has a member that only trees have."""
     alone = set(members(TreeModel)) - set(members(ChainModel))
     return (TreeModel, "tree") if any(hasattr(model, name) for name in alone) else (ChainModel, "chain")
 

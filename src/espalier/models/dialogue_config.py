@@ -1,4 +1,4 @@
-"""Settings of X2Tree and of its baselines: `network` of a model in params.yaml."""
+"""Settings of X2Tree and its baselines: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Context = Literal["last", "attention", "nrm"]
 
 
 class DialogueConfig(BaseModel):
-    """The settings of all five models; defaults are the paper's."""
+    """The settings shared by all five models. Defaults follow the paper."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,7 +34,7 @@ class DialogueConfig(BaseModel):
 
 
 class X2TreeConfig(DialogueConfig):
-    """Settings of X2Tree; defaults are the paper's."""
+    """Settings of X2Tree. Defaults follow the paper."""
 
     #: K: 3 for ternary trees, 1 for chains.
     arity: int = Field(ARITY, ge=1, le=16)
@@ -50,7 +50,7 @@ class X2TreeConfig(DialogueConfig):
 
 
 class RNNSeq2SeqConfig(DialogueConfig):
-    """Settings of the baselines; defaults are the paper's for ENCDEC."""
+    """Settings of the recurrent baselines. Defaults are the paper's for ENCDEC."""
 
     #: The row of a batch that is the source.
     source: ClassVar[str] = "source"

@@ -1,13 +1,13 @@
 """DNPG (Li et al. 2019), C-DNPG's strongest baseline: paraphrases at two levels of granularity.
 
-A separator assigns each token of the source to the phrase level or to the sentence level. Each level has an encoder and
-a decoder of its own. The phrase level's self-attention has a window, and its decoder can copy; the sentence level's has
-none, and its positions count tokens of its level, so that a phrase takes no room in the template. An aggregator mixes
-the two decoders' distributions:
+A separator assigns each token of the source to the phrase level or to the sentence level. Each level has its own
+encoder and decoder. At the phrase level, self-attention has a window, and the decoder can copy. At the sentence level,
+attention has no window, and positions count only tokens of the level, so that a phrase takes no room in the template.
+An aggregator mixes the distributions of the two decoders:
 
     P(y_t) = sum over m of P(m | y_<t, X) P_m(y_t | y_<t, X)
 
-What no text gives is chosen here; `docs/cdnpg.md` lists it.
+`docs/cdnpg.md` lists the choices that no paper specifies.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE, Aggregato
 
 @dataclass
 class DNPGState:
-    """A batch of prefixes of length `time`; a memory has one row for each source, shared by consecutive prefixes.
+    """A batch of prefixes of length `time`. A memory has one row per source, shared by consecutive prefixes.
 
     Attributes:
-        memories: of each level.
-        past: for each level, for each layer of its decoder.
-        kept: the places that each level's past holds.
-        copied: the source, as the pointer sees it.
-        aggregator: (2, 1, prefixes, width) the state of the aggregator's LSTM.
+        memories: memory of each level.
+        past: past of each decoder layer of each level.
+        kept: number of places in the past of each level.
+        copied: the source in the form of the pointer.
+        aggregator: (2, 1, prefixes, width) state of the aggregator's LSTM.
     """
 
     time: int
@@ -85,9 +85,9 @@ class DNPG(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """Summed negative log-likelihood; in training also lambda times the cross entropy of both sides' levels.
+        """Summed negative log-likelihood; in training plus lambda times the cross entropy of the levels of both sides.
 
-        Label smoothing is applied to the two vocabulary distributions, each with half of it.
+        Label smoothing applies half to each of the two vocabulary distributions.
         """
         source = self._read(batch)
         written = self._write(batch, source)
@@ -106,7 +106,7 @@ class DNPG(nn.Module):
         return scattered(losses, batch.real)
 
     def start(self, batch: PairBatch) -> DNPGState:
-        """The state before the first token, with both encoders' outputs."""
+        """The state before the first token, with the outputs of both encoders."""
         source = self._read(batch)
         past = [level.empty(len(batch), self.positions) for level in self._levels]
         aggregator = self.aggregator.start(len(batch), self.positions)
@@ -135,9 +135,9 @@ class DNPG(nn.Module):
     # --- Its levels --------------------------------------------------------------------------------------------------
 
     def granularities(self, batch: PairBatch) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
-        """The separator's probability of the phrase level, (batch, source pieces), as C-DNPG's z of one layer.
+        """The separator's probability of the phrase level, (batch, source pieces), as C-DNPG's z for one layer.
 
-        Padding has values without a meaning. What is written has no z: both decoders write every token.
+        Values at padding are meaningless. The written text has no z, since both decoders write every token.
         """
         return {1: self._read(batch).logits.softmax(-1)[..., PHRASE]}, {}
 
@@ -173,11 +173,16 @@ class DNPG(nn.Module):
         return _Written(tops, levels, gates, copied_mass(weights, source.copied.ids, batch.target))
 
     def _point(self, top: Tensor, x: Tensor, levels: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
-        """From the phrase decoder's states and inputs, (sources, n, width), and the levels' log-probabilities.
+        """Copy weights and gates of the phrase level.
+
+        Args:
+            top, x: (sources, n, width) states and inputs of the phrase decoder.
+            levels: (sources, n, 2) log-probabilities of the levels.
+            memory: memory of the pointer.
 
         Returns:
-            (sources, n, length) the weights to copy by; (sources, n, 3) log-probabilities of writing at the sentence
-            level, of writing at the phrase level, and of copying.
+            (sources, n, length) copy weights; (sources, n, 3) log-probabilities of writing at the sentence level, of
+            writing at the phrase level, and of copying.
         """
         weights, context = self.pointer(top, memory)
         empty = memory.empty[:, None]
@@ -185,7 +190,7 @@ class DNPG(nn.Module):
         return weights, torch.cat([levels[..., SENTENCE, None], levels[..., PHRASE, None] + gates], dim=-1)
 
     def _losses(self, batch: PairBatch, written: _Written) -> tuple[Tensor, Tensor]:
-        """(targets,) nats of each target that is not padding, and the vocabularies' mean nats at its place."""
+        """(targets,) nats of each non-padding target, and the mean nats of the vocabularies at its place."""
         real = batch.real
         phrase, sentence = (self.embedding.target_scores(top[real], batch.target[real]) for top in written.tops)
         losses = -mix(sentence.chosen, [phrase.chosen.exp(), written.copied[real]], written.gates[real])
@@ -202,18 +207,18 @@ class DNPG(nn.Module):
 
 @dataclass
 class AlignedLevels:
-    """(batch, source pieces) and (batch, time) levels, of padding too."""
+    """Levels of the source, (batch, source pieces), and of the target, (batch, time), including padding."""
 
     source: Tensor
     target: Tensor
 
 
 def aligned_levels(source: Tensor, target: Tensor) -> AlignedLevels:
-    """The levels by alignment: a piece that the other side has too is of the phrase level, any other of the sentence's.
+    """Levels by alignment: pieces that the other side also has are at the phrase level, others at the sentence level.
 
     Args:
         source: (batch, source pieces) ids.
-        target: (batch, time) ids; EOS, which no source has, is of the sentence level.
+        target: (batch, time) ids; EOS, which no source has, is at the sentence level.
     """
     same = source[:, :, None] == target[:, None]
     return AlignedLevels(*(torch.where(same.any(dim), PHRASE, SENTENCE) for dim in (2, 1)))
@@ -221,7 +226,7 @@ def aligned_levels(source: Tensor, target: Tensor) -> AlignedLevels:
 
 @dataclass
 class _Source:
-    """A batch of sources: the separator's logits, (batch, time, 2), each level's memory, and the pointer's."""
+    """A batch of sources: the separator's logits, (batch, time, 2), the memories of the levels, and the pointer's."""
 
     logits: Tensor
     memories: list[LevelMemory]
@@ -230,12 +235,12 @@ class _Source:
 
 @dataclass
 class _Written:
-    """All places of a batch.
+    """The decoder's results at all places of a batch.
 
     Attributes:
-        tops: (batch, time, width) the last states of each level's decoder.
+        tops: (batch, time, width) last states of the decoder of each level.
         levels: (batch, time, 2) log-probabilities of the levels.
-        gates: (batch, time, 3) those of `DNPG._point`.
+        gates: (batch, time, 3) gates from `DNPG._point`.
         copied: (batch, time) the copy probability of each target.
     """
 

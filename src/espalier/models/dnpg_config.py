@@ -10,7 +10,7 @@ from espalier.datasets.pairs.data import PairView
 
 
 class DNPGConfig(BaseModel):
-    """Settings of the architecture; defaults are C-DNPG's for all its Transformers, which follow DNPG's."""
+    """Settings of the architecture. Defaults are C-DNPG's for all its Transformers, which follow DNPG."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

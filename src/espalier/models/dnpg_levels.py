@@ -1,4 +1,4 @@
-"""The granularity levels of DNPG: the modules that separate them, encode and decode each, and aggregate them."""
+"""The granularity levels of DNPG: modules that separate, encode, decode and aggregate them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MASKED = 1e4
 
 
 class Separator(nn.Module):
-    """A bidirectional LSTM that assigns each token of the source to a level, through a Gumbel-softmax."""
+    """A bidirectional LSTM that assigns each token of the source to a level by a Gumbel-softmax."""
 
     def __init__(self, width: int, temperature: float) -> None:
         super().__init__()
@@ -36,11 +36,11 @@ class Separator(nn.Module):
         self.level = nn.Linear(self.encoder.out, LEVELS)
 
     def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """From embeddings (batch, time, width).
+        """Assign levels to embeddings, (batch, time, width).
 
         Returns:
-            (batch, time, 2) logits; (batch, time, 2) one-hot z. In training z is drawn, and has the gradient of the
-            softmax (straight-through, Jang et al. 2017); else it is the likelier level.
+            (batch, time, 2) logits; (batch, time, 2) one-hot z. In training z is sampled, with the gradient of the
+                softmax (straight-through, Jang et al. 2017); otherwise it is the more probable level.
         """
         states, _ = self.encoder(x, real)
         logits = linear(states, self.level.weight, self.level.bias).float()
@@ -50,7 +50,7 @@ class Separator(nn.Module):
 
 
 class Aggregator(nn.Module):
-    """An LSTM over the last states of both decoders that gives the probability of each level at each place."""
+    """An LSTM over the last states of both decoders that predicts the probability of each level at each place."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -62,11 +62,11 @@ class Aggregator(nn.Module):
         return like.new_zeros(2, 1, rows, self.width)
 
     def forward(self, tops: list[Tensor]) -> Tensor:
-        """(batch, time, width) of each level to (batch, time, 2) log-probabilities."""
+        """Map (batch, time, width) states of each level to (batch, time, 2) log-probabilities."""
         return self._levels(self.stack(torch.cat(tops, dim=-1), self.start(len(tops[0]), tops[0])))
 
     def step(self, tops: list[Tensor], state: Tensor) -> tuple[Tensor, Tensor]:
-        """(rows, width) of each level to (rows, 2) log-probabilities, and the new state."""
+        """Map (rows, width) states of each level to (rows, 2) log-probabilities and the new state."""
         top, state = self.stack.step(torch.cat(tops, dim=-1), state)
         return self._levels(top), state
 
@@ -76,11 +76,11 @@ class Aggregator(nn.Module):
 
 @dataclass
 class LevelMemory:
-    """One level's source, a row for each; consecutive prefixes share it.
+    """The source at one level, one row per source. Consecutive prefixes share a row.
 
     Attributes:
-        key_values: for each layer of the level's decoder.
-        bias: (sources, 1, 1, length) hides padding and the other level.
+        key_values: keys and values for each decoder layer.
+        bias: (sources, 1, 1, length) bias that hides padding and the other level.
     """
 
     key_values: list[KeyValues]
@@ -95,8 +95,8 @@ class Level(nn.Module):
     """A Transformer encoder and decoder of one level, with layer norm after each sublayer (Vaswani et al. 2017).
 
     Args:
-        window: the places that self-attention sees: those around a place in the encoder, the last ones up to it in the
-            decoder. None means all.
+        window: number of places that self-attention sees: around a place in the encoder, up to a place in the decoder.
+            None means all.
     """
 
     def __init__(self, config: DNPGConfig, window: int | None) -> None:
@@ -107,10 +107,10 @@ class Level(nn.Module):
         self.apply(_initialise)
 
     def encode(self, x: Tensor, z: Tensor, real: Tensor) -> tuple[Tensor, LevelMemory]:
-        """The states of a source, (batch, time, width), and the decoder's memory of them.
+        """The states of a source, (batch, time, width), and the memory that the decoder has of them.
 
         Args:
-            z: (batch, time) 1 at tokens of this level, 0 at the others.
+            z: (batch, time) 1 at tokens of this level, 0 at others.
             real: (batch, time) bool, False at padding.
         """
         keys = (-OTHER_LEVEL * (1 - z) - MASKED * ~real)[:, None, None]
@@ -137,11 +137,11 @@ class Level(nn.Module):
         return [block.attention.empty(batch, self.window or 32, like) for block in self._decoder]
 
     def kept(self, time: int) -> int:
-        """The places that a past holds after `time` places."""
+        """The number of places in a past after `time` places."""
         return time if self.window is None else min(time, self.window)
 
     def step(self, x: Tensor, past: list[KeyValues], time: int, memory: LevelMemory) -> Tensor:
-        """The last state of the one place `x`, (prefixes, 1, width), which is appended to `past`."""
+        """The last state for the one place `x`, (prefixes, 1, width), which is appended to `past`."""
         sources = len(memory.bias)
         for block, seen, known in zip(self._decoder, past, memory.key_values, strict=True):
             if time >= (self.window or time + 1):  # the oldest place leaves the window
@@ -160,7 +160,7 @@ class Level(nn.Module):
 
 
 class Block(nn.Module):
-    """Self-attention, in decoders attention to the encoder, feed-forward."""
+    """Self-attention, attention to the encoder (only in decoders), and a feed-forward layer."""
 
     def __init__(self, config: DNPGConfig, *, crosses: bool) -> None:
         super().__init__()
@@ -184,12 +184,12 @@ class Block(nn.Module):
         bias: Tensor | None = None,
         sources: int | None = None,
     ) -> Tensor:
-        """(rows, time, width) to the same.
+        """Map (rows, time, width) to the same shape.
 
         Args:
-            attend: the self-attention.
-            memory: of the encoder; None in encoders.
-            sources: the memory's rows, each shared by equally many consecutive rows of one place.
+            attend: the self-attention function.
+            memory: memory of the encoder; None in encoders.
+            sources: number of rows of the memory, each shared by equally many consecutive rows of one place.
         """
         x = self.attention_residual(x, attend)
         if memory is not None:
@@ -201,13 +201,13 @@ class Block(nn.Module):
 
 
 def _apart(time: int, device: torch.device) -> Tensor:
-    """(time, time) i - j."""
+    """(time, time) differences i - j."""
     places = torch.arange(time, device=device)
     return places[:, None] - places
 
 
 def _initialise(module: nn.Module) -> None:
-    """Matrices by Xavier's normal rule, biases 0."""
+    """Initialise matrices by Xavier's normal rule and biases with 0."""
     if isinstance(module, nn.Linear):
         nn.init.xavier_normal_(module.weight)
         nn.init.zeros_(module.bias)

@@ -1,7 +1,7 @@
 """GuiG (Li et al. 2020): a Transformer decoder that attends to several encoders, with path attention over trees.
 
 The text generator (section 3.2), the syntax expander (section 3.1), the ablations of tables 1 and 2, and the
-Transformer baseline are one architecture. They differ in the encoders' rows and attention, and in the output.
+Transformer baseline share one architecture. They differ in the rows and attention of the encoders, and in the output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from espalier.models.guig_config import GuiGConfig
 
 @dataclass
 class GuiGState:
-    """A batch of prefixes of length `time`; a memory has one row for each source, shared by its `beams` prefixes."""
+    """A batch of prefixes of length `time`. A memory has one row per source, shared by its `beams` prefixes."""
 
     time: int
     memories: list[list[Memory]]
@@ -79,14 +79,14 @@ class GuiG(nn.Module):
         return Loss(self.output_embedding.loss(x, batch.target[real], smoothing), real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:
-        """(batch, time) nats of each target, the sum of its node's and its level's for trees; 0 at padding."""
+        """(batch, time) nats of each target (for trees the sum for node and level), 0 at padding."""
         real = batch.real
         scores = self.output_embedding.log_probabilities(self.final_norm(self._hidden(batch)[real]))
         losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
         return scattered(losses, real)
 
     def start(self, batch: PairBatch) -> GuiGState:
-        """The state before the first token, with the encoders' outputs and the decoder's keys and values of them."""
+        """The state before the first token: the encoders' outputs, and their keys and values for the decoder."""
         past = [block.attention.empty(len(batch), 32, self.positions) for block in self._blocks]
         return GuiGState(0, self._memories(batch), past)
 
@@ -104,7 +104,7 @@ class GuiG(nn.Module):
 
     @property
     def output_embedding(self) -> PieceEmbedding | TreeSymbolEmbedding:
-        """The embedding of the output, whose matrices also score it."""
+        """The output embedding, whose matrices also score the output."""
         return self.embeddings[self.config.writes]  # type: ignore[return-value]
 
     @property
@@ -119,7 +119,7 @@ class GuiG(nn.Module):
         return x
 
     def _memories(self, batch: PairBatch) -> list[list[Memory]]:
-        """The memories for each block of the decoder, one for each encoder."""
+        """The memories of each decoder block, one per encoder."""
         encoded, biases = [], []
         for config, encode in zip(self.config.encoders, self.encoders, strict=True):
             rows = [getattr(batch, name) for name in config.reads]
@@ -136,7 +136,7 @@ class GuiG(nn.Module):
         """Add positions, and apply dropout.
 
         Args:
-            real: (batch, time) bool for concatenated rows, whose padding has no positions; None for a single row.
+            real: (batch, time) bool for concatenated rows, in which padding has no positions; None for a single row.
         """
         if x.shape[1] > len(self.positions):
             raise ValueError(f"a row of {x.shape[1]} ids for {self.config.positions} positions")
@@ -146,7 +146,7 @@ class GuiG(nn.Module):
 
 
 def _initialise(module: nn.Module) -> None:
-    """Matrices by Xavier's normal rule (released), biases 0."""
+    """Initialise matrices by Xavier's normal rule (released) and biases with 0."""
     if isinstance(module, nn.Linear):
         nn.init.xavier_normal_(module.weight)
         nn.init.zeros_(module.bias)

@@ -1,4 +1,4 @@
-"""The Transformer blocks of GuiG's encoders and of its decoder (figures 2 and 3)."""
+"""The Transformer blocks of GuiG's encoders and decoder (figures 2 and 3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from espalier.models.guig_config import EncoderConfig, GuiGConfig
 
 
 class Encoder(nn.Module):
-    """Transformer blocks over one row, or several read as one."""
+    """Transformer blocks over one row, or over several concatenated rows."""
 
     def __init__(self, config: GuiGConfig, encoder: EncoderConfig) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Encoder(nn.Module):
         self.final_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, bias: Tensor | None, paths: Paths | None) -> Tensor:
-        """(batch, time, width) to the same; `paths` of the rows, where path attention is used."""
+        """Map (batch, time, width) to the same shape. `paths` are needed for path attention."""
         for block in self.blocks:
             x = block(x, bias, paths)
         encoded: Tensor = self.final_norm(x)
@@ -32,7 +32,7 @@ class Encoder(nn.Module):
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention, or path attention `passes` times over with the same weights; then a feed-forward layer."""
+    """Self-attention, or path attention applied `passes` times with the same weights, and a feed-forward layer."""
 
     def __init__(self, config: GuiGConfig, encoder: EncoderConfig) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class EncoderBlock(nn.Module):
         self.feed_forward_residual = Residual(width, config.feed_forward_norm, config.dropout)
 
     def forward(self, x: Tensor, bias: Tensor | None, paths: Paths | None) -> Tensor:
-        """(batch, time, width) to the same."""
+        """Map (batch, time, width) to the same shape."""
         residual = self.attention_residual
         if isinstance(self.attention, PathAttention):
             for _ in range(self.passes):
@@ -68,7 +68,7 @@ class EncoderBlock(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """Masked self-attention, multi-encoder attention, feed-forward."""
+    """Masked self-attention, multi-encoder attention, and a feed-forward layer."""
 
     def __init__(self, config: GuiGConfig) -> None:
         super().__init__()
@@ -84,13 +84,13 @@ class DecoderBlock(nn.Module):
         self.feed_forward_residual = Residual(width, config.feed_forward_norm, config.dropout)
 
     def forward(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
-        """(batch, time, width) to the same."""
+        """Map (batch, time, width) to the same shape."""
         residual = self.attention_residual
         x = residual(x, partial(self.attention, memory=residual.memory(x), causal=True))
         return self._after_attention(x, memories)
 
     def step(self, x: Tensor, past: KeyValues, time: int, memories: Sequence[Memory]) -> Tensor:
-        """The same for the one place at `time`, (batch, 1, width)."""
+        """Like `forward` for the one place at `time`, (batch, 1, width)."""
         residual = self.attention_residual
         x = residual(x, partial(self.attention.step, past=past, time=time, memory=residual.memory(x)))
         return self._after_attention(x, memories)

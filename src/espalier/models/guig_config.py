@@ -11,7 +11,7 @@ from espalier.layers.options import Norm
 
 
 class EncoderConfig(BaseModel):
-    """One encoder: the rows that it reads, its attention, and the number of the decoder's heads that attend to it."""
+    """Settings of one encoder: the rows it reads, its attention, and the number of decoder heads that attend to it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,7 +31,7 @@ class EncoderConfig(BaseModel):
 
 
 class GuiGConfig(BaseModel):
-    """Settings of the architecture; defaults are those of the text generator in the released scripts."""
+    """Settings of the architecture. Defaults are the text generator's in the released scripts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

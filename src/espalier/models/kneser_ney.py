@@ -2,10 +2,11 @@
 
     P(w | h) = max(c(h w) - D, 0) / c(h .) + r(h) P(w | h')
 
-where h' is h without its farthest part, c counts occurrences for the longest histories and distinct predecessors below
-("continuations"), and r(h) is what the discounts D take from h. D = n1 / (n1 + 2 n2) from how many n-grams of a length
-have a count of one and of two, or, modified, one discount each for counts of one, of two, and of three and more. Below
-the histories of no part stands the uniform distribution over what can be written.
+where h' is h without its farthest part, and r(h) is the probability mass that the discounts D remove from h. For the
+longest histories, c counts occurrences; for shorter ones, distinct predecessors ("continuations"). D = n1 / (n1 + 2
+n2), where n1 and n2 are the numbers of n-grams of a length with count one and two. The modified form has separate
+discounts for counts of one, two, and three or more. The empty history backs off to the uniform distribution over all
+output ids.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ PLACES_PER_SLICE = 65_536
 
 @dataclass(frozen=True)
 class _Level:
-    """The n-grams with histories of one length, sorted by history and token.
+    """The n-grams whose histories have one length, sorted by history and token.
 
-    A history is numbered by its place in `histories`. There it stands as the number of the history without its farthest
-    part, times the model's radix, plus that part: so numbers of any length fit 63 bits.
+    A history is identified by its index in `histories`. Its entry there is (index of the history without the farthest
+    part) x radix + (farthest part), so entries fit 63 bits at any length.
 
     Attributes:
-        histories: (h,) ascending.
-        starts: (h + 1,) where the tokens of each history begin.
-        grams: (n,) number of the history times the number of ids, plus the token; ascending.
-        tokens: (n,) the tokens that follow, ascending within a history.
+        histories: (h,) entries, ascending.
+        starts: (h + 1,) index at which the tokens of each history begin.
+        grams: (n,) (index of the history) x (number of ids) + token, ascending.
+        tokens: (n,) next tokens, ascending within a history.
         shares: (n,) max(c(h w) - D, 0) / c(h .).
-        rests: (h,) the weight of the shorter history: 1 minus the history's shares.
+        rests: (h,) the weight of the shorter history: 1 minus the sum of the history's shares.
     """
 
     histories: IntArray
@@ -52,7 +53,7 @@ class _Level:
 
     @classmethod
     def of(cls, histories: IntArray, grams: IntArray, counts: IntArray, size: int, discounts: int) -> Self:
-        """From the n-grams, ascending, and how often each was counted."""
+        """Build a level from ascending n-grams and their counts."""
         starts = np.searchsorted(grams, np.arange(len(histories) + 1) * size)
         if not len(grams):
             return cls(histories, starts, grams, grams, np.zeros(0), np.zeros(0))
@@ -62,7 +63,7 @@ class _Level:
         return cls(histories, starts, grams, grams % size, shares, rests)
 
     def extend(self, numbers: IntArray, known: npt.NDArray[np.bool_], parts: IntArray, radix: int) -> Any:
-        """The numbers here of shorter histories with one more part, and which of them the level has."""
+        """Index of each extended history in this level, and whether the level has it."""
         if not len(self.histories):
             return numbers, np.zeros_like(known)
         wanted = numbers * radix + parts
@@ -73,7 +74,7 @@ class _Level:
 def _discounts(counts: IntArray, discounts: int) -> FloatArray:
     """The discount of each count (equation 26 of Chen and Goodman for three).
 
-    Where too few n-grams were counted to estimate three, or one, it is one, or half a count.
+    If there are too few n-grams to estimate three discounts, one is used; if there are too few for one, it is 1/2.
     """
     n1, n2, n3, n4 = (int((counts == times).sum()) for times in range(1, 5))
     if not (n1 and n2):
@@ -87,12 +88,12 @@ def _discounts(counts: IntArray, discounts: int) -> FloatArray:
 
 
 class KneserNey:
-    """Probabilities of tokens after histories, from counts.
+    """Probabilities of tokens after histories, estimated from counts.
 
     Args:
-        levels: of the histories of each length, from none.
+        levels: one level per length of history, from 0.
         size: the number of ids.
-        radix: above every part of a history.
+        radix: an integer above every part of a history.
     """
 
     def __init__(self, levels: Sequence[_Level], size: int, radix: int) -> None:
@@ -109,7 +110,7 @@ class KneserNey:
         """Count tokens after their histories.
 
         Args:
-            histories: (n, parts), the nearest part first, numbers below `radix`.
+            histories: (n, parts) parts below `radix`, the nearest part first.
             tokens: (n,) ids below `size`.
             discounts: 1, or 3 for modified smoothing.
         """
@@ -161,7 +162,7 @@ class KneserNey:
         return probabilities
 
     def _walk(self, histories: IntArray) -> Iterator[tuple[_Level, IntArray, npt.NDArray[np.bool_]]]:
-        """Each level of histories, from the shortest, with the numbers of the histories there, and which it has."""
+        """For each length of history, from the shortest: the level, the indices of the histories, and which it has."""
         numbers, known = np.zeros(len(histories), np.int64), np.ones(len(histories), bool)
         for level, parts in zip(self._levels[1:], histories.T, strict=True):
             numbers, known = level.extend(numbers, known, parts, self._radix)

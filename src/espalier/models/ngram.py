@@ -1,8 +1,8 @@
 """An n-gram model of chains with Kneser-Ney smoothing (`kneser_ney.py`), over the chain contract.
 
-It reads no source: a baseline of a language model of the targets. Where the batches have structures (SAT), the symbol
-of the token that is predicted is known too: it is the part of the history nearest to it, so the last to be left out.
-With one word of history, P(w | w_-1 s) rests on P(w | s), and that on P(w).
+The model reads no source; it is a baseline language model of the targets. If batches have structures (SAT), the symbol
+s of the predicted token is also given. It is the nearest part of the history, so it is dropped last: with one word of
+history, P(w | w_-1 s) backs off to P(w | s), and that to P(w).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class NGramConfig:
     """Settings of the model.
 
     Attributes:
-        view: that of the batches that it reads.
-        order: the length of its n-grams; a symbol of the predicted token, or its place in a tree, is not counted.
+        view: view of the batches.
+        order: length of the n-grams, not counting the symbol or tree place of the predicted token.
         discounts: 1, or 3 for modified Kneser-Ney smoothing.
     """
 
@@ -39,12 +39,12 @@ class NGramConfig:
 
 @dataclass
 class NGramState:
-    """What is known of some prefixes.
+    """The last tokens and the symbols of a batch of prefixes.
 
     Attributes:
-        history: (prefixes, order - 1) the last tokens of each, the last token last.
-        contexts: (prefixes, time) the symbols of all tokens, those to come too; width 0 without structures.
-        place: the number of tokens that were read, `BOS` included.
+        history: (prefixes, order - 1) last tokens of each prefix, the latest at the end.
+        contexts: (prefixes, time) symbols of all tokens, including future ones; width 0 without structures.
+        place: number of tokens read, including `BOS`.
     """
 
     history: IntArray
@@ -58,18 +58,18 @@ class NGramState:
 
 
 class NGram:
-    """The model, fitted to rows of targets."""
+    """An n-gram model fitted to rows of targets."""
 
     def __init__(self, config: NGramConfig, vocabulary: Any, counts: KneserNey) -> None:
         self.config, self.vocabulary, self.counts = config, vocabulary, counts
 
     @classmethod
     def fit(cls, config: NGramConfig, vocabulary: Any, batches: Sequence[Any], size: int) -> Self:
-        """Count the n-grams of targets, each after `order` - 1 times `BOS`.
+        """Count the n-grams of targets, each preceded by `order` - 1 times `BOS`.
 
         Args:
-            batches: with targets that end with their end mark, padded with `PAD` on the right; and the symbols of the
-                view's structures, if it has any.
+            batches: batches of targets that end with an end mark and are right-padded with `PAD`, with symbols for the
+                structures of the view.
             size: the number of output ids.
         """
         targets, histories, radix = list[IntArray](), list[IntArray](), size
@@ -115,7 +115,7 @@ class NGram:
 
 
 def _contexts(batch: Any, vocabulary: Any) -> tuple[IntArray, int]:
-    """(batch, time) one number for the symbols of each target, 0 for specials; and how many there are.
+    """(batch, time) one number for all symbols of each target, 0 for specials; and how many numbers there are.
 
     The width is 0 if the batch has no structures.
     """
@@ -128,7 +128,7 @@ def _contexts(batch: Any, vocabulary: Any) -> tuple[IntArray, int]:
 
 
 def _histories(target: IntArray, contexts: IntArray, order: int) -> IntArray:
-    """(batch, time) to (batch, time, parts): the symbol of each target, if any, and the tokens before it backwards."""
+    """(batch, time) to (batch, time, parts): the symbol of each target, if any, then the preceding tokens backwards."""
     padded = np.concatenate([np.full((len(target), order - 1), BOS), target], axis=1)
     before = np.lib.stride_tricks.sliding_window_view(padded, order, axis=1)[..., -2::-1]
     symbols = contexts.reshape(*target.shape, -1) if contexts.size else np.zeros((*target.shape, 0), np.int64)

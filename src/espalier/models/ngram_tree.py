@@ -1,12 +1,12 @@
 """An n-gram model of K-ary trees with Kneser-Ney smoothing (`kneser_ney.py`), over the tree contract.
 
-It predicts a node's children from the words above them, as `ngram.py` predicts a token from the words before it: with
-`order` 3, a child from its parent and its grandparent. The part of the history nearest to the child, so the last to be
-left out, is its place: which child of its parent it is, which earlier children the parent has, and which child the
-parent itself is.
+It predicts the children of a node from the words above them, as `ngram.py` predicts a token from the words before it.
+With `order` 3, a child is predicted from its parent and grandparent. The nearest part of the history, which is dropped
+last, is the place of the child: its index among its siblings, which earlier children exist, and the index of the parent
+among its own siblings.
 
-It reads no source: a baseline of X2Tree, whose children depend on the post, on all their ancestors and on the words of
-their earlier siblings.
+The model reads no source. It is a baseline of X2Tree, in which children depend on the post, all ancestors, and the
+words of earlier siblings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from espalier.models.ngram import NGramConfig
 
 @dataclass
 class NGramTreeState:
-    """Sources, of which nothing is read.
+    """Sources that are not read.
 
     Attributes:
         rows: (n,) their rows in the batch.
@@ -43,11 +43,12 @@ class NGramTreeState:
 
 @dataclass
 class NGramTreeNodes:
-    """Nodes whose children are to be chosen.
+    """Nodes whose children are not yet chosen.
 
     Attributes:
-        above: (n, order) which child each node is, K for a root; its word, and the words above it, the nearest first.
-        child_hidden: (n, K, order - 1) of each child which one it is, and the words above it.
+        above: (n, order) index of each node among its siblings (K for a root), its word, and the words above it, the
+            nearest first.
+        child_hidden: (n, K, order - 1) for each child, its index and the words above it.
     """
 
     above: Tensor
@@ -59,7 +60,7 @@ class NGramTreeNodes:
 
 
 class NGramTree:
-    """The model, fitted to trees.
+    """An n-gram model fitted to trees.
 
     Raises:
         ConfigError: `config.order` is below 2.
@@ -76,7 +77,7 @@ class NGramTree:
         """Count the roots and the children of trees.
 
         Args:
-            batches: of `datasets.dialogue.data`, of trees.
+            batches: batches of trees, as in `datasets.dialogue.data`.
             size: the number of output ids.
         """
         k = config.view.arity
@@ -108,7 +109,7 @@ class NGramTree:
         return scores.to(state.rows.device).repeat(len(state.rows), 1)
 
     def nodes(self, tokens: Tensor, hidden: Tensor | None, state: NGramTreeState) -> NGramTreeNodes:
-        """Nodes with words `tokens`, (n,), and what their parents passed to them, (n, order - 1); None for roots."""
+        """Nodes with words `tokens`, (n,), and `hidden`, (n, order - 1), from their parents; None for roots."""
         if hidden is None:
             hidden = tokens.new_full((len(tokens), self.config.order - 1), BOS)
             hidden[:, 0] = self.arity
@@ -118,7 +119,7 @@ class NGramTree:
         return NGramTreeNodes(above, torch.cat([slots[..., None], passed], dim=2))
 
     def child(self, k: int, nodes: NGramTreeNodes, earlier: Tensor) -> Tensor:
-        """(n, ids) log-probabilities of child k, given the children before it, (n, k)."""
+        """(n, ids) log-probabilities of child k, given the earlier children, (n, k)."""
         above = nodes.above.cpu().numpy()
         places = _places(k, earlier.cpu().numpy(), above[:, 0], self.arity)
         scores = self.counts.log_probabilities(np.concatenate([places[:, None], above[:, 1:]], axis=1))
@@ -129,9 +130,9 @@ class NGramTree:
 
 
 def _choices(batch: Any, k: int, order: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Of all roots, then of all children: the histories (n, order), the tokens (n,), and their rows of the batch (n,).
+    """For all roots, then all children: histories (n, order), tokens (n,), and rows of the batch (n,).
 
-    A history is the child's place, its parent, its grandparent and so on, `BOS` where there is none.
+    A history is the child's place, its parent, its grandparent and so on, with `BOS` above the root.
     """
     tokens, below, place = (tensor.cpu().numpy() for tensor in (batch.tokens, batch.below, batch.place))
     widths, owner = batch.widths.cpu().numpy(), batch.owner.cpu().numpy()
@@ -156,18 +157,18 @@ def _choices(batch: Any, k: int, order: int) -> tuple[IntArray, IntArray, IntArr
 
 
 def _places(child: int, earlier: IntArray, slot: IntArray, k: int) -> IntArray:
-    """(n,) a number for each place: which child it is, which of those before it are words, which child its parent is.
+    """(n,) number of each place: the index of the child, which earlier children are words, and the index of its parent.
 
     Args:
-        earlier: (n, child) the tokens of the children before it.
-        slot: (n,) which child its parent is, K for a root.
+        earlier: (n, child) tokens of the earlier children.
+        slot: (n,) index of the parent among its siblings, K for a root.
     """
     there = (earlier != EOS) @ (1 << np.arange(child))
     return np.asarray((child * (1 << (k - 1)) + there) * (k + 1) + slot, dtype=np.int64)
 
 
 def _root_place(k: int) -> int:
-    """The number of the root's place, above all others."""
+    """The number of the root's place, above the numbers of all other places."""
     return k * (1 << (k - 1)) * (k + 1)
 
 

@@ -1,13 +1,13 @@
 """C-DNPG's recurrent baselines: the residual LSTM (Prakash et al. 2016) and the pointer-generator (See et al. 2017).
 
-Both are a stacked encoder and a stacked decoder over word pieces. Without attention the decoder has the encoder's last
-state alone. With it the readout sees softmax(W tanh(W_c [h_t; a_t])), equations 5 and 6 of Luong et al. (2015), where
-a_t is the context of the decoder's output h_t; the decoder itself reads words alone (See et al., section 2.1), so all
-places of a row are computed at once.
+Both have a stacked encoder and a stacked decoder over word pieces. Without attention, the decoder has only the last
+state of the encoder. With attention, the output is softmax(W tanh(W_c [h_t; a_t])), equations 5 and 6 of Luong et al.
+(2015), where a_t is the context of the decoder's output h_t; the decoder itself reads only words (See et al., section
+2.1), so all places of a row are computed at once.
 
-With copying, P(w) = p_gen P_vocab(w) + (1 - p_gen) (attention to the places of w), equation 9, where p_gen =
-sigmoid(w [a_t; h_t; x_t] + b), equation 8. Copying is of word pieces; a piece that the
-vocabulary lacks cannot be copied. Coverage is equations 10 to 13.
+With copying, P(w) = p_gen P_vocab(w) + (1 - p_gen) (attention to the places of w), equation 9, where p_gen = sigmoid(w
+[a_t; h_t; x_t] + b), equation 8. Word pieces are copied; a piece that the vocabulary lacks cannot be copied. Coverage
+follows equations 10 to 13.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 
 @dataclass
 class PairSeq2SeqState:
-    """A batch of prefixes. A memory has one row for each source, shared by consecutive prefixes.
+    """A batch of prefixes. A memory has one row per source, shared by consecutive prefixes.
 
     Attributes:
         memory: None without attention.
-        layers: (parts, layers, prefixes, width) the decoder's state.
-        coverage: (prefixes, length) the weights of each place of the source so far, summed; None without coverage.
+        layers: (parts, layers, prefixes, width) state of the decoder.
+        coverage: (prefixes, length) sum of the attention weights of each source place so far; None without coverage.
     """
 
     memory: AttentionMemory | None
@@ -83,9 +83,9 @@ class PairSeq2Seq(nn.Module):
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """Summed negative log-likelihood; in training also lambda times the coverage loss, summed over the targets.
+        """Summed negative log-likelihood; in training plus lambda times the coverage loss, summed over targets.
 
-        Label smoothing is applied to the vocabulary's distribution alone, not to the copy distribution.
+        Label smoothing applies only to the vocabulary distribution, not to the copy distribution.
         """
         decoded, real = self._decode(batch), batch.real
         if self.gate is None:
@@ -137,7 +137,7 @@ class PairSeq2Seq(nn.Module):
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     def _decode(self, batch: PairBatch) -> _Decoded:
-        """All places of a batch."""
+        """Decode all places of a batch."""
         state, x = self.start(batch), self._drop(self.embedding(batch.inputs))
         top = self.decoder(x, state.layers)
         if self.attention is None or state.memory is None:
@@ -148,7 +148,7 @@ class PairSeq2Seq(nn.Module):
         return _Decoded(features, copied_mass(weights, state.memory.ids, batch.target), gates, repeated)
 
     def _attend(self, top: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor, Tensor | None]:
-        """From (batch, time, width): weights, contexts, and sum_i min(a_i, c_i) of each place (equation 12)."""
+        """Map (batch, time, width) to weights, contexts, and sum_i min(a_i, c_i) of each place (equation 12)."""
         assert self.attention is not None
         if not self.config.coverage:
             weights, context = self.attention(top, memory)
@@ -162,18 +162,18 @@ class PairSeq2Seq(nn.Module):
         return weights, context, torch.minimum(weights, torch.cat(covered[:-1], dim=1)).sum(-1)
 
     def _features(self, top: Tensor, context: Tensor) -> Tensor:
-        """tanh(W_c [h; a]), the readout's input."""
+        """tanh(W_c [h; a]), the input of the readout."""
         assert self.attended is not None
         return linear(torch.cat([top, context], dim=-1), self.attended.weight, self.attended.bias).tanh()
 
     def _gates(self, top: Tensor, context: Tensor, x: Tensor, memory: AttentionMemory) -> Tensor:
-        """(sources, n, 2) log p_gen and log(1 - p_gen); p_gen is 1 where the source has no pieces."""
+        """(sources, n, 2) log p_gen and log(1 - p_gen). p_gen is 1 for a source without pieces."""
         assert self.gate is not None
         empty = memory.empty[:, None]
         return self.gate.log_probabilities(torch.cat([context, top, x], dim=-1), empty)
 
     def _copying_losses(self, decoded: _Decoded, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
+        """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
         assert decoded.copied is not None and decoded.gates is not None
         real = batch.real
         scores = self.readout.target_scores(decoded.features[real], batch.target[real])
@@ -185,11 +185,11 @@ class PairSeq2Seq(nn.Module):
 
 @dataclass
 class _Decoded:
-    """All places of a batch; what the model has no use for is None.
+    """Results at all places of a batch. Attributes that the model does not use are None.
 
     Attributes:
-        features: (batch, time, width) the readout's input.
-        copied: (batch, time) the copy probability of each target.
+        features: (batch, time, width) input of the readout.
+        copied: (batch, time) copy probability of each target.
         gates: (batch, time, 2) log p_gen and log(1 - p_gen).
         repeated: (batch, time) the coverage loss.
     """

@@ -11,9 +11,9 @@ from espalier.layers.options import Cell
 
 
 class PairSeq2SeqConfig(BaseModel):
-    """Settings of C-DNPG's recurrent baselines; defaults are the residual LSTM's (Prakash et al. 2016).
+    """Settings of C-DNPG's recurrent baselines. Defaults are those of the residual LSTM (Prakash et al. 2016).
 
-    The widths are C-DNPG's for all models. The pointer-generator (See et al. 2017) is `encoder_layers: 1, layers: 1,
+    Widths are those of C-DNPG for all models. The pointer-generator (See et al. 2017) is `encoder_layers: 1, layers: 1,
     residual: 0, bidirectional: true, attention: true, copying: true`.
     """
 

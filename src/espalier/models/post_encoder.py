@@ -1,4 +1,4 @@
-"""The encoder of posts, and the context that decoders read: X of X2Tree; the four baselines differ in it alone."""
+"""The encoder of posts and the context of decoders: X of X2Tree. The four baselines differ only in this context."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class EncodedPosts:
     """A batch of encoded posts.
 
     Attributes:
-        last: (posts, final) the encoder's last state; for NRM the global encoder's.
-        states: (posts, words, out) the values of attention; None without attention.
-        keys: (posts, words, width) the keys of attention; None without attention.
+        last: (posts, final) last state of the encoder; for NRM, of the global encoder.
+        states: (posts, words, out) values of attention; None without attention.
+        keys: (posts, words, width) keys of attention; None without attention.
         real: (posts, words) bool: True at words, False at padding.
     """
 
@@ -32,7 +32,7 @@ class EncodedPosts:
 
 
 class PostEncoder(nn.Module):
-    """A GRU over the words of a post; NRM has two, a global and a local one.
+    """A GRU over the words of a post. NRM has two, a global and a local one.
 
     Attributes:
         out: the width of a context.
@@ -52,7 +52,7 @@ class PostEncoder(nn.Module):
             self.attention = AdditiveAttention(width, self.out, width)
 
     def forward(self, ids: Tensor, dropout_p: float = 0.0) -> EncodedPosts:
-        """Encode (posts, words) ids, right-padded with `PAD`; a post without words is read as one `PAD`."""
+        """Encode (posts, words) ids, right-padded with `PAD`. A post without words is read as one `PAD`."""
         ids = ids if ids.shape[1] else F.pad(ids, (0, 1))
         real = ids != PAD
         x = self.embedding(ids)
@@ -67,11 +67,11 @@ class PostEncoder(nn.Module):
         return EncodedPosts(last, states, self.attention.key(states), real)
 
     def contexts(self, post: EncodedPosts, rows: Tensor | None, query: Tensor) -> Tensor:
-        """(n, out) the contexts of n decoders.
+        """(n, out) contexts of n decoders.
 
         Args:
-            rows: (n,) the post of each decoder; None if they are the posts in order, which saves a copy.
-            query: (n, width) the decoders' states; used by attention only.
+            rows: (n,) post of each decoder; None means one decoder per post in order, which saves a copy.
+            query: (n, width) states of the decoders; used only by attention.
         """
         if post.states is None or post.keys is None:
             return post.last if rows is None else post.last[rows]

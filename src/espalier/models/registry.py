@@ -1,4 +1,4 @@
-"""The architectures by name. This module imports no torch; a model's own module is imported when the model is built.
+"""The architectures by name. This module does not import torch; a model's module is imported when the model is built.
 
 To add one: `ARCHITECTURES["mine"] = Architecture(MySettings, "verse", "my.module:MyModel")`.
 """
@@ -31,8 +31,9 @@ class Architecture:
 
     Attributes:
         config: the type of its settings, `network` in params.yaml.
-        encoding: the key of the encoding that it reads.
-        model: the class with the contract of `contract.py`, or "package.module:Class", imported when a model is built.
+        encoding: key of the encoding that the model reads.
+        model: class that follows the contract of `contract.py`, or "package.module:Class", which is imported when a
+            model is built.
     """
 
     config: type[BaseModel]
@@ -40,10 +41,10 @@ class Architecture:
     model: str | type
 
     def build(self, config: BaseModel, vocabulary: Any) -> nn.Module:
-        """A model with random weights, drawn from torch's generator.
+        """Build a model with random weights, drawn from torch's generator.
 
         Raises:
-            ConfigError: `model` names no class that can be imported.
+            ConfigError: `model` names a class that cannot be imported.
         """
         return imported("model", self.model, where="ARCHITECTURES")(config, vocabulary)
 
@@ -66,6 +67,6 @@ def architecture(name: str, *, where: str | None = None) -> Architecture:
     """The architecture registered under `name`.
 
     Raises:
-        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
+        ConfigError: the name is not registered; `where` is the key of params.yaml with the name.
     """
     return entry("arch", ARCHITECTURES, name, where=where)

@@ -1,9 +1,9 @@
-"""An encoder-decoder of GRUs: X2Tree's four baselines, and SongNet's S2S. It writes from left to right.
+"""An encoder-decoder of GRUs that writes from left to right: X2Tree's four baselines, and SongNet's S2S.
 
-They differ in their context. SEQ2SEQ (Sutskever et al. 2014) starts from the encoder's last state and reads no context.
-The context of ENCDEC (Cho et al. 2014) is that state, at every step; of ATT (Bahdanau et al. 2015) an average of the
-encoder's states, weighted by attention; of NRM (Shang et al. 2015) both, concatenated. S2S is ATT over the row C of a
-frame.
+The models differ in their context. SEQ2SEQ (Sutskever et al. 2014) starts from the encoder's last state and has no
+context. ENCDEC (Cho et al. 2014) reads that state at every step. ATT (Bahdanau et al. 2015) reads an average of the
+encoder's states, weighted by attention. NRM (Shang et al. 2015) reads both, concatenated. S2S is ATT over the row C of
+a frame.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RNNSeq2SeqState:
     """A batch of prefixes.
 
     Attributes:
-        rows: (prefixes,) the source of each.
+        rows: (prefixes,) source of each prefix.
         hidden: (prefixes, width).
     """
 
@@ -40,12 +40,12 @@ class RNNSeq2SeqState:
     hidden: Tensor
 
     def select(self, index: Tensor) -> RNNSeq2SeqState:
-        """The rows `index`; posts are not copied."""
+        """The rows `index`. The encoded posts are not copied."""
         return replace(self, rows=self.rows[index], hidden=self.hidden[index])
 
 
 class RNNSeq2Seq(nn.Module):
-    """The model over the chain contract. A batch has `inputs` and `target`, and its source as `config.source` says."""
+    """The model over the chain contract. A batch has `inputs` and `target`; `config.source` names its source."""
 
     vocabulary_rows: ClassVar[tuple[str, ...]] = (
         "post_encoder.embedding.weight", "embedding.weight", "readout.weight", "readout.bias",
@@ -83,12 +83,12 @@ class RNNSeq2Seq(nn.Module):
         return scattered(-scores, real)
 
     def start(self, batch: Any) -> RNNSeq2SeqState:
-        """Encode the sources; h_0 = tanh(V x + b), with x the encoder's last state."""
+        """Encode the sources. h_0 = tanh(V x + b), where x is the last state of the encoder."""
         post = self.post_encoder(getattr(batch, self.config.source), self.config.dropout)
         return RNNSeq2SeqState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
 
     def step(self, tokens: Tensor, state: RNNSeq2SeqState) -> tuple[Tensor, RNNSeq2SeqState]:
-        """Read `tokens`, (batch,); give log-probabilities of the next, (batch, words)."""
+        """Read `tokens`, (batch,); return log-probabilities of the next, (batch, words)."""
         x = self.embedding(tokens)
         context = self.post_encoder.contexts(state.post, state.rows, state.hidden)
         hidden = self._advance(self._into(x), context, state.hidden, self._weights())
@@ -112,12 +112,12 @@ class RNNSeq2Seq(nn.Module):
         return self._drop(self._joined(hidden, x, context))
 
     def _into(self, x: Tensor) -> Tensor:
-        """(..., 3 width): the cell's input from its words (..., word)."""
+        """(..., 3 width): the input of the cell from embedded words, (..., word)."""
         weight, _, bias, _ = self.decoder.all_weights[0]
         return F.linear(x, weight[:, : self.config.word], bias)
 
     def _weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The GRU's weights for the context and for the state, and the state's bias."""
+        """The GRU's weights for context and state, and the bias of the state."""
         weight, recurrent, _, bias = self.decoder.all_weights[0]
         return weight[:, self.config.word :], recurrent, bias
 
@@ -129,7 +129,7 @@ class RNNSeq2Seq(nn.Module):
         return gru_update(into, linear(hidden, state_weight, bias), hidden)
 
     def _joined(self, hidden: Tensor, x: Tensor, context: Tensor) -> Tensor:
-        """tanh(U [h; y; x]), the readout's input."""
+        """tanh(U [h; y; x]), the input of the readout."""
         joined = torch.cat([hidden, x, context], dim=-1) if self.feeds else hidden
         return linear(joined, self.features.weight, self.features.bias).tanh()
 

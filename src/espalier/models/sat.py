@@ -1,7 +1,7 @@
 """SAT (Structure Controllable Text Generation, anonymous): a language model that reads the structure of a template.
 
-Equation numbers are the paper's. The symbol at place t is that of the token that place t predicts: the decoder may see
-all symbols, those of later tokens too, and no later token. Without structures the model is GPT2.
+Equation numbers are the paper's. The symbol at place t belongs to the token that is predicted at t. The decoder sees
+all symbols, also those of later tokens, but no later tokens. Without structures the model is GPT2.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class SAT(nn.Module):
 
     @property
     def symbol_rows(self) -> dict[str, str]:
-        """The tensors whose rows belong to the symbols of a structure, by name, and that structure."""
+        """For each tensor with a row per symbol of a structure: the name of the tensor, and the structure."""
         return {f"symbols.{name}.weight": name for name in self.symbols}
 
     # --- The contract ------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class SAT(nn.Module):
         return scattered(losses, real)
 
     def start(self, batch: StructureBatch) -> SATState:
-        """The state before the first token, with the keys and values of the encoded structures and of the topic."""
+        """The state before the first token, with keys and values of the encoded structures and of the topic."""
         topic = batch.topic
         batch = after_topic(batch)
         symbols = self._symbols(batch)
@@ -147,9 +147,10 @@ class SAT(nn.Module):
 
     @torch.no_grad()
     def own_weights(self, batch: StructureBatch) -> Tensor:
-        """(batch, N_d, heads) the mean attention weight on the symbol of the token to be predicted, over the targets.
+        """(batch, N_d, heads) mean attention weight on the symbol of the token to predict, over the targets.
 
-        One over the template's length is what a head gives that looks nowhere; (batch, 0, heads) without an encoder.
+        A head with uniform attention gives 1 / (length of the template). Without an encoder the shape is (batch, 0,
+        heads).
         """
         batch = after_topic(batch)
         real, found = batch.real, []
@@ -175,7 +176,7 @@ class SAT(nn.Module):
         return list(self.decoder)  # type: ignore[arg-type]
 
     def _hidden(self, batch: StructureBatch) -> Tensor:
-        """F_Nd, (batch, time, width), of a batch whose topics stand in its rows."""
+        """F_Nd, (batch, time, width), for a batch whose rows include topics."""
         time = batch.inputs.shape[1]
         if time > self.config.positions:
             raise ValueError(f"a text of {time} tokens for {self.config.positions} positions")
@@ -200,7 +201,7 @@ class SAT(nn.Module):
         return found
 
     def _memory(self, batch: StructureBatch, symbols: Tensor) -> tuple[Tensor | None, Tensor | None]:
-        """H_Ne (equations 7-11), and what hides padding."""
+        """H_Ne (equations 7-11), and the bias that hides padding."""
         if not self.config.attends:
             return None, None
         mask = padding_bias(batch.inputs != PAD)
@@ -214,7 +215,7 @@ class SAT(nn.Module):
         return linear(self.final_norm(x), *self._output())
 
     def _output(self) -> tuple[Tensor, Tensor]:
-        """The output matrix, which is E_x (GPT2), and a bias."""
+        """The output matrix, equal to E_x (GPT2), and the output bias."""
         return self.table.weight, self.head_bias
 
     def _drop(self, x: Tensor) -> Tensor:
@@ -222,7 +223,10 @@ class SAT(nn.Module):
 
 
 def after_topic(batch: StructureBatch) -> StructureBatch:
-    """A batch whose rows begin with their topics: `TOPIC` right before the text, no target there, symbol P."""
+    """A batch whose rows begin with their topics.
+
+    `TOPIC` directly precedes the text; targets are `PAD` and symbols P there.
+    """
     length = batch.topic.shape[1]
     if not length:
         return batch
@@ -239,7 +243,7 @@ def after_topic(batch: StructureBatch) -> StructureBatch:
 
 
 class _Positions(nn.Module):
-    """The embeddings of the places 0, 1, 2 ...; sinusoids are not learned, and as large as the other embeddings."""
+    """Embeddings of the positions 0, 1, 2 ...; sinusoids are not learned, and are scaled like the other embeddings."""
 
     def __init__(self, config: SATConfig) -> None:
         super().__init__()

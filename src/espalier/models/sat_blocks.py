@@ -1,4 +1,4 @@
-"""The Transformer blocks of SAT's structure encoder and of its decoder."""
+"""The Transformer blocks of SAT's structure encoder and decoder."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class StructureEncoderBlock(nn.Module):
         self.attention_residual, self.feed_forward_residual = _residual(config), _residual(config)
 
     def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        """(batch, time, width) to the same; `bias` hides padding."""
+        """Map (batch, time, width) to the same shape. `bias` hides padding."""
         x = self.attention_residual(x, partial(self.attention, bias=bias))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
 class DecoderBlock(nn.Module):
-    """Masked self-attention (equation 13), structure-aware attention (14-17), a feed-forward layer (18).
+    """Masked self-attention (equation 13), structure-aware attention (14-17), and a feed-forward layer (18).
 
-    Equation 13 has neither residual connection nor layer norm; without them no word would reach the next block past
-    attention, so both are here, as in the Transformer.
+    Equation 13 has neither residual connection nor layer norm. Both are added here, as in the Transformer, since
+    without them words would reach the next block only through attention.
     """
 
     def __init__(self, config: SATConfig) -> None:
@@ -52,12 +52,12 @@ class DecoderBlock(nn.Module):
         self.feed_forward_residual = _residual(config)
 
     def forward(self, x: Tensor, memory: Tensor | None, memory_mask: Tensor | None, places: Tensor) -> Tensor:
-        """(batch, time, width) to the same.
+        """Map (batch, time, width) to the same shape.
 
         Args:
             memory: H_Ne, (batch, memory time, width); None for GPT2.
-            memory_mask: (batch, 1, 1, memory time) bool, False at padding; None if there is none.
-            places: (batch or 1, time) of the symbols of the tokens to be predicted.
+            memory_mask: (batch, 1, 1, memory time) bool, False at padding; None without padding.
+            places: (batch or 1, time) positions of the symbols of the tokens to predict.
         """
         x = self.attention_residual(x, partial(self.attention, causal=True))
         return self._after_attention(x, memory, memory_mask, places)
@@ -65,7 +65,7 @@ class DecoderBlock(nn.Module):
     def begin(
         self, x: Tensor, past: KeyValues, memory: Tensor | None, memory_mask: Tensor | None, places: Tensor
     ) -> Tensor:
-        """The same for places that stand before the text; their keys and values become the first of `past`."""
+        """Like `forward` for places before the text. Their keys and values become the first of `past`."""
 
         def attend(y: Tensor) -> Tensor:
             known = self.attention.project_memory(y)
@@ -85,11 +85,11 @@ class DecoderBlock(nn.Module):
         places: Tensor,
         shown: Tensor | None = None,
     ) -> Tensor:
-        """The same for the one place at `time`, (batch, 1, width).
+        """Like `forward` for the one place at `time`, (batch, 1, width).
 
         Args:
-            shown: (batch, 1, 1, time + 1) bool, False at places of `past` that hold nothing; None if all hold.
-            memory: with as many rows as templates; each is shared by equally many consecutive rows of the batch.
+            shown: (batch, 1, 1, time + 1) bool, False at empty places of `past`; None if none is empty.
+            memory: one row per template, shared by equally many consecutive rows of the batch.
             places: (templates, 1).
         """
         x = self.attention_residual(x, partial(self.attention.step, past=past, time=time, bias=shown))
@@ -107,7 +107,7 @@ class DecoderBlock(nn.Module):
         return self.feed_forward_residual(x, self.feed_forward)
 
     def _bias(self, memory: Tensor | KeyValues, memory_mask: Tensor | None, places: Tensor) -> Tensor | None:
-        """What hides padding, and raises the own place."""
+        """A bias that hides padding and raises the score of the own place."""
         if self.own is None:
             return memory_mask
         time = memory.keys.shape[2] if isinstance(memory, KeyValues) else memory.shape[1]

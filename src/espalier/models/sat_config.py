@@ -11,7 +11,7 @@ from espalier.layers.options import Activation, Initial
 
 
 class SATConfig(BaseModel):
-    """Settings of the architecture; defaults are those of the paper's text, and GPT2's where it says nothing."""
+    """Settings of the architecture. Defaults follow the text of the paper, or GPT2 if the paper gives none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -59,10 +59,10 @@ class SATConfig(BaseModel):
 
     @property
     def attends(self) -> bool:
-        """Whether there is an encoder, and attention over it."""
+        """Whether the model has a structure encoder and attends to it."""
         return bool(self.structures) and self.structure != "add"
 
     @property
     def view(self) -> StructureView:
-        """What this model reads of a text."""
+        """The parts of a text that this model reads."""
         return StructureView(self.structures, self.topic)

@@ -1,12 +1,12 @@
 """SCPN (Iyyer et al., NAACL 2018), GuiG's baseline: two LSTM models with attention and copying over bracketed parses.
 
 The text generator reads a source and the bracketed target parse, and writes the target. The parse generator reads the
-bracketed source parse and a bracketed template, and writes the bracketed target parse. Both are one architecture: a
-bidirectional encoder of the first row, a unidirectional encoder of the second, and a decoder that attends to both and
-copies from the rows whose ids it writes. With `copying: false` it copies nothing.
+bracketed source parse and a bracketed template, and writes the bracketed target parse. Both share one architecture: a
+bidirectional encoder of the first row, a unidirectional encoder of the second, and a decoder that attends to both. It
+copies from the rows with the same kind of ids as its output, unless `copying` is false.
 
 The paper's decoder is h_t = LSTM([w_{t-1}; a_t; z_t]), where the contexts a_t and z_t depend on h_{t-1}. It is
-therefore a loop over time; everything else is computed for all places at once. With `attention: after` the contexts
+therefore a loop over time; all other parts are computed for all places at once. With `attention: after` the contexts
 depend on h_t, as in Luong et al. (2015) without input feeding, and the decoder is one call. The readout of both is
 softmax(W tanh(W_c [h_t; a_t; z_t])), equations 5 and 6 of Luong et al.
 """
@@ -35,7 +35,7 @@ from espalier.models.scpn_config import SCPNConfig
 
 @dataclass
 class SCPNState:
-    """A batch of prefixes. A memory has one row for each source, shared by consecutive prefixes.
+    """A batch of prefixes. A memory has one row per source, shared by consecutive prefixes.
 
     Attributes:
         hidden, cell: (layers, prefixes, width).
@@ -91,7 +91,7 @@ class SCPN(nn.Module):
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the targets under the mixture.
 
-        Label smoothing is applied to the vocabulary's distribution alone, not to the copy distributions.
+        Label smoothing applies only to the vocabulary distribution, not to the copy distributions.
         """
         losses, even = self._losses(batch)
         total = smoothed_sum(losses, even, smoothing)
@@ -130,7 +130,7 @@ class SCPN(nn.Module):
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     def _losses(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """(targets,) nats of each target that is not padding, and the vocabulary's mean nats at its place."""
+        """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
         state, real = self.start(batch), batch.real
         x = self._drop(self.embeddings[self.config.writes](batch.inputs))
         features, weights = self._decode(x, state)
@@ -140,7 +140,7 @@ class SCPN(nn.Module):
         return -mix(scores.chosen, copies, gates, self.config.mixture), -scores.mean
 
     def _decode(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:
-        """All places of inputs (batch, time, input): features (batch, time, ...), and attention to each memory."""
+        """Decode inputs (batch, time, input): features (batch, time, ...), and attention to each memory."""
         if self.config.attention == "after":
             top, _ = self.decoder(x, (state.hidden, state.cell))
             weights, contexts = self._attend(top, state.memories)
@@ -153,7 +153,7 @@ class SCPN(nn.Module):
         return torch.cat([step.features for step in steps], dim=1), weights
 
     def _advance(self, x: Tensor, state: SCPNState) -> _Step:
-        """One step, for the inputs (sources, n, input) of n prefixes of each source."""
+        """One step for n prefixes of each source, with inputs (sources, n, input)."""
         shape = *x.shape[:2], self.config.width
         if self.config.attention == "before":
             weights, contexts = self._attend(state.hidden[-1].view(shape), state.memories)
@@ -165,7 +165,7 @@ class SCPN(nn.Module):
         return _Step(torch.cat([top, contexts], dim=-1), weights, hidden, cell)
 
     def _attend(self, query: Tensor, memories: list[AttentionMemory]) -> tuple[list[Tensor], Tensor]:
-        """From queries (sources, n, width): the weights over each memory, and the contexts, concatenated."""
+        """Weights over each memory, and concatenated contexts, for queries (sources, n, width)."""
         attended = [attend(query, memory) for attend, memory in zip(self.attentions, memories, strict=True)]
         return [weights for weights, _ in attended], torch.cat([context for _, context in attended], dim=-1)
 
@@ -177,7 +177,7 @@ class SCPN(nn.Module):
         return self.gate.log_probabilities(torch.cat([features, x], dim=-1), empty)
 
     def _joined(self, features: Tensor) -> Tensor:
-        """(..., width) the readout's input."""
+        """(..., width) input of the readout."""
         return self._drop(linear(features, self.attended.weight, self.attended.bias).tanh())
 
     def _drop(self, x: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from espalier.layers.options import Mixture
 
 
 class SCPNConfig(BaseModel):
-    """Settings of the architecture; defaults are those of the paper's text generator."""
+    """Settings of the architecture. Defaults are those of the paper's text generator."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,7 +1,7 @@
 """Models on disk: the weights of each seed, the settings, and the vocabulary.
 
-The metadata of a file of weights holds the digests of its tensors and of the two files beside it, which are verified
-when a model is loaded.
+The metadata of a weights file holds digests of its tensors and of the other two files. They are verified when a model
+is loaded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DIGESTS = "sha256"
 
 
 def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
-    """Write the weights of one seed, the settings and the vocabulary into a model's folder."""
+    """Write the weights of one seed, the settings and the vocabulary into the folder of a model."""
     config: BaseModel = model.config  # type: ignore[assignment]
     write_json(folder / SHAPE, {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
     vocabulary.save(folder / VOCABULARY)
@@ -51,13 +51,13 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary
 
 
 def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
-    """A trained model in evaluation mode, and its vocabulary.
+    """Load a trained model, in evaluation mode, and its vocabulary.
 
     Args:
-        seed: of the weights; None means the lowest.
+        seed: seed of the weights; None means the lowest.
 
     Raises:
-        ArtifactError: a file is missing, damaged or of another version, or the weights do not fit the settings.
+        ArtifactError: a file is missing, damaged or of another version, or the weights do not match the settings.
     """
     shape = folder / SHAPE
     value = read_json(shape)
@@ -80,10 +80,10 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
 
 
 def weights_of(folder: Path, seed: int | None = None) -> Path:
-    """The file of one seed's weights; None means the lowest seed.
+    """The weights file of a seed; None means the lowest seed.
 
     Raises:
-        ArtifactError: there is none.
+        ArtifactError: there is no such file.
     """
     files = {int(file.stem.removeprefix("seed")): file for file in folder.glob(WEIGHTS)}
     if not files or (seed is not None and seed not in files):
@@ -94,13 +94,13 @@ def weights_of(folder: Path, seed: int | None = None) -> Path:
 
 
 def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
-    """Load a file's weights into `model`.
+    """Load the weights of a file into `model`.
 
     Returns:
-        The digests that the file holds, by name.
+        The digests in the file, by name.
 
     Raises:
-        ArtifactError: the file is not safetensors or is damaged, or its tensors are of another architecture, or are
+        ArtifactError: the file is not safetensors or is damaged, or its tensors belong to another architecture or are
             not finite.
     """
     weights, digests = read_weights(file)
@@ -111,22 +111,21 @@ def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
 
 
 def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, int]:
-    """Load the weights of a trained model's lowest seed into `model`, which has another vocabulary.
+    """Load the weights of a trained model (lowest seed) into `model`, which has another vocabulary.
 
-    Rows of the tensors that the model names in `vocabulary_rows`, and in `symbol_rows` if it has tables of symbols
-    beside those of tokens, are copied by the meanings of their ids: words by themselves, symbols by their names. Rows
-    of ids that the trained model has not stay as they are, which is as they were initialised. All other tensors are
-    copied.
+    Some tensors have one row per id. The model lists them in `vocabulary_rows`, and in `symbol_rows` if it has separate
+    tables of symbols. Their rows are copied by the meaning of the ids: equal words, or equal names of symbols. Rows of
+    ids that the trained model lacks keep their initial values. All other tensors are copied whole.
 
     Args:
-        vocabulary: of `model`, with `meanings`, and with `symbol_meanings` if the model has `symbol_rows`.
-        folder: of the trained model.
+        vocabulary: vocabulary of `model`, with `meanings`, and with `symbol_meanings` if the model has `symbol_rows`.
+        folder: folder of the trained model.
 
     Returns:
-        The number of ids whose rows were copied, as "copied", and of the others, as "new".
+        "copied": the number of ids with copied rows; "new": the number of other ids.
 
     Raises:
-        ArtifactError: as `load_weights`; or the vocabularies have another language or not one word in common.
+        ArtifactError: as in `load_weights`; or the vocabularies differ in language or have no word in common.
         ConfigError: the model does not name `vocabulary_rows`.
     """
     named: tuple[str, ...] = getattr(model, "vocabulary_rows", ())
@@ -165,7 +164,7 @@ def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, in
 
 
 def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """A file's tensors by name, and the digests that it holds.
+    """The tensors of a file by name, and the digests in the file.
 
     Raises:
         ArtifactError: the file is not safetensors or is damaged.
@@ -179,14 +178,14 @@ def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def _same_rows(own: Sequence[tuple[str, str]], theirs: Sequence[tuple[str, str]]) -> Tensor:
-    """(pairs, 2) the numbers of the rows that have one meaning in both."""
+    """(pairs, 2) indices of the rows with the same meaning in both."""
     rows = {meaning: row for row, meaning in enumerate(theirs)}
     found = [[row, rows[each]] for row, each in enumerate(own) if each in rows]
     return torch.tensor(found, dtype=torch.long).reshape(-1, 2)
 
 
 def _shapes(weights: Mapping[str, Tensor], by_word: Container[str] = ()) -> dict[str, tuple[int, ...]]:
-    """The shapes of tensors, without the first dimension of those named in `by_word` unless it is 0."""
+    """Shapes of tensors, without the first dimension of those named in `by_word` unless it is 0."""
     return {
         name: (int(len(tensor) > 0), *tensor.shape[1:]) if name in by_word else tuple(tensor.shape)
         for name, tensor in weights.items()

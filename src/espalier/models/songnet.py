@@ -1,8 +1,8 @@
 """SongNet (Li et al., ACL 2020): a causal Transformer that also attends to the symbols of the whole format.
 
-Equation numbers are the paper's. The ablations of its table 4 and the deviations of the released code are values of
-`SongNetConfig`. Without symbols and global attention the model is a GPT-like decoder (GPT2); with a GRU in the place of
-masked self-attention it is SongNet-GRU.
+Equation numbers are the paper's. `SongNetConfig` sets the ablations of its table 4 and the deviations of the released
+code. Without symbols and global attention the model is a GPT-like decoder (GPT2); with a GRU in place of masked
+self-attention it is SongNet-GRU.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from espalier.models.songnet_config import SongNetConfig
 
 
 class SongNetLayer(nn.Module):
-    """Masked self-attention (equation 8) or a GRU in its place, then global attention over F0 (equation 9)."""
+    """Masked self-attention (equation 8) or a GRU, followed by global attention over F0 (equation 9)."""
 
     def __init__(self, config: SongNetConfig) -> None:
         super().__init__()
@@ -59,16 +59,16 @@ class SongNetLayer(nn.Module):
         self.feed_forward, self.feed_forward_residual = feed_forward(), residual()
 
     def forward(self, x: Tensor, memory: Tensor | KeyValues | None, memory_bias: Tensor | None) -> Tensor:
-        """(batch, time, width) to the same."""
+        """Map (batch, time, width) to the same shape."""
         x = self.attention_residual(x, partial(self.attention, causal=True))
         return self._after_attention(x, memory, memory_bias)
 
     def step(self, x: Tensor, past: Any, time: int, memory: KeyValues | None, memory_bias: Tensor | None) -> Tensor:
-        """The same for the one place at `time`, (batch, 1, width).
+        """Like `forward` for the one place at `time`, (batch, 1, width).
 
         Args:
-            past: what `self.attention.empty` made.
-            memory: with as many rows as frames; each is shared by equally many consecutive rows of the batch.
+            past: result of `self.attention.empty`.
+            memory: one row per frame, shared by equally many consecutive rows of the batch.
         """
         x = self.attention_residual(x, partial(self.attention.step, past=past, time=time))
         if memory is None:
@@ -201,7 +201,7 @@ class SongNet(nn.Module):
         return self.table(torch.stack(rows)).sum(0)
 
     def _memory(self, batch: VerseBatch, symbols: Tensor) -> tuple[Tensor | None, Tensor | None]:
-        """F0 (equation 7), after the title if the model reads one, and the bias that hides padding."""
+        """F0 (equation 7), preceded by the title if the model reads one, and the bias that hides padding."""
         if not self.config.global_attention:
             return None, None
         memory, real = symbols, batch.c != PAD
@@ -211,7 +211,7 @@ class SongNet(nn.Module):
         return self._drop(self.embedding_norm(memory)), padding_bias(real)
 
     def _title(self, title: Tensor) -> Tensor:
-        """The tune's name as a unit: the sum of its words, a segment symbol, and positions that count down."""
+        """The tune's name as a unit: the sum of its word embeddings, a segment symbol, and descending positions."""
         voc = self.vocabulary
         real = title != PAD
         place = (real.sum(1, keepdim=True) - 1 - torch.arange(title.shape[1], device=title.device)).clamp(min=0)
@@ -221,7 +221,7 @@ class SongNet(nn.Module):
         return linear(self._prepared(x), *self._output())
 
     def _prepared(self, x: Tensor) -> Tensor:
-        """The input of the output matrix."""
+        """The input of the output matrix: the prepared hidden states."""
         prepared: Tensor = self.transform(self.final_norm(x))
         return prepared
 

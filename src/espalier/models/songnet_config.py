@@ -13,7 +13,7 @@ Symbol = Literal["c", "p", "s", "t"]
 
 
 class SongNetConfig(BaseModel):
-    """Settings of the architecture; defaults are those of the paper's text."""
+    """Settings of the architecture. Defaults follow the text of the paper."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -63,10 +63,10 @@ class SongNetConfig(BaseModel):
 
     @property
     def reads_format(self) -> bool:
-        """Whether anything of the format is read; else the model is a plain decoder of texts."""
+        """Whether any part of the format is read; else the model is a plain decoder of texts."""
         return bool(self.symbols) or self.global_attention
 
     @property
     def view(self) -> View:
-        """What this model reads of a frame."""
+        """The parts of a frame that this model reads."""
         return View(self.order, self.literals, self.title, tones="t" in self.symbols)

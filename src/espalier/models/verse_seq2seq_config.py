@@ -13,7 +13,7 @@ from espalier.models.dialogue_config import Context, DialogueConfig
 class VerseSeq2SeqConfig(DialogueConfig):
     """Settings of S2S, "attention mechanism Bahdanau et al. (2014)", with C as the source (SongNet, section 4.4).
 
-    The paper says no more; the encoder reads in both directions, as theirs does, and the widths are X2Tree's.
+    The paper gives no more details. The encoder is bidirectional as in Bahdanau et al., and widths are those of X2Tree.
     """
 
     #: The row of a batch that is the source: C, without P and S.
@@ -26,5 +26,5 @@ class VerseSeq2SeqConfig(DialogueConfig):
 
     @property
     def view(self) -> View:
-        """What this model reads of a frame besides C: nothing."""
+        """The view: no part of a frame except C."""
         return View()

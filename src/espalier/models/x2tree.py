@@ -1,12 +1,12 @@
-"""X2Tree (Zhou et al., AAAI 2018): a response grows from its root down, all K children of a node at once.
+"""X2Tree (Zhou et al., AAAI 2018): a response is generated from its root down, all K children of a node at once.
 
     p(T | x) = p(t_r | x) prod_t prod_k p(c_k | x, t, A(t), c_<k)          equations 1 to 3
     h_k = f_k(t, h, x), with h the hidden state of t and h_r = 0            equation 4
     p(c_k | ...) = softmax g_k(c_k, x, t, h_k, [c_1; ...; c_k-1])           equation 5
 
 Each f_k is a GRU over [t; x], and each g_k a tanh layer before its softmax. h_k is the hidden state of child k. A
-missing child is EOB, whose id is EOS. With K = 3 trees are ternary forms of dependency trees (`syntax/ternary.py`),
-with K = 2 left-child right-sibling forms, with K = 1 chains.
+missing child is EOB, whose id is EOS. With K = 3, trees are ternary forms of dependency trees (`syntax/ternary.py`);
+with K = 2, left-child right-sibling trees; with K = 1, chains.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from espalier.models.post_encoder import EncodedPosts, PostEncoder
 
 @dataclass
 class X2TreeState:
-    """The posts of a batch of nodes, before their words are known.
+    """The posts of a batch of nodes whose words are not yet known.
 
     Attributes:
-        rows: (n,) the post of each node.
-        gru_input, features: (posts, ...) the context's terms in f and in g, if the context is the same for all nodes of
-            a post; else None.
+        rows: (n,) post of each node.
+        gru_input, features: (posts, ...) terms of the context in f and g, if all nodes of a post have the same context;
+            else None.
     """
 
     post: EncodedPosts
@@ -49,11 +49,11 @@ class X2TreeState:
 
 @dataclass
 class X2TreeNodes:
-    """Nodes whose children are to be chosen.
+    """Nodes whose children are not yet chosen.
 
     Attributes:
         child_hidden: (n, K, width) h_k.
-        features: (n, K, readout) the terms of g_k's features that do not depend on earlier children.
+        features: (n, K, readout) terms of g_k's features that do not depend on earlier children.
     """
 
     child_hidden: Tensor
@@ -107,7 +107,7 @@ class X2Tree(nn.Module):
         return nats
 
     def start(self, batch: DialogueBatch) -> X2TreeState:
-        """Read the posts."""
+        """Encode the posts."""
         post = self.post_encoder(batch.source, self.config.dropout)
         rows = torch.arange(len(batch), device=batch.device)
         if self.config.context != "last":
@@ -119,7 +119,7 @@ class X2Tree(nn.Module):
         return self._readout(0).log_probabilities(self._root_features(state))
 
     def nodes(self, tokens: Tensor, hidden: Tensor | None, state: X2TreeState) -> X2TreeNodes:
-        """f_k of equation 4, for nodes with words `tokens`, (n,), and states `hidden`, (n, width); None for roots."""
+        """f_k of equation 4 for nodes with words `tokens`, (n,), and states `hidden`, (n, width); None for roots."""
         if hidden is None:
             hidden = self._zeros(len(tokens), tokens.device)
         x = self.embedding(tokens)
@@ -130,7 +130,7 @@ class X2Tree(nn.Module):
         return X2TreeNodes(children, features + torch.stack(from_state, dim=1))
 
     def child(self, k: int, nodes: X2TreeNodes, earlier: Tensor) -> Tensor:
-        """(n, words) log-probabilities of child k, equation 5, given the children before it, (n, k)."""
+        """(n, words) log-probabilities of child k (equation 5), given the earlier children, (n, k)."""
         features = nodes.features[:, k]
         if k:
             features = features + self.earlier_features[k - 1](self.embedding(earlier).flatten(1))
@@ -139,7 +139,7 @@ class X2Tree(nn.Module):
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
     def _choices(self, batch: DialogueBatch) -> list[tuple[Readout, Tensor, Tensor]]:
-        """For the roots and for each k: the readout, its input (nodes, readout), and the targets (nodes,)."""
+        """For the roots and for each k: the readout, its input, (nodes, readout), and the targets, (nodes,)."""
         state = self.start(batch)
         x = self._drop(self.embedding(batch.tokens))
         widths = batch.widths.tolist()
@@ -166,14 +166,14 @@ class X2Tree(nn.Module):
         return choices
 
     def _contexts(self, state: X2TreeState, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, K x 3 width) and (n, K x readout): the contexts' terms in f and in g."""
+        """(n, K x 3 width) and (n, K x readout): terms of the contexts in f and in g."""
         if state.gru_input is not None and state.features is not None:
             return state.gru_input[state.rows], state.features[state.rows]
         context = self.post_encoder.contexts(state.post, state.rows, hidden)
         return self.gru_from_context(context), self.context_features(context)
 
     def _children(self, from_input: Tensor, hidden: Tensor) -> Tensor:
-        """(n, K, width) h_k, from the projected input, (n, K x 3 width), and the hidden states, (n, width)."""
+        """(n, K, width) h_k, from the projected input, (n, K x 3 width), and hidden states, (n, width)."""
         shape = len(from_input), self.arity, -1
         from_state = linear(hidden, self.gru_from_state.weight, self.gru_from_state.bias)
         return gru_update(from_input.view(shape), from_state.view(shape), hidden[:, None])
@@ -183,7 +183,7 @@ class X2Tree(nn.Module):
         return self.root(self.post_encoder.contexts(state.post, state.rows, query)).tanh()
 
     def _readout(self, index: int) -> Readout:
-        """The readout of g_r for index 0, of g_k for index 1 + k."""
+        """The readout of g_r for index 0, or of g_k for index 1 + k."""
         return self.readouts[0 if self.config.shared else index]  # type: ignore[return-value]
 
     def _zeros(self, rows: int, device: torch.device) -> Tensor:

@@ -1,4 +1,4 @@
-"""Forms: bracketed trees with slots, filling the slots, and writing a tree as English text.
+"""Forms: bracketed trees with slots. Slots are filled, and trees are written as English text.
 
     (S <agent> (VP (VBD was) (ADJP (JJ <state>))) (. .))
 
@@ -36,7 +36,7 @@ _BEFORE_NOTHING = frozenset(
 
 
 class Unfit(Exception):  # noqa: N818 - a signal between forms, which no user sees
-    """A form cannot express a meaning; another form may."""
+    """A form cannot express a meaning; another form may be able to."""
 
 
 # --- Reading and filling ---------------------------------------------------------------------------------------------
@@ -44,12 +44,12 @@ class Unfit(Exception):  # noqa: N818 - a signal between forms, which no user se
 
 @cache
 def read_form(text: str) -> Tree:
-    """The form of a bracketed string; a slot becomes a node without children."""
+    """Parse the form of a bracketed string. A slot becomes a node without children."""
     return read_tree(_SLOT.sub(r"(\g<0>)", text), file=text, words=False)
 
 
 def read_rules(raw: Mapping[str, Sequence[str] | str]) -> dict[str, tuple[Tree | str, ...]]:
-    """Rules of a YAML file: each name has a list of forms (one node or several), or words separated by spaces."""
+    """Parse rules of a YAML file. A name has a list of forms (one or several nodes), or words separated by spaces."""
     return {
         name: tuple(forms.split() if isinstance(forms, str) else (read_form(f"({_SPLICED} {form})") for form in forms))
         for name, forms in raw.items()
@@ -61,11 +61,11 @@ def _node(label: str, children: list[Any]) -> list[Tree]:
 
 
 def fill(form: Tree | str, resolve: Resolve, build: Build = _node) -> list[Tree | str]:
-    """A form with its slots filled: one tree, or the filling if the form is itself a slot.
+    """Fill the slots of a form. The result is one tree, or the filling if the form is itself a slot.
 
     Args:
-        resolve: gives what fills a slot.
-        build: makes the nodes that are no slots.
+        resolve: function from a slot to its filling.
+        build: function that makes nodes other than slots.
     """
     if isinstance(form, str):
         return [form]
@@ -76,7 +76,7 @@ def fill(form: Tree | str, resolve: Resolve, build: Build = _node) -> list[Tree 
 
 
 def expand(rng: random.Random, rules: Rules, name: str) -> list[Tree | str]:
-    """One of the forms of that name, its slots filled from the same rules."""
+    """Choose a form of the given name, and fill its slots by the same rules."""
     return fill(pick(rng, rules[name]), lambda slot: expand(rng, rules, slot))
 
 
@@ -84,7 +84,7 @@ def expand(rng: random.Random, rules: Rules, name: str) -> list[Tree | str]:
 
 
 def finished(tree: Tree) -> Parse:
-    """A whole sentence: "a" where a vowel is heard next becomes "an", and the first letter is a capital."""
+    """A complete sentence: "a" becomes "an" before a vowel sound, and the first letter is capitalized."""
     said = list(words(tree))
     for index, word in enumerate(said[:-1]):
         if word == "a" and begins_with_vowel(said[index + 1].lower()):
@@ -102,9 +102,9 @@ def _with_words(node: Tree, following: Callable[[], str]) -> Tree:
 
 
 def text_of(said: Sequence[str]) -> str:
-    """The words of a sentence as one writes them: the inverse of NLTK's Treebank tokenizer, on what the nursery says.
+    """The words of a sentence as normal text, the inverse of NLTK's Treebank tokenizer for the nursery's sentences.
 
-    Marks stand where they belong ("the firm's", "$5", "12%"), `` and '' become the same sign, "can not" is "cannot".
+    Marks are attached ("the firm's", "$5", "12%"), `` and '' become ", and "can not" becomes "cannot".
     """
     parts: list[str] = []
     for index, word in enumerate(said):

@@ -59,10 +59,10 @@ def clause(
     fits: Callable[[Sound | None], bool],
     taken: Collection[str],
 ) -> Clause | None:
-    """A shape filled with words, or None if no attempt succeeds.
+    """Fill a shape with words; None if no attempt succeeds.
 
     Args:
-        fits: whether the clause may end with this sound.
+        fits: function that tells whether the clause may end with a sound.
         taken: the words of the poem so far, and the characters at its rhyme places.
     """
     slots = shape.split()
@@ -85,7 +85,7 @@ def clause(
 
 
 def _bind(rng: random.Random, words: Lexicon, slots: list[str]) -> list[tuple[str, ...]]:
-    """The words open to each slot, after a class has been drawn for each group of slots."""
+    """The possible words of each slot, after drawing a class for each group of slots."""
     drawn: dict[str, str] = {}
     choices = []
     for slot in slots:
@@ -103,5 +103,5 @@ def _bind(rng: random.Random, words: Lexicon, slots: list[str]) -> list[tuple[st
 
 
 def _distinct(words: Clause) -> bool:
-    """Whether no two words share a character; one word may repeat it (悠悠)."""
+    """Whether no two words share a character. One word may repeat a character (悠悠)."""
     return all(not set(word) & set(other) for index, word in enumerate(words) for other in words[:index])

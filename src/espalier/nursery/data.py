@@ -9,9 +9,9 @@ import yaml
 
 
 def load(name: str) -> Any:
-    """The contents of one of the files.
+    """Load one of the YAML files.
 
     Raises:
-        yaml.YAMLError: it is not YAML.
+        yaml.YAMLError: the file is not YAML.
     """
     return yaml.safe_load(resources.files("espalier.nursery").joinpath(name).read_text(encoding="utf-8"))

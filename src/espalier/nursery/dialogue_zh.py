@@ -1,8 +1,8 @@
-"""Small talk: short Chinese posts and answers to them, with gold dependency trees, grown from a seed.
+"""Small talk: short Chinese posts and replies with gold dependency trees, generated from a seed.
 
-What a model has to learn here is what it has to learn of microblogs: an answer takes up what the post is about (a dish,
-a film, a town), does what the post asks for (questions are answered, invitations taken or declined, bad news consoled,
-good news congratulated), and is a grammatical sentence of its own; and many answers do.
+A model has to learn the same as for microblogs: a reply mentions the topic of the post (a dish, a film, a town), reacts
+to it (answers a question, accepts or declines an invitation, consoles or congratulates), and is a grammatical sentence;
+and every post has many such replies.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _TRIES = 1000
 
 
 def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
-    """Grow `count` pairs, all different: a post has one to four answers, and no answer comes twice in the corpus.
+    """Generate `count` distinct pairs. A post has one to four replies, and no reply occurs twice in the corpus.
 
     Args:
-        count: how many pairs.
+        count: number of pairs.
         seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
 
     Returns:
-        Records of origin "nursery", ids "dialogue-000001-1" and on; `group` is the post's, "dialogue-000001"; sides
-        have words, tags, heads and labels (Universal Dependencies), 3 to 20 words each.
+        Records of origin "nursery", ids "dialogue-000001-1" and so on; `group` identifies the post, "dialogue-000001";
+            sides have words, tags, heads and labels (Universal Dependencies), 3 to 20 words each.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.
@@ -61,9 +61,9 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
 
 
 def is_grammatical(words: Sequence[str]) -> bool:
-    """Whether the words, final mark included, are an answer of the grammar, to any post.
+    """Whether the words, including the final mark, form a reply of the grammar to any post.
 
-    The grammar accepts every answer of a corpus grown from it, and many more.
+    The grammar accepts every reply of its corpora, and many more.
     """
     return SHORTEST <= len(words) <= LONGEST and recognises(_grammar()[0], "Reply", words)
 

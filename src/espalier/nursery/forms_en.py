@@ -1,6 +1,6 @@
-"""Forms of the English paraphrases, and the sentence that a form makes of a meaning.
+"""Forms of English paraphrases, and the sentence of a form for a meaning.
 
-forms_en.yaml explains the slots. A sentence belongs to side 0 or 1 of its pair, which chooses between synonyms:
+forms_en.yaml explains the slots. The side of a sentence in its pair, 0 or 1, selects between synonyms:
 "car|automobile".
 """
 
@@ -34,9 +34,9 @@ class Family:
     """Meanings of one kind, and the forms that express them.
 
     Attributes:
-        things: descriptions of the meaning's parts; see `meanings_en.draw_meaning`.
+        things: descriptions of the parts of a meaning; see `meanings_en.draw_meaning`.
         weight: relative frequency of the family.
-        forms: by name.
+        forms: forms by name.
     """
 
     things: dict[str, str]
@@ -58,10 +58,10 @@ def families() -> dict[str, Family]:
 
 
 def say(form: Tree, meaning: Meaning, side: int) -> Parse:
-    """The sentence that a form makes of a meaning.
+    """The sentence of a form for a meaning.
 
     Args:
-        side: 0 or 1, which of two synonyms is used.
+        side: 0 or 1, selects one of two synonyms.
 
     Raises:
         Unfit: the form cannot express the meaning.
@@ -175,7 +175,7 @@ def _referent(event: Event, role: str) -> Referent:
 
 
 def _spoken_of(one: Referent, variants: Sequence[str]) -> Trees:
-    """The noun phrase or pronoun of a referent; nothing if it is not of the kind that a variant requires."""
+    """The noun phrase or pronoun of a referent; empty if a variant requires another kind of referent."""
     trees: Trees = [one.tree]
     for variant in variants:
         match variant:

@@ -1,6 +1,6 @@
 """A grammar of dependency trees, which generates and recognises sentences.
 
-No phrase contains itself, so every sentence is finite and recursion is no deeper than the grammar.
+No phrase contains itself, so sentences are finite, and recursion is bounded by the depth of the grammar.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Part:
     """One part of a pattern: a word with its tag, or a phrase.
 
     Attributes:
-        name: of a phrase, or the word itself.
-        tag: of the word; empty for a phrase.
-        label: the relation to the head; empty for the head.
+        name: name of a phrase, or the word itself.
+        tag: tag of the word; empty for a phrase.
+        label: relation to the head; empty for the head.
         optional: whether it may be missing.
-        bound: the number of a phrase that is the same wherever it occurs; "" if each occurrence is drawn anew.
+        bound: identifier of a phrase with equal occurrences; "" if each occurrence is drawn anew.
     """
 
     name: str
@@ -48,10 +48,10 @@ Bound = dict[tuple[str, str], Parse]
 
 @dataclass(frozen=True)
 class Grammar:
-    """Phrases by name; each has one pattern or more.
+    """Phrases by name. Each has at least one pattern.
 
     Raises:
-        EspalierError: a phrase has no pattern that is ever drawn, asks for one that is not there, or contains itself.
+        EspalierError: a phrase has no pattern with positive weight, refers to an unknown phrase, or contains itself.
     """
 
     phrases: Mapping[str, tuple[Pattern, ...]]
@@ -74,7 +74,7 @@ class Grammar:
 
     @cached_property
     def beginning(self) -> dict[str, dict[str, list[tuple[Part, ...]]]]:
-        """For each phrase and each word that it can begin with, the patterns that begin with this word."""
+        """For each phrase and each possible first word, the patterns that begin with this word."""
         tables: dict[str, dict[str, list[tuple[Part, ...]]]] = {}
 
         def of(name: str) -> dict[str, list[tuple[Part, ...]]]:
@@ -103,10 +103,10 @@ class Grammar:
 
 
 def grow_phrase(rng: random.Random, grammar: Grammar, name: str, bound: Bound) -> Parse:
-    """A random phrase of that name; its head has the head 0 and the label "root".
+    """Generate a random phrase of the given name. Its head has the head 0 and the label "root".
 
     Args:
-        bound: the bound phrases of the text so far; new ones are added.
+        bound: bound phrases of the text so far; new ones are added.
     """
     parts = weighted(rng, grammar.phrases[name])
     words: list[str] = []
@@ -149,7 +149,7 @@ def _part(rng: random.Random, grammar: Grammar, part: Part, bound: Bound) -> Par
 
 
 def recognises(grammar: Grammar, name: str, words: Sequence[str]) -> bool:
-    """Whether the words are a phrase of that name. Occurrences of a bound phrase need not be equal here."""
+    """Whether the words form a phrase of the given name. Occurrences of a bound phrase need not be equal here."""
     beginning = grammar.beginning
     known: dict[tuple[str, int], set[int]] = {}
 

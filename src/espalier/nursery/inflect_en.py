@@ -18,10 +18,10 @@ _BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG"
 
 @cache
 def verb_form(verb: str, tag: str, many: bool = False) -> str:
-    """A verb, given in its base form, in the form of a Penn tag: VB, VBZ, VBP, VBD, VBN, VBG.
+    """A Penn-tagged form (VB, VBZ, VBP, VBD, VBN or VBG) of a verb given in its base form.
 
     Args:
-        many: the subject is plural, which only "were" shows.
+        many: whether the subject is plural; this only matters for "were".
     """
     if OR in verb:
         return OR.join(verb_form(variant, tag, many) for variant in verb.split(OR))

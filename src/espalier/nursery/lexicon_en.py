@@ -1,4 +1,4 @@
-"""The words of the pastiche sonnets: their forms, their kinds, and how they scan."""
+"""The words of the pastiche sonnets: their forms, kinds and stress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS: tuple[Number, ...] = ("one", "many", "mass")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Transitive verbs (base forms) with the kinds that can be their subject and their object."""
+    """Transitive verbs (base forms) with the kinds of their subjects and objects."""
 
     verbs: tuple[str, ...]
     subjects: tuple[str, ...]
@@ -28,15 +28,15 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What one theme can say; every tuple in the order of the file.
+    """The words of one theme. Every tuple is in the order of the file.
 
     Attributes:
-        nouns: (kind, number) -> nouns in that number; "mass" nouns are singular, without a or an.
+        nouns: (kind, number) -> nouns in that number; "mass" nouns are singular and have no "a" or "an".
         adjectives: kind of noun -> adjectives before it.
         states: adjectives after a verb of being.
         frames: transitive verbs. `intransitive`: kind of subject -> verbs, in the base form.
         prepositions: kind of object -> prepositions.
-        determiners: (kind, number) -> determiners, as often as they are liked.
+        determiners: (kind, number) -> determiners, repeated according to their frequency.
     """
 
     nouns: dict[tuple[str, Number], tuple[str, ...]]
@@ -86,10 +86,10 @@ def third_person(verb: str) -> str:
 
 @cache
 def pattern(word: str) -> str:
-    """How a word scans, one sign per syllable: "1" on the beat, "0" off it, "x" either: "river" is 10, "return" 01.
+    """The stress pattern of a word, one sign per syllable: "1" stressed, "0" unstressed, "x" either: "river" is 10.
 
-    As its first pronunciation in the CMU dictionary has it, secondary stress being "x"; but the articles are "0", and
-    monosyllables that join or relate are "x". Empty for a word that the dictionary lacks.
+    It comes from the first pronunciation in the CMU dictionary, with secondary stress as "x". Articles are "0", and
+    monosyllabic function words are "x". Empty for a word not in the dictionary.
     """
     if word in _raw()["light"].split():
         return "0"
@@ -101,7 +101,7 @@ def pattern(word: str) -> str:
 
 @cache
 def begins_with_vowel(word: str) -> bool:
-    """Whether a word takes "an": by its sound, not its letter (an hour, a useful)."""
+    """Whether a word takes "an", by its sound, not its spelling (an hour, a useful)."""
     sounds = pronunciations(word)
     return bool(sounds) and sounds[0][0][-1].isdigit()
 

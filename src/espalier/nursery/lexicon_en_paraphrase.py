@@ -1,4 +1,4 @@
-"""The words of the English paraphrases, as lexicon_en_paraphrase.yaml lists them."""
+"""The words of the English paraphrases, from lexicon_en_paraphrase.yaml."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class ParaphraseLexicon:
-    """The lexicon, every tuple in the order of the file.
+    """The lexicon. Every tuple is in the order of the file.
 
     Attributes:
-        nouns, adjectives: by kind. `mass`: the kinds without article and plural.
-        frames: by name; "goals" have only an object, the subject is "I" or "you".
+        nouns, adjectives: words by kind. `mass`: the kinds without article and plural.
+        frames: frames by name. "goals" have only an object; their subject is "I" or "you".
         states: nouns with their adjectives. `opposites`: kinds of nouns with pairs of adjectives, "tall:short".
         lists: words by name. `phrases`: trees by name.
     """

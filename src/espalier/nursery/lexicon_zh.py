@@ -1,4 +1,4 @@
-"""The words of the pastiche ci: those of all poems, of a season and of a theme."""
+"""The words of the pastiche ci: those of all poems, and those of a season and a theme."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lexicon(season: str, theme: str) -> Lexicon:
 
 @cache
 def sound(character: str) -> Sound | None:
-    """How a character sounds as a rhyme, by its default Mandarin reading; None where it has none."""
+    """The sound of a character for rhyming, by its default Mandarin reading; None if unknown."""
     from pypinyin import Style, lazy_pinyin
 
     as_u, as_i = rhyme_group(character), rhyme_group(character, u_umlaut="i")

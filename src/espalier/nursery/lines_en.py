@@ -1,4 +1,4 @@
-"""Lines of the pastiche sonnets: templates filled with words that scan and agree, and a given last word."""
+"""Lines of the pastiche sonnets: templates filled with words that scan and agree, with a given last word."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class LineEnd:
     """A word that can end a line, and its function there.
 
     Attributes:
-        word: inflected.
+        word: the inflected word.
         slot: "N" noun, "I" intransitive verb, "Z" state.
-        kind: of the noun, or of the subject of the verb or the state.
-        number: of the noun; of a verb, "one" for the third person singular, "many" for the base form.
+        kind: kind of the noun, or of the subject of the verb or state.
+        number: number of the noun; for a verb, "one" for the third person singular, "many" for the base form.
     """
 
     word: str
@@ -56,9 +56,9 @@ class Line:
     """A filled line.
 
     Attributes:
-        words: all of them, in order.
-        content: those among them that may occur once in a poem.
-        subject: what a "verb" line after it goes on with.
+        words: all words, in order.
+        content: words that may occur only once in a poem.
+        subject: subject of a following "verb" line.
     """
 
     words: tuple[str, ...]
@@ -73,9 +73,9 @@ def line(
 
     Args:
         role: a key of `TEMPLATES`.
-        end: the word that it ends on; one that suits the role.
-        subject: of the line before; only a "verb" line goes on with it.
-        said: words that may not occur again in the poem.
+        end: last word of the line; it must suit the role.
+        subject: subject of the line before, used only by a "verb" line.
+        said: words that must not occur again in the poem.
     """
     slots = pick(rng, ending(role, end.slot))
     if role != "verb":
@@ -97,7 +97,7 @@ def line(
 
 
 def suits(end: LineEnd, role: str, subject: Subject | None) -> bool:
-    """Whether some line of this role can end on this word; only a "verb" line looks at the subject before it."""
+    """Whether a line of this role can end with this word. Only a "verb" line depends on the preceding subject."""
     if not ending(role, end.slot):
         return False
     if role != "verb" or end.slot == "N":
@@ -109,7 +109,7 @@ def suits(end: LineEnd, role: str, subject: Subject | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """Kind and number of each group of a line, and the transitive verbs that suit them."""
+    """Kind and number of each group of a line, and transitive verbs that suit them."""
 
     kinds: dict[str, str]
     numbers: dict[str, Number | Literal["self"]]
@@ -160,7 +160,7 @@ def _number(rng: random.Random, lexicon: Lexicon, kind: str) -> Number:
 
 
 def _choices(lexicon: Lexicon, slot: str, drawn: _Draw) -> tuple[str, ...]:
-    """The words open to a slot; "" among them where it may stay empty."""
+    """The possible words of a slot, including "" if the slot may stay empty."""
     letter, group = slot[0], slot[1:2]
     if letter.islower():
         return (slot,)
@@ -184,7 +184,7 @@ def _choices(lexicon: Lexicon, slot: str, drawn: _Draw) -> tuple[str, ...]:
 
 
 def _articles(words: Sequence[str]) -> tuple[str, ...]:
-    """Write "an" where the next word begins with a vowel."""
+    """Replace "a" by "an" before a vowel sound."""
     following = [*words[1:], ""]
     return tuple(
         "an" if word == "a" and begins_with_vowel(after) else word for word, after in zip(words, following, strict=True)

@@ -1,7 +1,7 @@
-"""Lyric lines in Chinese with gold dependency trees, grown from a seed.
+"""Lyric lines in Chinese with gold dependency trees, generated from a seed.
 
-Single lines about what songs are about (night and rain, roads and trains, love, parting, home, youth), for models whose
-templates are a line's tags (SAT, paper 001). Neighbours have nothing to do with each other.
+Single lines on typical topics of songs (night and rain, roads and trains, love, parting, home, youth), for models whose
+templates are the tags of a line (SAT, paper 001). Neighbouring lines are unrelated.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _SAID_ONCE = {"NOUN", "VERB", "ADJ"}
 
 
 def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
-    """Grow `count` lines, all different.
+    """Generate `count` distinct lines.
 
     Args:
-        count: how many lines.
+        count: number of lines.
         seed: the same seed gives the same lines on every machine; a larger count only adds lines.
 
     Returns:
-        Records of origin "nursery", ids "lyric-000001" and on, 5 to 20 characters each, with words, tags, heads and
-        labels (Universal Dependencies). A line has no mark at its end, and a comma between halves.
+        Records of origin "nursery", ids "lyric-000001" and so on, 5 to 20 characters each, with words, tags, heads and
+        labels (Universal Dependencies). A line has a comma between its halves and no mark at its end.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.

@@ -1,7 +1,7 @@
 """Meanings of the English paraphrases: who does what to whom, where and when, independent of the form.
 
-A meaning maps names to events, referents, or words in trees. Synonyms stand in one leaf, "car|automobile"; `say`
-chooses between them.
+A meaning maps names to events, referents, or words in trees. Synonyms share a leaf, "car|automobile"; `say` selects
+one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Event:
     """An event or a state.
 
     Attributes:
-        verb: the base form. `particle`: what belongs to it, (IN for) or (RP up).
-        theme: the object; of "be" what the agent is.
-        place, time: trees; empty if the meaning has none.
+        verb: the base form. `particle`: its preposition or particle, (IN for) or (RP up).
+        theme: the object; for "be", the predicate.
+        place, time: trees; empty if absent.
     """
 
     verb: str
@@ -65,11 +65,11 @@ _ANY: Final = (
 
 
 def draw_meaning(rng: random.Random, things: dict[str, str]) -> Meaning:
-    """A random meaning with the things that forms_en.yaml describes: {"e": "frames past", "x": "person"}.
+    """A random meaning with the parts described in forms_en.yaml: {"e": "frames past", "x": "person"}.
 
-    A description is the name of frames with the moods that the event may have (any, if there are none) and with
-    "affirmed" (never "not"), "named" (an agent with a name), "seen" (all is new: "a", not "the"), "bare" (no place, no
-    time); or "state" with moods; or "goal"; or "phrase" or "word" with the name of a list; or kinds of nouns.
+    A description is one of: the name of frames, with the allowed moods (any if none is given) and the options
+    "affirmed" (never "not"), "named" (the agent has a name), "seen" (all referents are new: "a", not "the") and "bare"
+    (no place or time); "state" with moods; "goal"; "phrase" or "word" with the name of a list; or kinds of nouns.
     """
     meaning: Meaning = {}
     for name, description in things.items():
@@ -139,12 +139,12 @@ def _mood(rng: random.Random, told: Sequence[str]) -> Mood:
 
 
 def _negation(rng: random.Random) -> str:
-    """What is written short on one side is written out on the other."""
+    """The spelling of a negation: one side of the pair has the short form, the other the full form."""
     return "not|n't" if chance(rng, 0.5) else "n't|not"
 
 
 def _times(mood: Mood) -> str:
-    """The phrases of time that suit a mood; none suits the perfect or what is going on."""
+    """Time phrases that suit a mood; none suits the perfect or the progressive."""
     if not mood.helpers:
         return "past" if mood.past else "present"
     return "future" if mood.helpers in (("will",), ("should",), ("must",), ("might",)) else ""
@@ -154,13 +154,13 @@ def _times(mood: Mood) -> str:
 
 
 def _stance(rng: random.Random, _: Meaning) -> Meaning:
-    """How likely or welcome an event is: "surely" the adverb, "sure" the adjective."""
+    """How likely or welcome an event is: an adverb such as "surely", and an adjective such as "sure"."""
     surely, sure = pick(rng, lexicon().lists["stances"]).split(":")
     return {"surely": [surely], "sure": [sure]}
 
 
 def _later(rng: random.Random, meaning: Meaning) -> Meaning:
-    """What the agent of "e" does next."""
+    """The next event of the agent of "e"."""
     first, other = meaning["e"], _event(rng, "frames", ["named", "past", "affirmed", "bare"])
     if not isinstance(first, Event):
         raise TypeError("what comes later needs an event 'e' before it")
@@ -168,14 +168,14 @@ def _later(rng: random.Random, meaning: Meaning) -> Meaning:
 
 
 def _feeling(rng: random.Random, _: Meaning) -> Meaning:
-    """Someone "x", and how this person will feel, "f"."""
+    """A person "x", and "f", how this person will feel."""
     someone = named(rng)
     theme = Referent(Tree("ADJP", [leaf(f"JJ {pick(rng, lexicon().lists['feelings'])}")]))
     return {"x": someone, "f": Event("be", _MOODS["future"], someone, theme)}
 
 
 def _located(rng: random.Random, _: Meaning) -> Meaning:
-    """A building "x", and "where" it stands."""
+    """A building "x", and "where", its location."""
     words = lexicon()
     noun, other = pick(rng, words.nouns["building"]), pick(rng, words.nouns["building"])
     adjective = pick(rng, words.adjectives["building"])
@@ -184,7 +184,7 @@ def _located(rng: random.Random, _: Meaning) -> Meaning:
 
 
 def _compared(rng: random.Random, _: Meaning) -> Meaning:
-    """Two of a kind: "x" is "more" of the "adjective" than "y", and "y" is "less", more of its opposite."""
+    """Two things of a kind: "x" is "more" "adjective" than "y"; "y" is "less", that is, more of the opposite."""
     kind, pairs = pick(rng, lexicon().opposites)
     x, y = referent(rng, [kind]), referent(rng, [kind])
     adjective, opposite = pick(rng, pairs).split(":")

@@ -1,7 +1,7 @@
-"""News: plain sentences about firms, markets and city halls, with Penn tags and trees, grown from a seed.
+"""News: plain sentences about firms, markets and city halls, with Penn tags and trees, generated from a seed.
 
-What a model has to learn here: sentences that follow a template of tags word by word (SAT, section 3). No
-template comes twice, but all are built of phrases that come often, so that one which is new can be followed too.
+A model has to learn to follow a template of tags word by word (SAT, section 3). No template occurs twice, but all
+consist of frequent phrases, so that a model can also follow new templates.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _COMMON = frozenset(["million", "billion", "%", "year"])
 
 
 def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
-    """Grow `count` sentences; no template of tags comes twice.
+    """Generate `count` sentences with distinct templates of tags.
 
     Args:
-        count: how many.
-        seed: the same seed gives the same sentences on every machine; a larger count only adds some.
+        count: number of sentences.
+        seed: the same seed gives the same sentences on every machine; a larger count only adds sentences.
 
     Returns:
-        Records of origin "nursery", ids "news-000001" and on, with words, tags and a tree, 6 to 35 words each.
+        Records of origin "nursery", ids "news-000001" and so on, with words, tags and a tree, 6 to 35 words each.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.
@@ -75,7 +75,7 @@ def _new(rng: random.Random, told: set[tuple[str, ...]]) -> Parse | None:
 
 
 def _repeats(sentence: Parse) -> bool:
-    """Whether a name, a thing or a number comes twice, or a word stands beside itself."""
+    """Whether a name, a thing or a number occurs twice, or a word twice in a row."""
     words, tags = sentence.words, sentence.tags
     content = [word for word, tag in zip(words, tags, strict=True) if tag[0] in "NJ" or tag in ("CD", "RB", "VBD")]
     content = [word for word in content if word not in _COMMON]
@@ -84,11 +84,11 @@ def _repeats(sentence: Parse) -> bool:
 
 
 def _expand(rng: random.Random, slot: str, tag: str, once: set[str]) -> list[Any]:
-    """What stands for a slot: see news_en.yaml.
+    """Expand a slot as described in news_en.yaml.
 
     Args:
-        tag: the form of the verbs here, which says what times suit them.
-        once: the slots of `_ONCE` that the sentence has had.
+        tag: form of the verbs, which determines the suitable times.
+        once: slots of `_ONCE` already used in the sentence.
     """
     if slot.startswith("#"):
         return [_NUMBERS[slot[1:]](rng)]

@@ -1,16 +1,16 @@
-"""Reads the grammars of the nursery's Chinese: patterns of words and phrases, as their YAML files write them.
+"""Reads the grammars of the nursery's Chinese: YAML patterns of words and phrases.
 
-A pattern is the parts of a phrase in their order, with spaces between them: words, and names of phrases in ASCII
-letters. After a part stands ":" and its relation to the head of the phrase, then "?" if it may be missing. The head has
-no relation; other parts may go without where the file's `labels` have one for the word, its tag or the phrase (then
-"!" marks a head that would have one too). `( ... )` is a phrase without a name:
+A pattern lists the parts of a phrase in order, separated by spaces: words, and names of phrases in ASCII letters. A
+part is followed by ":" and its relation to the head of the phrase, then "?" if it is optional. The head has no
+relation. Other parts may omit it if the file's `labels` give one for the word, its tag or the phrase ("!" then marks a
+head that would also get one). `( ... )` is a phrase without a name:
 
     2 我 很? 喜欢 ( ( 妈妈 做 的/PART:mark ):acl Dish ):obj 。
 
-`Dish@` is the dish of the field that the sentence is about, `Dish@fruit` that of one field, `Dish@*` that of any, which
-is one field for the whole pattern.
-`$Dish@` is one and the same wherever a text and its answer say it, `$2Dish@` a second one; those without "$" are others
-than these. A number before the parts is the pattern's weight. A phrase may also be just words of one tag:
+`Dish@` is a dish of the field of the sentence, `Dish@fruit` one of the field fruit, and `Dish@*` one of any field, the
+same field in the whole pattern. All occurrences of `$Dish@` in a post and its reply are the same dish; `$2Dish@` is a
+second one; dishes without "$" differ from these. A number before the parts is the weight of the pattern. A phrase may
+also be a list of words with one tag:
 
     Kin: NOUN 妈妈 爸爸 姐姐
 """
@@ -42,7 +42,7 @@ Sections = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What one post can say about one field, and how it is answered: names of phrases."""
+    """Names of phrases for a post about one field, and for its replies."""
 
     name: str
     field: str
@@ -52,10 +52,11 @@ class Script:
 
 @cache
 def read_grammar(*files: str) -> tuple[Grammar, tuple[Script, ...]]:
-    """The grammar that some of the nursery's own YAML files make together, and its scripts, if any.
+    """The grammar of several of the nursery's YAML files, and its scripts, if any.
 
     Raises:
-        EspalierError: a file is not YAML, two give the same thing, or what they say is no grammar (see `grammar_of`).
+        EspalierError: a file is not YAML, two files define the same entry, or the result is not a grammar (see
+            `grammar_of`).
     """
     sections: dict[str, dict[str, Any]] = {}
     for file in files:
@@ -74,11 +75,11 @@ def read_grammar(*files: str) -> tuple[Grammar, tuple[Script, ...]]:
 
 
 def grammar_of(sections: Sections) -> tuple[Grammar, tuple[Script, ...]]:
-    """The grammar that the sections of a file describe; where there are scripts, "Reply" is any answer.
+    """The grammar described by the sections of a file. If there are scripts, "Reply" stands for any reply.
 
     Raises:
-        EspalierError: brackets do not match, a word has no tag or two, a phrase has not just one head, asks for one
-            that is not there, or contains itself; it names the pattern.
+        EspalierError: brackets do not match, a word does not have exactly one tag, a phrase does not have exactly one
+            head, refers to an unknown phrase, or contains itself. The message names the pattern.
     """
     general, fields = _fields(sections["phrases"], sections.get("fields", {}))
     reader = _Reader(_tags(sections["words"], (general, *fields.values())), sections["labels"], fields)
@@ -103,7 +104,7 @@ def grammar_of(sections: Sections) -> tuple[Grammar, tuple[Script, ...]]:
 
 
 def _fields(phrases: _Raw, fields: Mapping[str, _Raw]) -> tuple[_Raw, dict[str, _Raw]]:
-    """The phrases of no field, and those of each: its own and, as far as it has the words, those of every field."""
+    """The phrases without a field, and for each field its own phrases and the shared ones for which it has words."""
     shared = {name: patterns for name, patterns in phrases.items() if name.endswith("@")}
     filled: dict[str, _Raw] = {}
     for field, own in fields.items():
@@ -120,7 +121,7 @@ def _fields(phrases: _Raw, fields: Mapping[str, _Raw]) -> tuple[_Raw, dict[str, 
 
 
 def _usable(patterns: Iterable[str], have: _Raw) -> list[str]:
-    """The patterns whose phrases the field has; those that may be missing are left out where it has not."""
+    """The patterns whose phrases the field has. Optional phrases that it lacks are left out."""
     usable = []
     for pattern in patterns:
         missing = {
@@ -168,7 +169,7 @@ class _Reader:
                 self.phrases[full] = tuple(self._of_any_field(pattern, field) for pattern in patterns)
 
     def _of_any_field(self, text: str, field: str) -> Pattern:
-        """The pattern; where it asks for a phrase of any field, that of each which has it, drawn no more often."""
+        """The pattern; for a phrase of any field, one pattern per field that has it, with the same total weight."""
         match = re.search(r"([A-Za-z]\w*@)\*", text)
         if match is None:
             return self._pattern(text, field)

@@ -19,11 +19,11 @@ _NEW = (("bare", 5), ("such", 5), ("several", 1), ("several-such", 1), ("very", 
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """A person or a thing, as a noun phrase.
+    """A person or thing, as a noun phrase.
 
     Attributes:
-        many: it is plural.
-        person: its relative pronoun is "who", not "which".
+        many: whether it is plural.
+        person: whether its relative pronoun is "who", not "which".
         pronoun: its personal pronoun; empty if English has none for it ("he" or "she" for a teacher).
     """
 
@@ -38,8 +38,8 @@ def referent(rng: random.Random, kinds: Sequence[str], *, new: bool = False, fin
 
     Args:
         kinds: kinds of nouns; "named" is a person with a name.
-        new: new to the reader: its article is "a", and it has no name.
-        final: not the subject: its article is "a" or "the".
+        new: whether it is new to the reader: its article is "a", and it has no name.
+        final: whether it is not the subject: its article is "a" or "the".
     """
     kind = pick(rng, kinds)
     if kind == "named" or (kind == "person" and not new and chance(rng, 0.4)):
@@ -59,7 +59,7 @@ def referent(rng: random.Random, kinds: Sequence[str], *, new: bool = False, fin
 
 
 def named(rng: random.Random) -> Referent:
-    """A person with a name, or two of them."""
+    """A person with a name, or two such persons."""
     words = lexicon()
     names = words.lists["he"] + words.lists["she"]
     name = pick(rng, names)
@@ -69,12 +69,12 @@ def named(rng: random.Random) -> Referent:
 
 
 def np(*leaves: str) -> Tree:
-    """A noun phrase of words, each behind its tag: np("DT the", "NN car")."""
+    """A noun phrase from tagged words: np("DT the", "NN car")."""
     return Tree("NP", [leaf(text) for text in leaves])
 
 
 def leaf(text: str) -> Tree:
-    """A word behind its tag: leaf("NN car")."""
+    """A node from a tagged word: leaf("NN car")."""
     tag, word = text.split()
     return Tree(tag, [word])
 

@@ -1,6 +1,6 @@
-"""Random choices that are the same in every version of Python.
+"""Random choices that are the same in all versions of Python.
 
-They use `random.Random.random` alone, whose sequence Python guarantees; `choice`, `sample` and `shuffle` have changed.
+They only use `random.Random.random`, whose sequence Python guarantees, unlike `choice`, `sample` and `shuffle`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ MAX_COUNT: Final = 1_000_000
 
 
 def seeded(seed: int, count: int, rows: str, nursery: str) -> random.Random:
-    """A generator of random numbers, if so many rows can be asked for.
+    """A generator of random numbers, after checking the requested number of rows.
 
     Args:
-        rows, nursery: what is grown, and by which grammar, for messages.
+        rows, nursery: names of the rows and of the grammar, for messages.
 
     Raises:
         ConfigError: the count is negative or too large.
@@ -34,18 +34,18 @@ def seeded(seed: int, count: int, rows: str, nursery: str) -> random.Random:
 
 
 def exhausted(done: int, count: int, rows: str, nursery: str) -> ConfigError:
-    """The error of a grammar that generates fewer rows than were asked for; the arguments are those of `seeded`."""
+    """The error for a grammar that generates fewer rows than requested. Arguments are as in `seeded`."""
     what = f"the grammar generates only {done} of {count} {rows}"
     return ConfigError(what, where=f"nursery {nursery}", remedy="ask for fewer")
 
 
 def pick(rng: random.Random, items: Sequence[Item]) -> Item:
-    """One of the items, all equally likely."""
+    """One of the items, chosen uniformly."""
     return items[int(rng.random() * len(items))]
 
 
 def weighted(rng: random.Random, items: Sequence[tuple[Item, int]]) -> Item:
-    """One of the items of (item, weight) pairs, with a probability proportional to its weight.
+    """One item of (item, weight) pairs, chosen in proportion to its weight.
 
     Weights are integers: sums of floats differ between versions of Python.
     """
@@ -58,5 +58,5 @@ def weighted(rng: random.Random, items: Sequence[tuple[Item, int]]) -> Item:
 
 
 def chance(rng: random.Random, probability: float) -> bool:
-    """True with that probability."""
+    """True with the given probability."""
     return rng.random() < probability

@@ -20,7 +20,7 @@ Forms = tuple[tuple[str, tuple[str, ...]], ...]
 
 @cache
 def forms(words: tuple[str, ...]) -> Forms:
-    """Words grouped by stress pattern, in order of first appearance; "" leaves the slot empty."""
+    """Words grouped by stress pattern, in order of first appearance; "" stands for an empty slot."""
     groups: dict[str, list[str]] = {}
     for word in words:
         groups.setdefault(pattern(word) if word else "", []).append(word)
@@ -28,9 +28,9 @@ def forms(words: tuple[str, ...]) -> Forms:
 
 
 def scan(rng: random.Random, slots: Sequence[Forms]) -> list[str] | None:
-    """One word for each slot, such that the line scans; None if there is no such choice.
+    """One word for each slot, such that the line scans; None if impossible.
 
-    All choices that scan are equally likely.
+    All possible choices are equally likely.
     """
     target = INVERTED if chance(rng, _INVERSIONS) else IAMBIC
     # ways[k][n]: the number of ways to fill slots k, k + 1, ... after n syllables.

@@ -1,8 +1,8 @@
-"""Templates of the pastiche sonnets' lines, by what a line does in its sentence.
+"""Templates of the pastiche sonnets' lines, by the function of a line in its sentence.
 
 A template is literal words (lower case) and slots (upper case first). Nouns N, determiners D, adjectives A and
-prepositions P are followed by the letter of their group, whose words agree in number and kind; "?" means that the slot
-may stay empty. T is a transitive verb from group "s", the subject, to group "o"; I an intransitive verb and C a copula
+prepositions P are followed by the letter of their group; words of a group agree in number and kind. "?" marks an
+optional slot. T is a transitive verb from group "s", the subject, to group "o"; I an intransitive verb and C a copula
 of group "s"; Tb and Ib are base forms. Z is a state ("pale"), M an adverb.
 """
 
@@ -93,6 +93,6 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 
 @cache
 def ending(role: str, slot: str) -> tuple[tuple[str, ...], ...]:
-    """The templates of a role whose last slot is of that letter, split into slots."""
+    """The templates of a role whose last slot has the given letter, split into slots."""
     split = (tuple(template.split()) for template in TEMPLATES[role])
     return tuple(template for template in split if template[-1][0] == slot)

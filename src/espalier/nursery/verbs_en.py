@@ -16,13 +16,13 @@ _SHORTENED = {"will": "wo", "can": "ca"}
 
 @dataclass(frozen=True, slots=True)
 class Mood:
-    """Tense, modality and polarity, which all forms of one meaning share.
+    """Tense, modality and polarity, shared by all forms of a meaning.
 
     Attributes:
-        past: the first verb, unless it is a modal, is in the past tense.
+        past: whether the first verb, unless it is a modal, is in the past tense.
         helpers: auxiliaries before the verb: modals, "have", "be" (for the progressive), in that order.
-        negative: "not" follows the first auxiliary.
-        negation: the spelling of "not": "not", "n't", or one for each side, "not|n't".
+        negative: whether "not" follows the first auxiliary.
+        negation: the spelling of "not": "not", "n't", or a spelling for each side, "not|n't".
     """
 
     past: bool = True
@@ -39,9 +39,9 @@ def chain(verb: str, mood: Mood, *, many: bool, passive: bool = False, inverted:
     """The verbs of a clause: [("MD", "should"), ("VB", "have"), ("VBN", "been"), ("VBN", "sold")].
 
     Args:
-        verb: the base form.
-        many: the subject is plural.
-        inverted: the first verb will stand before the subject, so it must be an auxiliary.
+        verb: the verb in its base form.
+        many: whether the subject is plural.
+        inverted: whether the first verb will precede the subject, so that it must be an auxiliary.
     """
     verbs = [*mood.helpers, *(["be"] if passive else []), verb]
     if (mood.negative or inverted) and len(verbs) == 1 and verb != "be":
@@ -64,8 +64,9 @@ def finite(
     """The verb phrase of a statement.
 
     Args:
-        rest: the nodes after the last verb.
-        adverb: stands after the first auxiliary; before the verb phrase if it has no auxiliary, or is negated.
+        rest: nodes after the last verb.
+        adverb: an adverb after the first auxiliary; it precedes the verb phrase if there is no auxiliary or the phrase
+            is negated.
     """
     links = chain(verb, mood, many=many, passive=passive)
     levels = [_negated(links[0], mood), *([_leaf(link)] for link in links[1:])]

@@ -1,8 +1,8 @@
-"""Pastiche sonnets: fourteen iambic lines, ABAB CDCD EFEF GG by the CMU phonemes, grown from a seed.
+"""Pastiche sonnets: fourteen iambic lines, rhymed ABAB CDCD EFEF GG by CMU phonemes, generated from a seed.
 
-What a model has to learn here: ten syllables a line; rhymes at the right distance; verbs that agree with subjects, also
-with that of the line before; one theme throughout; and the sonnet's course, with its turn ("yet", "but") at the ninth
-line and its vow in the couplet.
+A model has to learn: ten syllables per line; rhymes at the right distance; agreement of verbs with subjects, also with
+the subject of the line before; a single theme; and the course of a sonnet, with a turn ("yet", "but") at the ninth line
+and a vow in the couplet.
 """
 
 from __future__ import annotations
@@ -53,14 +53,15 @@ _BEGINNINGS = 1000
 
 
 def grow(count: int, seed: int) -> list[Verse]:
-    """Grow `count` sonnets, all different; no line comes twice.
+    """Generate `count` distinct sonnets. No line occurs twice.
 
     Args:
-        count: how many.
-        seed: the same seed gives the same sonnets on every machine; a larger count only adds some.
+        count: number of sonnets.
+        seed: the same seed gives the same sonnets on every machine; a larger count only adds sonnets.
 
     Returns:
-        Records of origin "nursery", ids "verse_en/00001" and on, lines of lower-case tokens, each ending with a mark.
+        Records of origin "nursery", ids "verse_en/00001" and so on; lines of lower-case tokens, each ending with a
+            mark.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.
@@ -90,7 +91,7 @@ def grow(count: int, seed: int) -> list[Verse]:
 
 
 def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> list[str] | None:
-    """The lines of one sonnet, which are added to `written`; None if a rhyme has no more words."""
+    """The lines of one sonnet, which are added to `written`; None if no words are left for a rhyme."""
     course = " ".join((pick(rng, _QUATRAINS), pick(rng, _QUATRAINS), pick(rng, _TURNS), pick(rng, _COUPLETS))).split()
     words, ends = lexicon(theme), _line_ends(theme)
     roles = course[::2]
@@ -120,7 +121,7 @@ def _sonnet(rng: random.Random, theme: str, written: set[tuple[str, ...]]) -> li
 
 @cache
 def _parts(theme: str, first: str, second: str) -> tuple[Part, ...]:
-    """The rhyme parts with one word that can end a line of the first role and another for the second role."""
+    """The rhyme parts with a word that can end a line of the first role, and another word for the second role."""
     parts = []
     for part, ends in _line_ends(theme).items():
         openers = {end.word for end in ends if suits(end, first, None)}
@@ -134,8 +135,8 @@ def _parts(theme: str, first: str, second: str) -> tuple[Part, ...]:
 def _line_ends(theme: str) -> dict[Part, tuple[LineEnd, ...]]:
     """Words that can end a line, by rhyme part.
 
-    Only words of one rhyme part with the beat on the last syllable, which rhyme by any rule; and of words that sound
-    the same (sea, see) only the first.
+    Only words with a single rhyme part and stress on the last syllable are used, which rhyme by any rule. Of words that
+    sound the same (sea, see), only the first is used.
     """
     words = lexicon(theme)
     ends = [

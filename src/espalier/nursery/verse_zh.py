@@ -1,9 +1,8 @@
-"""Pastiche ci: poems to true tune patterns, rhymed by pinyin final, grown from a seed.
+"""Pastiche ci: poems on real tune patterns, rhymed by pinyin final, generated from a seed.
 
-What a model has to learn here is what it has to learn of the real ones: the tune's clauses and marks; rhymes of one
-group wherever the tune has one letter, level or oblique as the tune asks, never the same character twice; clauses
-before a comma that end on the other tone; one season and one theme throughout; and the turn from the scene in the first
-stanza to the person in the second.
+A model has to learn the same as for real ci: the clauses and marks of the tune; rhymes of one group for each letter,
+level or oblique as the tune requires, without repeated characters; the opposite tone at the end of a clause before a
+comma; a single season and theme; and the turn from the scene in the first stanza to the person in the second.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ _BEGINNINGS = 1000
 
 
 def grow(count: int, seed: int) -> list[Verse]:
-    """Grow `count` poems, all different; no clause of five characters or more comes twice.
+    """Generate `count` distinct poems. No clause of at least five characters occurs twice.
 
     Args:
-        count: how many poems.
+        count: number of poems.
         seed: the same seed gives the same poems on every machine; a larger count only adds poems.
 
     Returns:
-        Records of origin "nursery", ids "verse_zh/00001" and on; `tune` names the tune, `rhyme` has its letters.
+        Records of origin "nursery", ids "verse_zh/00001" and so on; `tune` names the tune, `rhyme` has its letters.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.
@@ -75,7 +74,7 @@ def _record(number: int, tune: Tune, units: list[str]) -> Verse:
 
 
 def _poem(rng: random.Random, tune: Tune, season: str, theme: str, written: set[str]) -> list[str] | None:
-    """The units of one poem, or None if a rhyme has too few words. Its long clauses are added to `written`."""
+    """The units of one poem, whose long clauses are added to `written`; None if a rhyme has too few words."""
     words = lexicon(season, theme)
     sounds = _sounds(rng, tune, supply(season, theme))
     if sounds is None:
@@ -114,7 +113,7 @@ def _poem(rng: random.Random, tune: Tune, season: str, theme: str, written: set[
 
 
 def _sounds(rng: random.Random, tune: Tune, stock: dict[Sound, int]) -> list[Sound] | None:
-    """The sound at the end of each unit: one group per letter, different between letters, in the tune's tones."""
+    """The sound at the end of each unit: one group per letter, different for each letter, in the tones of the tune."""
     groups: dict[str, tuple[str, str]] = {}
     for letter in dict.fromkeys(tune.rhyme):
         tones = [tone for mark, tone in zip(tune.rhyme, tune.tone, strict=True) if mark == letter]
@@ -130,7 +129,7 @@ def _sounds(rng: random.Random, tune: Tune, stock: dict[Sound, int]) -> list[Sou
 
 
 def _may_end(rhyme: Sound, rhymed: bool) -> Callable[[Sound | None], bool]:
-    """Whether a clause may end with a sound: with the rhyme; before a comma, with another group in the other tone."""
+    """A function that tells whether a clause may end with a sound: the rhyme, or another group and tone at a comma."""
     if rhymed:
         return lambda sound: sound == rhyme
     return lambda sound: sound is not None and sound[:2] != rhyme[:2] and sound[2] != rhyme[2]

@@ -1,10 +1,10 @@
-"""Reports: every run beside the row that its paper prints, as a page, in the terminal, as Markdown.
+"""Reports: every run beside the row printed in its paper, as a web page, in the terminal, or as Markdown.
 
-`load_printed` reads what a paper prints; `build` puts runs beside it; `render_html`, `render_console`,
-`render_markdown` and `render_csv` write the same report down. `items_of` has all test items, `summary_of` what the page
-over all papers shows. `comparisons_of` compares runs by the statistics of their
-segments, and `orderings_json` has the numbers behind each claim of the paper. Nothing here looks for files or
-computes a score.
+`load_printed` reads the printed numbers of a paper, and `build` puts runs beside them. `render_html`, `render_console`,
+`render_markdown` and `render_csv` write the same report in different formats. `items_of` collects all test items, and
+`summary_of` the overview for the page over all papers. `comparisons_of` compares runs by the statistics of their
+segments, and `orderings_json` gives the numbers behind each claim of the paper. This package neither searches for files
+nor computes scores.
 """
 
 from espalier.report.benchmarks import load_benchmark

@@ -1,4 +1,4 @@
-"""What a benchmark measured, as tables of a page: `benchmarks/results/<name>.json`."""
+"""The results of a benchmark, as tables of a page: `benchmarks/results/<name>.json`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from espalier.report.tables import BLANK
 
 
 class Spread(NamedTuple):
-    """A median and the range around it."""
+    """A median with the range around it."""
 
     median: float
     low: float
@@ -22,7 +22,7 @@ class Spread(NamedTuple):
 
 
 class Column(BaseModel):
-    """The heading of a column, and how many decimals its numbers have."""
+    """The heading of a column, and the number of decimals in it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,7 +31,7 @@ class Column(BaseModel):
 
 
 class BenchmarkTable(BaseModel):
-    """Some rows measured in one run. Each has a cell for each column, None where it has no number."""
+    """Rows measured in one run. Each has one cell per column; a missing number is None."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,7 +52,7 @@ class BenchmarkTable(BaseModel):
 
 
 class BenchmarkResult(BaseModel):
-    """The tables of one run of a benchmark, with the command that printed them."""
+    """The tables of one run of a benchmark, and the command that printed them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -66,14 +66,14 @@ class BenchmarkResult(BaseModel):
         return "\n\n".join(table.markdown() for table in self.tables)
 
     def range(self, row: str, ours: str | None = None) -> str:
-        """From the least to the largest median of a row's spreads, such as "1.4 to 2.7".
+        """The range from the smallest to the largest median of a row's spreads, such as "1.4 to 2.7".
 
         Args:
-            row: its name.
-            ours: the row that the ratios compare with it; only tables with this row are read. None means all tables.
+            row: name of the row.
+            ours: the row that the ratios compare with; only tables with this row are read. None means all tables.
 
         Raises:
-            ArtifactError: no table has such a row with a spread.
+            ArtifactError: no table has this row with a spread.
         """
         tables = [table for table in self.tables if ours is None or ours in table.rows]
         cells = [cell for table in tables for cell in table.rows.get(row, ()) if isinstance(cell, Spread)]
@@ -83,7 +83,7 @@ class BenchmarkResult(BaseModel):
         return " to ".join(dict.fromkeys(ends))
 
     def ratios(self, profile: str) -> dict[str, float]:
-        """The median of each row's last column in the table whose title begins with the profile; none without one."""
+        """The median in the last column of each row, from the table whose title begins with the profile; else empty."""
         tables = (table for table in self.tables if table.title.startswith(f"{profile}:"))
         rows = next((table.rows for table in tables), {})
         return {name: cells[-1].median for name, cells in rows.items() if cells and isinstance(cells[-1], Spread)}

@@ -1,4 +1,4 @@
-"""A report as data: everything that a page, a terminal or a Markdown file shows, decided once."""
+"""A report as data: all content of a web page, a terminal output or a Markdown file, decided once."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class CorpusLine:
-    """A corpus: its counts, and its quarantine by reason.
+    """A corpus: its counts, and its quarantined rows by reason.
 
-    If it has several sources, `origins` has for each source the number of rows in each of `splits`: (origin, rows).
+    With several sources, `origins` has (origin, rows) for each source, where rows are counts for each of `splits`.
     """
 
     key: str
@@ -51,7 +51,7 @@ class CorpusLine:
 
 @dataclass(frozen=True, slots=True)
 class PoemGroup:
-    """Verses of one run. The first run of each profile and language is `featured`, so the page shows it open."""
+    """Verses of one run. The first run of each profile and language is `featured`: the page shows it open."""
 
     key: str
     title: str
@@ -63,7 +63,7 @@ class PoemGroup:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """A metric's signature. `runs` names the runs that have it; it is empty if all runs do."""
+    """The signature of a metric. `runs` names the runs with it; it is empty if all runs have it."""
 
     metric: str
     signature: str
@@ -72,7 +72,7 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The parts of a report in order. `missing` are the keys of runs that a table names and that have no results."""
+    """The parts of a report, in order. `missing` are keys of runs that are named in tables but have no results."""
 
     paper: Paper
     profiles: tuple[tuple[str, str], ...]
@@ -93,7 +93,7 @@ class Report:
 
     @property
     def poems_by_the_book(self) -> bool:
-        """Whether any verse is held against a variant of its tune."""
+        """Whether any verse is compared with a variant of its tune."""
         return any(poem.variant for group in self.poems for poem in group.poems)
 
 
@@ -111,15 +111,15 @@ def build(
     """Put runs beside a paper's printed numbers.
 
     Args:
-        printed: the paper's numbers, and which run belongs to which row.
-        results: runs of one or several profiles. Runs and metrics that no table of the paper names are in tables of
-            their own.
-        curves: the losses of their models.
+        printed: the numbers of the paper, and the runs that belong to each row.
+        results: runs of one or several profiles. Runs and metrics that no table of the paper names get their own
+            tables.
+        curves: losses of the runs' models.
         corpora: the counts of corpora, for tables about corpora.
-        comparisons: of the runs that the paper's orderings name.
-        hyperparameters: of their models, beside the paper's.
-        trainings: what the training of their models took, for tables about trainings.
-        poems_per_run: the number of samples of each run that are shown.
+        comparisons: comparisons of the runs in the paper's orderings.
+        hyperparameters: those of the runs' models, beside the paper's.
+        trainings: training costs of the models, for tables about trainings.
+        poems_per_run: number of samples shown for each run.
     """
     runs = by_profile(results)
     tables = tuple(

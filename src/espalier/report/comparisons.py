@@ -1,4 +1,4 @@
-"""Paired comparisons of two runs by one metric, for the orderings that a paper claims."""
+"""Paired comparisons of two runs by one metric, for the orderings claimed by a paper."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SEED: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class RunSegments:
-    """The statistics of a run's segments.
+    """The statistics of the segments of a run.
 
     Attributes:
-        table: one row per segment: `id`, `cluster`, `seed`, `sample`, and the statistics in columns FAMILY.PLACE. A
-            family's cells are empty where it has no statistics of the segment.
-        metrics_of: the metrics of a family.
+        table: one row per segment: `id`, `cluster`, `seed`, `sample`, and the statistics in columns FAMILY.PLACE. Cells
+            are empty if a family has no statistics for a segment.
+        metrics_of: function from a family to its metrics.
     """
 
     table: pd.DataFrame
@@ -34,23 +34,23 @@ class RunSegments:
 
 
 class Statistics(NamedTuple):
-    """A metric, and for each seed its family's statistics, one row for each id and cluster."""
+    """A metric, and for each seed the statistics of its family, one row per id and cluster."""
 
     metric: Metric
     by_seed: list[pd.DataFrame]
 
 
 def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: str) -> list[Comparison]:
-    """Compare the two runs of every ordering by each of its columns, over the ids that both have under every seed.
+    """Compare the two runs of every ordering by each of its columns, over the ids that both have for all seeds.
 
-    An ordering is left out if one of its runs is not among `runs`. Where runs cannot be compared, the comparison says
-    why: a run lacks the metric or has it under another signature, the metric belongs to the whole corpus, so that
-    segments cannot be resampled, no id is shared, or all segments are one cluster.
+    An ordering is left out if one of its runs is not among `runs`. If runs cannot be compared, the comparison gives the
+    reason: a run lacks the metric or has it with another signature, the metric is defined only for whole corpora, no id
+    is shared, or all segments form one cluster.
 
     Args:
-        printed: has the orderings.
-        runs: by key.
-        profile: of the runs.
+        printed: printed numbers with the orderings.
+        runs: runs by key.
+        profile: profile of the runs.
     """
     statistics = dict[str, dict[str, Statistics]]()
     comparisons = []
@@ -71,7 +71,7 @@ def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: s
 
 
 def null_of(column: Column, margin: float | None) -> float:
-    """The difference at which the run that is claimed to be better is worse by the margin; 0 without one."""
+    """The difference at which the better run of the claim is worse by exactly the margin; 0 without a margin."""
     return 0.0 if margin is None else -margin if column.better == "higher" else margin
 
 
@@ -109,14 +109,14 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
 
 
 def _rows(system: Statistics, ids: pd.Index[Any]) -> Any:
-    """(seeds, ids, k)."""
+    """Statistics as (seeds, ids, k)."""
     import numpy as np
 
     return np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed])
 
 
 def _statistics(run: RunSegments) -> dict[str, Statistics]:
-    """By metric, the statistics of each seed summed over the samples of an id."""
+    """For each metric, the statistics of each seed, summed over the samples of an id."""
     statistics: dict[str, Statistics] = {}
     for family, columns in columns_by_family(map(str, run.table.columns)).items():
         rows = run.table[["seed", "id", "cluster", *columns]].dropna(how="all", subset=columns)

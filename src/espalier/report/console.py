@@ -1,4 +1,4 @@
-"""A report in the terminal: the same lines as the page, in panels that fit its width."""
+"""A report in the terminal: the same lines as on the web page, in panels that fit the width."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _OPENING = ("paper", "title", "rule")
 
 
 def render_console(report: Report, console: Console) -> None:
-    """Print the tables with what was measured, then the claims, then what the words mean.
+    """Print the tables of measured numbers, then the claims, then the glossary.
 
-    Bold is what the paper prints, italic what the nursery measures, as on the page and in Markdown.
+    Printed numbers are bold, and numbers of the nursery italic, as on the page and in Markdown.
     """
     console.print(Text.assemble((report.paper.title, "bold"), f"  {report.paper.venue}"), highlight=False)
     for table in (folded.shown for folded in map(fold, report.tables) if folded.measured):
@@ -43,7 +43,7 @@ def render_console(report: Report, console: Console) -> None:
 
 
 def _panels(table: Table, width: int) -> Iterator[tuple[int, int]]:
-    """Ranges of columns that fit beside the labels; a group of columns is split only if it alone is too wide."""
+    """Ranges of columns that fit beside the labels. A group of columns is split only if it is too wide by itself."""
     room = max(1, (width - _label_width(table, width) - 2) // _COLUMN)
     start = end = 0
     for _, span in table.groups:

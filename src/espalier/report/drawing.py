@@ -1,6 +1,6 @@
-"""A drawing as inline SVG: no date, no script, no font file, and colours that the page chooses for light and dark.
+"""Drawings as inline SVG without date, script or font file. The page chooses the colours for light and dark.
 
-Lines are drawn in placeholder colours that become CSS variables, so that one drawing serves both themes.
+Placeholder colours of lines become CSS variables, so one drawing serves both themes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LIGHT: Final = {
 def drawing(
     count: int, *, across: int, height: float, share_y: bool = False
 ) -> Iterator[tuple[Figure, Sequence[Axes]]]:
-    """A figure of `count` panels in rows of `across`. Text stays text, measured in the font that matplotlib brings."""
+    """A figure of `count` panels, `across` per row. Text stays text, measured in the font shipped with matplotlib."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -72,8 +72,8 @@ def svg_of(figure: Figure, name: str, label: str) -> str:
     """The SVG of a figure.
 
     Args:
-        name: prefix of the drawing's ids.
-        label: what the drawing shows, for readers who do not see it.
+        name: prefix of ids in the drawing.
+        label: description for readers who cannot see the drawing.
     """
     buffer = io.StringIO()
     nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
@@ -91,7 +91,7 @@ def svg_of(figure: Figure, name: str, label: str) -> str:
 
 
 def standalone(svg: str) -> str:
-    """A drawing as an SVG file of its own: the light page's colours in the place of its variables, on a ground."""
+    """A drawing as a separate SVG file, with the colours of the light page and a background."""
     svg = _in_tags(r'style="[^"]*"', lambda style: re.sub(r"var\(--([\w-]+)\)", _light, style.group()), svg)
     ground = '<rect width="100%" height="100%" fill="#fcfcfa"/>'
     return '<?xml version="1.0" encoding="utf-8"?>\n' + svg.replace(">", f">{ground}", 1)
@@ -102,5 +102,5 @@ def _light(variable: re.Match[str]) -> str:
 
 
 def _in_tags(pattern: str, replacement: str | Callable[[re.Match[str]], str], svg: str) -> str:
-    """`re.sub` inside of tags alone, for a drawn word may look like the pattern; ">" of texts and values is escaped."""
+    """`re.sub` only inside tags, since drawn text may match the pattern. ">" in texts and values is escaped."""
     return re.sub(r"<[a-z][^>]*>", lambda tag: re.sub(pattern, replacement, tag.group()), svg)

@@ -1,4 +1,4 @@
-"""Drawings of what runs keep of single texts: granularity (C-DNPG, figure 2) and structures (SAT, figures 2 and 3)."""
+"""Drawings of single texts of runs: granularity (C-DNPG, figure 2) and structures (SAT, figures 2 and 3)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from espalier.report.structures import aligned_figure, read_aligned
 
 
 class Kind(NamedTuple):
-    """One way to draw texts.
+    """A way to draw texts.
 
     Attributes:
-        read: from a row of a run, the run's label and what is printed; None if the run did not keep it.
-        figure: from what was read of several texts, and a prefix of the drawing's ids; returns inline SVG.
+        read: function from an output row, the run's label and the printed numbers to the data to draw; None if the run
+            did not keep them.
+        figure: function from the data of several texts and a prefix of ids to inline SVG.
     """
 
     read: Callable[[Mapping[str, str], RunResult, str, PrintedDrawings], Any]
@@ -36,7 +37,7 @@ KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DrawingGroup:
-    """The texts of one profile that are drawn, as their kind reads them."""
+    """The texts of one profile to draw, in the form of their kind."""
 
     profile: str
     texts: tuple[Any, ...]
@@ -44,7 +45,7 @@ class DrawingGroup:
 
 @dataclass(frozen=True, slots=True)
 class Drawings:
-    """Drawings for a report. `missing` are the keys of runs that kept nothing to be drawn."""
+    """Drawings for a report. `missing` are the keys of runs without data to draw."""
 
     id: str
     title: str
@@ -62,7 +63,7 @@ class Drawings:
 
 
 def drawings_of(printed: PrintedDrawings, examples: Sequence[ExampleTable], runs: Sequence[RunResult]) -> Drawings:
-    """The first of the named examples, text by text; under each the runs in their order."""
+    """Drawings of the first of the named examples, text by text; under each text, the runs in order."""
     groups, drawn = list[DrawingGroup](), set[str]()
     for group in (group for each in examples if each.id == printed.examples for group in each.groups):
         found = _texts(printed, group, [run for run in runs if run.profile == group.profile])
@@ -73,7 +74,7 @@ def drawings_of(printed: PrintedDrawings, examples: Sequence[ExampleTable], runs
 
 
 def _texts(printed: PrintedDrawings, group: ExampleGroup, runs: Sequence[RunResult]) -> list[tuple[str, Any]]:
-    """(key of its run, what is drawn) of each text."""
+    """(key of the run, data to draw) of each text."""
     ids = [one.id for one in group.examples[: printed.count]]
     rows = {
         (run.key, row["id"]): (run, row)

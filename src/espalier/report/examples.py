@@ -1,4 +1,4 @@
-"""Outputs of several runs side by side, under the same inputs."""
+"""Outputs of several runs side by side, for the same inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text with its label: an input (`written` is False) or an output of a run."""
+    """A text with a label: an input (`written` is False) or the output of a run."""
 
     label: str
     text: str
@@ -33,7 +33,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ExampleGroup:
-    """Examples of one profile, written under one tree: `nodes` and `levels` as the paper prints it, () for no tree."""
+    """Examples of one profile, written for one tree: `nodes` and `levels` as printed in the paper, () for no tree."""
 
     profile: str
     nodes: tuple[str, ...]
@@ -54,7 +54,7 @@ class ExampleTable:
 
 
 def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> ExampleTable:
-    """A few rows that all runs have: those that `printed` names, then others, evenly spread."""
+    """A few rows that all runs have: first those named in `printed`, then others at even distances."""
     written = [run for key in printed.written for run in runs if run.key == key and run.rows]
     groups = [
         group
@@ -95,10 +95,10 @@ def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[Example
 
 
 def column_of(row: Row, name: str) -> str:
-    """What an output row has in a column that the file of printed numbers names.
+    """The value of an output row in a column that the file of printed numbers names.
 
     Raises:
-        ConfigError: the outputs have no such column.
+        ConfigError: the outputs lack the column.
     """
     if name not in row:
         raise ConfigError.unknown("column of the outputs", name, row, where="papers/printed")
@@ -106,7 +106,7 @@ def column_of(row: Row, name: str) -> str:
 
 
 def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
-    """For each value of the column `one` the first `count` rows of its first id and seed, a run's best samples."""
+    """For each value of the column `one`, the first `count` rows (best samples) of its first id and seed."""
     best: dict[str, list[Row]] = {}
     for row in rows:
         mine = best.setdefault(column_of(row, one), [])
@@ -116,7 +116,7 @@ def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
 
 
 def _node_level(tree: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The tree in the paper's form; as it is, without levels, if it cannot be read."""
+    """The tree in the paper's form. A tree that cannot be parsed stays unchanged, without levels."""
     try:
         return linearize(read_tree(tree, words=False)) if tree else ((), ())
     except EspalierError:

@@ -28,7 +28,7 @@ _ACROSS = 4
 
 
 def loss_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
-    """One drawing per profile, as (profile, SVG): a panel per model, training and development loss against steps."""
+    """One drawing per profile, as (profile, SVG), with one panel per model: training and development loss by step."""
     return [
         (profile, svg)
         for profile, group in groupby(curves, key=lambda curve: curve.profile)
@@ -37,7 +37,7 @@ def loss_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
 
 
 def study_figure(study: Study) -> str:
-    """A panel per metric or corpus, a line per profile, run or column; "" if there is nothing to draw."""
+    """One panel per metric or corpus, and one line per profile, run or column; "" if there is nothing to draw."""
     if not study.panels:
         return ""
     names = list(dict.fromkeys(name for panel in study.panels if panel.ticks or panel.rows for name, _ in panel.lines))
@@ -57,7 +57,7 @@ def study_figure(study: Study) -> str:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Values from 0 to 1: rows from below, columns from the left."""
+    """Values from 0 to 1: rows from bottom to top, columns from left to right."""
 
     heading: str
     rows: Sequence[str]
@@ -66,11 +66,13 @@ class Heatmap:
 
 
 def heatmap_figure(panels: Sequence[Heatmap], name: str, label: str) -> str:
-    """A panel per heatmap, one below the other; warm colours are near 0, cold near 1, as in C-DNPG's figure 2.
+    """One panel per heatmap, one below the other.
+
+    Warm colours are near 0 and cold ones near 1, as in C-DNPG's figure 2.
 
     Args:
-        name: prefix of the drawing's ids.
-        label: what the drawing shows, for readers who do not see it.
+        name: prefix of ids in the drawing.
+        label: description for readers who cannot see the drawing.
     """
     with drawing(len(panels), across=1, height=0.75 + 0.28 * max(len(panel.rows) for panel in panels)) as (
         figure, drawn

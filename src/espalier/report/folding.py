@@ -1,4 +1,4 @@
-"""A table in two parts: what was measured, and what the paper prints of which nothing was measured."""
+"""A table in two parts: rows with measured numbers, and rows that are only printed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Folded:
     """The two parts of a table, with the same columns.
 
     Attributes:
-        shown: the rows that have measured runs, and the rows without a trained model.
-        rest: printed rows without a run, runs that were not made, and the printed numbers that `shown` leaves out.
-            Every line of the table stands in one of the parts; the label of a row may stand in both.
+        shown: rows with measured runs, and rows without a trained model.
+        rest: printed rows without a run, missing runs, and printed numbers that `shown` leaves out. Every line of the
+            table is in one part; the label of a row may be in both.
     """
 
     shown: Table
@@ -25,12 +25,12 @@ class Folded:
 
     @property
     def measured(self) -> bool:
-        """Whether any run of the table was made."""
+        """Whether the table has a measured run."""
         return any(line.kind in _MEASURED for line in self.shown.lines)
 
     @property
     def summary(self) -> str:
-        """What `rest` holds, in a few words; "" for nothing."""
+        """A short description of `rest`; "" if it is empty."""
         printed = sum(line.kind == "paper" for line in self.rest.lines)
         absent = sum(line.kind == "absent" for line in self.rest.lines)
         parts = [f"{printed} printed row{'s' * (printed != 1)}"] if printed else []
@@ -39,9 +39,9 @@ class Folded:
 
 
 def fold(table: Table) -> Folded:
-    """Part a table. Printed numbers stay beside our runs, but not beside runs of the nursery alone.
+    """Divide a table. Printed numbers are shown beside our runs, unless all of these are runs of the nursery.
 
-    The nursery has other texts, so its numbers beside printed ones would look like a comparison.
+    The texts of the nursery are not those of the paper, so printed numbers beside its runs would suggest a comparison.
     """
     shown, rest = list[Line](), list[Line]()
     for block in _blocks(table.lines):
@@ -62,7 +62,7 @@ def fold(table: Table) -> Folded:
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """A row of the paper with the lines under it; all that follows a rule; the lines of a table without such rows."""
+    """Blocks of lines: a row of the paper with the lines under it; lines after a rule; or lines without such rows."""
     block: list[Line] = []
     for line in lines:
         if block and (line.kind in ("paper", "title") or (line.kind == "rule" and block[0].kind != "rule")):

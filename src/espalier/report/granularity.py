@@ -1,4 +1,4 @@
-"""The granularity of the pieces of texts, as heatmaps (C-DNPG, figure 2)."""
+"""The granularity of word pieces of texts, as heatmaps (C-DNPG, figure 2)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _READ = TypeAdapter(TextGranularity)
 
 
 def granularity_figure(texts: Sequence[tuple[str, TextGranularity]], name: str) -> str:
-    """For each text a panel for the encoder, and one for the decoder below it; a label stands before the heading.
+    """Two panels per text: the encoder, and the decoder below it. A label precedes the heading.
 
     Args:
-        name: prefix of the drawing's ids.
+        name: prefix of ids in the drawing.
     """
     panels = [
         Heatmap(
@@ -35,10 +35,10 @@ def granularity_figure(texts: Sequence[tuple[str, TextGranularity]], name: str) 
 
 
 def read_granularity(row: Mapping[str, str], key: str, label: str) -> tuple[str, TextGranularity] | None:
-    """The label, and the granularity that the run `key` kept of a text; None if it kept none.
+    """The label, and the granularity of a text kept by the run `key`; None if it kept none.
 
     Raises:
-        ArtifactError: what it kept is no granularity.
+        ArtifactError: the kept value is not a granularity.
     """
     if not row.get("granularity"):
         return None

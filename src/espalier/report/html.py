@@ -1,4 +1,4 @@
-"""Reports and drawings as HTML pages: nothing fetched, everything escaped, the same bytes for the same input."""
+"""Reports and drawings as HTML pages: no external resources, everything escaped, equal bytes for equal input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIRST, DRAWN = 20, 3
 
 
 def render_html(report: Report, items: Items | None = None, links: Links | None = None) -> str:
-    """The page of a paper. It runs no script; it can be mailed, printed, and read in light and in dark."""
+    """The page of a paper. It has no scripts, and can be mailed, printed, and read in light and dark themes."""
     items = items or Items()
     return _render(
         "report.html.jinja",
@@ -45,7 +45,7 @@ def render_html(report: Report, items: Items | None = None, links: Links | None 
 
 
 def render_drawing(svg: str, title: str) -> str:
-    """A drawing as a page of its own, in light and in dark."""
+    """A drawing as a separate page, in light and dark themes."""
     return _render("drawing.html.jinja", title=title, svg=Markup(svg))
 
 
@@ -69,9 +69,9 @@ def render_index(summaries: Sequence[Summary], missing: Sequence[str], links: Li
     """The page over all papers.
 
     Args:
-        summaries: of the papers that have a page, in the order of display.
-        missing: the keys of those that have none yet.
-        links: as seen from the folder of this page.
+        summaries: summaries of the papers with a page, in the order of display.
+        missing: keys of the papers without a page.
+        links: links relative to the folder of this page.
     """
     return _render("index.html.jinja", summaries=summaries, missing=missing, links=links)
 
@@ -105,11 +105,11 @@ def _dependencies(pairs: str) -> Markup:
 
 
 def _hue(letter: str) -> str:
-    """The colour class of a rhyme letter; any character gives a safe name."""
+    """The colour class of a rhyme letter. Any character gives a safe name."""
     return f"hue-{_HUES[(ord(letter.lower()) - ord('a')) % len(_HUES)]}" if letter else ""
 
 
 def _share(count: int, corpus: CorpusLine, split: int) -> str:
-    """Of the rows of one split, in percent."""
+    """The percentage of `count` among the rows of one split."""
     total = sum(rows[split] for _, rows in corpus.origins)
     return f"{100 * count / total:.1f} %" if total else BLANK

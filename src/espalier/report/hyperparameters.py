@@ -1,4 +1,4 @@
-"""Hyperparameters: those of the paper beside those of our models."""
+"""The hyperparameters of the paper beside those of our models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from espalier.report.printed import Printed, PrintedHyperparameters
 
 @dataclass(frozen=True, slots=True)
 class HyperparameterLine:
-    """One hyperparameter. `paper` is empty where neither text nor code states it; `ours` has a value for each model."""
+    """One hyperparameter. `paper` is empty if neither text nor code states it; `ours` has one value per model."""
 
     name: str
     paper: str
@@ -23,7 +23,7 @@ class HyperparameterLine:
 
 @dataclass(frozen=True, slots=True)
 class Hyperparameters:
-    """A table for the models of one system."""
+    """A table of hyperparameters for the models of one system."""
 
     system: str
     profile: str
@@ -34,14 +34,14 @@ class Hyperparameters:
 def hyperparameters_of(
     printed: Printed, settings: Mapping[str, Mapping[str, Any]], profile: str
 ) -> tuple[Hyperparameters, ...]:
-    """A table for each system of which the profile has a model.
+    """One table for each system for which the profile has a model.
 
     Args:
-        settings: of each model of the profile by its key: `network`, `training`, `dataset` and `decoder`, each a
-            mapping of names to values.
+        settings: {key of a model: its `network`, `training`, `dataset` and `decoder`}, each a mapping of names to
+            values.
 
     Raises:
-        ConfigError: a printed hyperparameter names a setting that no model of its system has.
+        ConfigError: a printed hyperparameter names a setting that all models of its system lack.
     """
     tables = []
     for system in printed.hyperparameters:

@@ -1,4 +1,4 @@
-"""All test items of a paper's runs: inputs, references, and the output of each run with its scores."""
+"""All test items of the runs of a paper: inputs, references, and each run's output with scores."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ MAX_CHARACTERS: Final = 3_000_000
 
 @dataclass(frozen=True, slots=True)
 class RunTexts:
-    """What one run wrote.
+    """The texts written by one run.
 
     Attributes:
-        outputs: one row per text: `id`, `seed`, `sample`, `text`, and further columns, of which some are shown.
-        segments: the statistics of the same texts, and perhaps their trees.
+        outputs: one row per text: `id`, `seed`, `sample`, `text`, and further columns, some of which are shown.
+        segments: statistics of the same texts, and optionally their trees.
     """
 
     key: str
@@ -45,13 +45,13 @@ class RunTexts:
 
 
 class Output(NamedTuple):
-    """What a run wrote for one item.
+    """The output of a run for one item.
 
     Attributes:
-        texts: the best first.
-        trees: constituency trees of the first, by label.
-        heads: its dependency tree, "word/head word/head ...", or "".
-        scores: of the first, one for each score of the items; None where there is none.
+        texts: texts, the best first.
+        trees: constituency trees of the first text, by label.
+        heads: dependency tree of the first text, "word/head word/head ...", or "".
+        scores: scores of the first text, one for each score of the items; None if missing.
     """
 
     texts: tuple[str, ...]
@@ -62,15 +62,15 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items, and the outputs of each run in the same order, None where a run has none.
+    """The items, and the outputs of each run in the same order; None if a run has no output.
 
     Attributes:
-        given: texts of each item by label.
-        trees: constituency trees of each item by label.
+        given: given texts of each item, by label.
+        trees: constituency trees of each item, by label.
         runs: (key, title) of each run.
-        scores: the columns of the scores. Each has a score of some item.
-        of_reference: the headings of those that are of the reference, not of what was written.
-        total: how many items there are; `ids` are evenly spread over them.
+        scores: columns of scores. Each has a score for at least one item.
+        of_reference: headings of scores that belong to the reference, not to the output.
+        total: number of all items; `ids` are a sample at even distances.
     """
 
     ids: tuple[str, ...] = ()
@@ -89,13 +89,13 @@ class Items:
 
 
 def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_CHARACTERS) -> Items:
-    """All items that a run has written for, with the outputs of the first seed of each run.
+    """All items with outputs. The outputs of each run are those of its first seed.
 
     Args:
-        printed: its columns say which scores are shown, and in which order. Columns with one heading are one: a run
-            has the first metric of theirs that it knows.
-        runs: in the order of display.
-        characters: at most so many in all texts and trees; beyond, items are left out evenly.
+        printed: its columns determine the scores and their order. Columns with the same heading are merged: a run shows
+            the first of their metrics that it has.
+        runs: runs in the order of display.
+        characters: largest number of characters in all texts and trees; beyond it, items are dropped at even distances.
     """
     metrics = [_metrics_of(run.segments) for run in runs]
     columns: dict[str, Column] = {}
@@ -132,7 +132,7 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
 
 
 def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
-    """The different constituency trees of an item and of what was written for it, each with all its labels."""
+    """The distinct constituency trees of an item and its outputs, each with all its labels."""
     named = [(label, column[place]) for label, column in items.trees.items()]
     for (_, title), outputs in zip(items.runs, items.outputs, strict=True):
         if output := outputs[place]:
@@ -147,7 +147,10 @@ def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
 def _outputs(
     run: RunTexts, rows: pd.DataFrame, table: pd.DataFrame, scores: Sequence[Mapping[str, float]]
 ) -> dict[str, Output]:
-    """By id, of one seed; `rows` has the statistics of each id's first sample, `table` all samples in their order."""
+    """Outputs of one seed by id. `rows` has the statistics of the first sample of each id;
+
+    `table` has all samples in order.
+    """
     first = _first_of(table)
     texts: dict[str, list[str]] = {}
     for id_, text in zip(table["id"], table["text"], strict=True):
@@ -166,13 +169,13 @@ def _outputs(
 
 
 def _titles(runs: Sequence[RunTexts]) -> list[str]:
-    """A title for each run, with its key where runs share one."""
+    """A title for each run, with its key if several runs share the title."""
     counts = Counter(run.title for run in runs)
     return [run.title if counts[run.title] == 1 and run.title else f"{run.title} {run.key}".strip() for run in runs]
 
 
 def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:
-    """The metrics that single segments have, by name, each with the columns of its statistics."""
+    """Metrics that are defined for single segments, by name, each with the columns of its statistics."""
     families = columns_by_family(map(str, segments.table.columns))
     return {
         metric.name: (metric, columns)
@@ -185,13 +188,13 @@ def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:
 def _scores(
     rows: pd.DataFrame, known: Mapping[str, tuple[Metric, list[str]]], named: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
-    """By heading and id, of the first metric of each heading that a run has; `rows` are its segments."""
+    """Scores by heading and id. A run uses the first metric of each heading that it has; `rows` are its segments."""
     found = {heading: next((known[name] for name in names if name in known), None) for heading, names in named.items()}
     return {heading: _values(*metric, rows) for heading, metric in found.items() if metric}
 
 
 def _first_segments(run: RunTexts) -> pd.DataFrame:
-    """The statistics of the first seed and the first sample of each item, by id; those of other texts are left out."""
+    """Statistics of the first seed and sample of each item, by id."""
     table, outputs = run.segments.table, run.outputs
     rows = table[(table["seed"] == outputs["seed"].min()) & table["id"].isin(outputs["id"])]
     return _first_of(rows.sort_values("sample", kind="stable"))
@@ -203,7 +206,7 @@ def _first_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _values(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
-    """By id, with four significant digits; an undefined score is left out."""
+    """Scores by id, with four significant digits. Undefined scores are left out."""
     statistics = rows[columns].dropna(how="all")
     values = metric.aggregate(statistics.to_numpy(dtype="float64")).tolist()
     found = zip(statistics.index, values, strict=True)
@@ -211,13 +214,13 @@ def _values(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str,
 
 
 def _of_reference(names: Sequence[str], metrics: Sequence[Mapping[str, tuple[Metric, list[str]]]]) -> bool:
-    """Whether these metrics are perplexities, which are of the reference."""
+    """Whether these metrics are perplexities, which belong to the reference."""
     found = [known[name][0] for known in metrics for name in names if name in known]
     return all(metric.signature.startswith("perplexity|") for metric in found)
 
 
 def _texts(rows: pd.DataFrame, name: str, language: Language = "en") -> dict[str, str]:
-    """A column by id, without its empty texts."""
+    """A column by id, without empty texts."""
     if name not in rows:
         return {}
     return {str(id_): _joined(text, language) for id_, text in rows[name].astype(str).items() if text}
@@ -235,7 +238,7 @@ def _paired(text: str, heads: str) -> str:
 def _within(
     ids: Sequence[str], columns: Sequence[Mapping[str, str]], by_run: Sequence[Mapping[str, Output]], characters: int
 ) -> list[str]:
-    """Ids evenly spread over all, so many that their texts have no more than so many characters in all."""
+    """Ids at even distances, as many as fit into the given number of characters."""
     size = sum(len(text) for texts in columns for text in texts.values())
     for outputs in by_run:
         size += sum(sum(map(len, (*each.texts, *each.trees.values(), each.heads))) for each in outputs.values())
@@ -243,6 +246,6 @@ def _within(
 
 
 def spread(values: Sequence[Value], count: int) -> list[Value]:
-    """So many of the values, or all, evenly spread over them."""
+    """`count` of the values, or all, at even distances."""
     count = min(count, len(values))
     return [values[number * len(values) // count] for number in range(count)]

@@ -1,4 +1,4 @@
-"""The items of a page as a script, for pages that are opened from disk: they can load scripts, but fetch nothing."""
+"""The items of a page as a script. Pages opened from disk can load scripts, but cannot fetch data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from espalier.report.items import OUTPUT_TREES, Items, Output
 
 
 def items_js(items: Items) -> str:
-    """A script that sets `items`: columns, in which the number of a text stands for it.
+    """A script that sets `items`: columns in which texts are replaced by numbers.
 
-    Every distinct text stands once, in `strings`, of which the first is empty.
+    The distinct texts are listed in `strings`, the first of which is empty.
     """
     strings = {"": 0}
 

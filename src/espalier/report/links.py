@@ -1,4 +1,4 @@
-"""Addresses in a report: of its other pages, of the documentation, and of the files that its numbers are from."""
+"""Addresses in a report: its other pages, the documentation, and the files of its numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Relative addresses, as seen from the folder of a page.
+    """Relative addresses from the folder of a page.
 
     Attributes:
-        reports: the folder of the papers' folders.
-        profile: the folder of the profile, in which `details` and `metrics` are.
-        root: the folder of the repository.
+        reports: folder that contains the folders of the papers.
+        profile: folder of the profile, with `details` and `metrics`.
+        root: folder of the repository.
     """
 
     reports: str = "../"
@@ -27,21 +27,21 @@ class Links:
 
     @property
     def index(self) -> str:
-        """The page over all papers."""
+        """Address of the page over all papers."""
         return f"{self.reports}index.html"
 
     def page(self, paper: str, name: str = "index.html") -> str:
-        """A page or a file of a paper."""
+        """Address of a page or file of a paper."""
         return f"{self.reports}{quote(paper)}/{name}"
 
     def docs(self, name: str) -> str:
-        """A page of the documentation."""
+        """Address of a page of the documentation."""
         return f"{self.root}docs/{quote(name)}"
 
     def details(self, group: str, key: str) -> str:
-        """All numbers of a run, with intervals and signatures."""
+        """Address of the file with all numbers of a run, including intervals and signatures."""
         return f"{self.profile}metrics/details/{quote(group)}/{quote(key)}.json"
 
     def metrics(self, group: str, key: str) -> str:
-        """The few numbers of a run that DVC compares."""
+        """Address of the file with the few numbers of a run that DVC compares."""
         return f"{self.profile}metrics/{quote(group)}/{quote(key)}.json"

@@ -1,4 +1,4 @@
-"""A report's tables as Markdown, for pages that are read as text."""
+"""The tables of a report as Markdown."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from espalier.report.verdicts import Measure, probability
 
 
 def render_markdown(report: Report) -> str:
-    """What was measured, the claims of the paper, the hyperparameters; last what is printed of which nothing was.
+    """Measured tables, the claims of the paper, the hyperparameters, and finally printed numbers without measured ones.
 
-    Bold is what the paper prints, italic what the nursery measures. Our lines have intervals, profile and protocol.
+    Printed numbers are bold, and numbers of the nursery italic. Our lines have intervals, profile and protocol.
     """
     folded = [fold(table) for table in report.tables]
     parts = [f"{KEY}\n"]
@@ -80,7 +80,7 @@ def _hyperparameters(table: Hyperparameters) -> str:
 
 
 def grid_of(rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown: its head, the line below it, and its rows."""
+    """A Markdown table: its header, the delimiter row, and its rows."""
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
 
 
@@ -109,5 +109,5 @@ def _cell(line: Line, index: int, table: Table, notes: Mapping[str, str]) -> str
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text with Markdown characters escaped."""
     return "".join(f"\\{character}" if character in r"\`*_{}[]<>|#" else character for character in text)

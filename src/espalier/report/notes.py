@@ -1,4 +1,4 @@
-"""Why a number is missing: notes under a table, to which letters beside its dashes refer."""
+"""Reasons for missing numbers: notes under a table, referenced by letters beside dashes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 def notes_of(lines: Sequence[Line]) -> dict[str, str]:
-    """{reason: letter} of the missing numbers that are shown, in the order of the lines.
+    """{reason: letter} of the missing numbers in the lines, in order.
 
-    A number that was merely not computed has no note: every page says what a dash alone means.
+    A number that was not computed has no note; every page explains a dash without a letter.
     """
     letters = map(_letter, count())
     notes = dict[str, str]()
@@ -28,11 +28,11 @@ def notes_of(lines: Sequence[Line]) -> dict[str, str]:
 
 
 def letter_of(reading: Reading, notes: Mapping[str, str]) -> str:
-    """The letter beside a dash; "" for a number, and for a dash without a note."""
+    """The letter beside a dash; "" for a number or for a dash without a note."""
     return notes.get(reading.why, "") if reading.value is None else ""
 
 
 def _letter(place: int) -> str:
-    """a to z, then aa, ab, ..."""
+    """The letter for an index: a to z, then aa, ab, ..."""
     rest, last = divmod(place, len(_LETTERS))
     return (_letter(rest - 1) if rest else "") + _LETTERS[last]

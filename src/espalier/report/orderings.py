@@ -1,4 +1,4 @@
-"""What the paper claims of two systems, and whether our numbers bear it out."""
+"""Claims of the paper about two systems, and whether our numbers support them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Ordering:
     """A claim in one profile.
 
     Attributes:
-        margin: by which the one may be worse, or None.
-        seeds: of the better run and of the worse.
-        clusters: that were resampled.
-        segments: that both runs have under every seed.
-        left_out: segments that only some have.
-        p: of all measures together.
-        steps: of training, of the better run's model and of the worse's; "" where they are not known.
-        adjusted: p corrected for all claims of the paper in this profile that have one.
-        why: the reason for no p.
+        margin: margin by which the better run may be worse, or None.
+        seeds: numbers of seeds of the better and the worse run.
+        clusters: number of resampled clusters.
+        segments: number of segments that both runs have for all seeds.
+        left_out: number of other segments.
+        p: p-value over all measures.
+        steps: training steps of the better and the worse model; "" if unknown.
+        adjusted: p corrected for all claims of the paper in this profile with a p-value.
+        why: reason for a missing p.
     """
 
     claim: str
@@ -47,7 +47,7 @@ class Ordering:
 
     @property
     def evidence(self) -> str:
-        """What the verdict rests on, in a line: "3 seeds, 40 texts in 32 clusters"."""
+        """The evidence for the verdict in one line: "3 seeds, 40 texts in 32 clusters"."""
         if not self.segments:
             return self.why
         seeds = str(self.seeds[0]) if len(set(self.seeds)) == 1 else f"{self.seeds[0]} and {self.seeds[1]}"
@@ -64,14 +64,14 @@ class Ordering:
         return "; ".join(fact for fact in facts if fact)
 
     def excludes(self, measure: Measure) -> bool:
-        """Whether the interval of enough seeds excludes the printed effect."""
+        """Whether the interval, from enough seeds, excludes the printed effect."""
         return min(self.seeds) >= SEEDS and measure.excluded
 
 
 def orderings_of(
     printed: Printed, runs: Sequence[RunResult], comparisons: Sequence[Comparison]
 ) -> tuple[Ordering, ...]:
-    """Every claim, once for each profile that made either run; once without a profile where neither was made."""
+    """Every claim, once per profile that has either run; once without a profile if neither run exists."""
     found = [
         _ordering(ordering, printed, runs, comparisons, profile)
         for ordering in printed.orderings
@@ -150,7 +150,7 @@ def _reading(key: str, metric: str, runs: Sequence[RunResult]) -> Reading:
 
 
 def _steps(key: str, runs: Sequence[RunResult]) -> str:
-    """How long the run's model was trained under each seed: "2,500", or "2,000 to 2,500"."""
+    """The training steps of the run's model over all seeds: "2,500", or "2,000 to 2,500"."""
     counts = [
         int(steps)
         for run in runs
@@ -161,9 +161,9 @@ def _steps(key: str, runs: Sequence[RunResult]) -> str:
 
 
 def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
-    """A row without a trained model, on the texts of both runs, that is better than either; "" for none.
+    """A row without a trained model that is better than either run on the texts of both; "" for none.
 
-    Its structures are all given to one of them.
+    All structures given to the row are also given to one of the runs.
     """
     both = [run for run in runs if run.key in pair]
     better = [

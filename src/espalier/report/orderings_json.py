@@ -1,4 +1,4 @@
-"""A paper's orderings as plain JSON values: every number behind a verdict, in a file that is committed."""
+"""The orderings of a paper as JSON values: all numbers behind the verdicts, in a committed file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from espalier.report.verdicts import SEEDS, SIGNIFICANT, Measure
 
 
 def orderings_json(report: Report) -> dict[str, Any]:
-    """The orderings of a report, with numbers of 6 significant digits and null for those that are not known."""
+    """The orderings of a report, with numbers of 6 significant digits; unknown ones are null."""
     return {
         "paper": report.paper.key,
         "significant": SIGNIFICANT,

@@ -1,7 +1,7 @@
-"""The numbers and tables that the template of a page can ask for.
+"""The numbers and tables that page templates can use.
 
-A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg": `metrics/details/GROUP/KEY.json` of that profile. What is not
-there is an error, so that no page shows a number that is gone; a score that is undefined is shown as a dash.
+A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg": `metrics/details/GROUP/KEY.json` of that profile. A missing place
+is an error, so that no page shows outdated numbers; an undefined score is shown as a dash.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from espalier.report.verdicts import Verdict, probability
 
 
 class Training(NamedTuple):
-    """What the training of a model took, over its seeds.
+    """The cost of training a model, over its seeds.
 
     Attributes:
-        core_hours: of trainings on a CPU, the hours times the threads.
-        gpu_hours: the hours of trainings on a GPU, which may have trained several at once.
+        core_hours: hours times threads of trainings on a CPU.
+        gpu_hours: hours of trainings on a GPU, which may have run several at once.
     """
 
     paper: str
@@ -37,19 +37,19 @@ class Training(NamedTuple):
 
 @dataclass(frozen=True)
 class PageNumbers:
-    """Where the numbers come from, and the functions that templates call (`functions`).
+    """The data behind the numbers, and the functions that templates call (`functions`).
 
     Attributes:
-        details: the details of a place, by profile, group and key.
-        params: the params.yaml of a profile.
-        printed: the papers' printed numbers, by paper.
-        tried: which settings were tried, the rows of `papers/tried.yaml`.
-        on_test: by paper, the number of a profile's scored runs on test, and of those whose model has no scored run on
-            dev.
-        reads: the structures of the text to come that a model reads, by profile and model.
-        baselines: the keys of the rows without a trained model of a profile and group, such as "baselines/guig/copy".
-        trainings: the measured trainings of a profile, by model.
-        benchmarks: what benchmarks measured, by name.
+        details: details of a place, by profile, group and key.
+        params: params.yaml of a profile.
+        printed: printed numbers by paper.
+        tried: settings that were tried: rows of `papers/tried.yaml`.
+        on_test: by paper, the number of scored runs of a profile on test, and of those among them whose model has no
+            scored run on dev.
+        reads: structures of the text to come that a model reads, by profile and model.
+        baselines: keys of the rows without a trained model, by profile and group, such as "baselines/guig/copy".
+        trainings: measured trainings of a profile, by model.
+        benchmarks: results of benchmarks, by name.
     """
 
     details: Callable[[str, str, str], Mapping[str, Any]]
@@ -75,7 +75,7 @@ class PageNumbers:
         return f"{text} [{_number(around[0], digits)}, {_number(around[1], digits)}]" if around else text
 
     def difference(self, place: str, run: str, other: str, metric: str, digits: int = 2) -> str:
-        """The score of `run` less that of `other`; `place` is PROFILE/GROUP."""
+        """The score of `run` minus the score of `other`. `place` is PROFILE/GROUP."""
         one, two = (self._value(f"{place}/{key}", metric) for key in (run, other))
         return _number(None if one is None or two is None else one - two, digits)
 
@@ -89,27 +89,27 @@ class PageNumbers:
         return f"{found:,}" if isinstance(found, int) and not isinstance(found, bool) else str(found)
 
     def printed_value(self, paper: str, run: str, column: str) -> str:
-        """The number that the paper prints in the row of this run; `printed` in templates."""
+        """The printed number in the row of this run; `printed` in templates."""
         if value := self.printed[paper].value_of(run, column):
             return str(value.value)
         raise ArtifactError(f"no printed {column} of {run}", where=f"papers/printed/{paper}.yaml")
 
     def best(self, paper: str, table: str, column: str) -> str:
-        """The highest number that the paper prints in a column of a table."""
+        """The highest printed number in a column of a table."""
         rows = [row for part in self.printed[paper].tables if part.id == table for row in part.rows]
         if not (values := [row.printed[column].value for row in rows if column in row.printed]):
             raise ArtifactError(f"no printed {column} in {table}", where=f"papers/printed/{paper}.yaml")
         return f"{max(values):.2f}"
 
     def gpu_hours(self, profile: str, *models: str) -> str:
-        """The hours that the trainings of these models took on a GPU."""
+        """Hours of GPU training for the models of a profile."""
         known = self.trainings(profile)
         if absent := set(models) - known.keys():
             raise ArtifactError(f"no measured training of {', '.join(sorted(absent))}", where=f"profile {profile}")
         return f"{sum(known[model].gpu_hours for model in models):.1f}"
 
     def ratios(self, name: str, row: str, ours: str | None = None) -> str:
-        """From the least to the largest ratio of a benchmark's row, over its tables, or over those with row `ours`."""
+        """The range of the ratios of a benchmark's row, over all its tables or over those with the row `ours`."""
         return self._measured(name).range(row, ours)
 
     # --- Tables ------------------------------------------------------------------------------------------------------
@@ -117,18 +117,18 @@ class PageNumbers:
     def table(
         self, place: str, rows: Mapping[str, str], columns: Mapping[str, str], heading: str = "run", mixed: bool = False
     ) -> str:
-        """One row for each run of `rows` {run: label}.
+        """A table with one row for each run of `rows` {run: label}.
 
-        The mark ▾ stands before a score that is worse than that of one of the baselines, on the same texts and given
-        no structure that the run is not given, whether the table shows this baseline or not.
+        The mark ▾ precedes a score that is worse than a baseline's on the same texts, if the baseline is given no
+        structure that the run lacks. The table need not show the baseline.
 
         Args:
             place: PROFILE/GROUP.
-            columns: {heading: "metric" or "metric:digits"}. A metric that only other rows of the table have is a dash.
-            mixed: whether rows may be of different texts, which the page must say then.
+            columns: {heading: "metric" or "metric:digits"}. A metric that the row lacks is shown as a dash.
+            mixed: whether rows may be scored on different texts; the page must then say so.
 
         Raises:
-            ArtifactError: rows are of different texts, and `mixed` is false.
+            ArtifactError: rows are scored on different texts, and `mixed` is false.
         """
         profile, group = place.split("/")
         trivial = [self._result(profile, group, key) for key in self.baselines(profile, group)]
@@ -147,13 +147,17 @@ class PageNumbers:
         return grid_of(grid)
 
     def claims(self, profile: str, paper: str) -> str:
-        """One row for each claim of the paper that both its runs can decide, with the effect on each of its measures,
-        and a line with the number of the others.
+        """A table with one row for each claim of the paper that has both its runs, with the effect on each measure.
+
+        A line below gives the number of the other claims.
         """
         return claims_table(self._claims(profile, paper), profile, self.printed[paper])
 
     def verdicts(self, profile: str) -> str:
-        """One row for each paper: the number of its claims, by verdict; and one for ours on its system, if any."""
+        """A table with one row per paper: the number of its claims by verdict.
+
+        Our own claims on its system have another row.
+        """
         every = get_args(Verdict)
         grid = [["claims of", "claims", *every], ["---", *["---:"] * (1 + len(every))]]
         for paper, each in self.printed.items():
@@ -167,14 +171,14 @@ class PageNumbers:
         return grid_of(grid)
 
     def without_dev(self, profile: str) -> str:
-        """One row for each paper: its scored runs on test, and those whose model has no scored run on dev."""
+        """A table with one row per paper: its scored runs on test, and those whose model has no scored run on dev."""
         grid = [["paper", "runs on test", "of a model without a run on dev"], ["---", "---:", "---:"]]
         for paper, counts in self.on_test(profile).items():
             grid.append([self.printed[paper].paper.name, *map(str, counts)])
         return grid_of(grid)
 
     def training_costs(self, profile: str) -> str:
-        """One row for each paper: its models, the trainings of their seeds, and their core-hours and hours on a GPU."""
+        """A table with one row per paper: its models, trainings over seeds, core-hours and GPU hours."""
         grid = [["paper", "models", "trainings", "core-hours", "hours on a GPU"], ["---", *["---:"] * 4]]
         for paper, each in self.printed.items():
             if own := [training for training in self.trainings(profile).values() if training.paper == paper]:
@@ -189,14 +193,14 @@ class PageNumbers:
         return f"`{result.command}`\n\n{result.markdown()}"
 
     def tables(self, name: str) -> str:
-        """The tables of a benchmark alone."""
+        """Only the tables of a benchmark."""
         return self._measured(name).markdown()
 
     # --- Their parts -------------------------------------------------------------------------------------------------
 
     @cached_property
     def functions(self) -> dict[str, Any]:
-        """What a template can use, by name."""
+        """The functions available in templates, by name."""
         names = ("score", "interval", "difference", "count", "param", "best", "gpu_hours", "ratios", "table", "claims",
                  "verdicts", "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
         return {name: getattr(self, name) for name in names} | {"printed": self.printed_value, "tried": self.tried}
@@ -234,9 +238,9 @@ class PageNumbers:
         return scores[metric]
 
     def _result(self, profile: str, group: str, key: str) -> RunResult:
-        """What the details of a run, or of a row without a model, say of its values and of the texts that have them.
+        """The values and the texts of a run, or of a row without a model, from its details.
 
-        Details of an earlier version have no hash of the ids. Their texts are the same if they are as many.
+        Details of an earlier version have no hash of ids; their texts are taken to be equal if their number is.
         """
         details = self.details(profile, group, key)
         settings = details.get("settings", {})
@@ -266,10 +270,10 @@ class PageNumbers:
 
 
 def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Printed) -> str:
-    """The claims of a profile, from `metrics/details/orderings/<paper>.json`, as a table, in the words of `printed`.
+    """A table of the claims of a profile, from `metrics/details/orderings/<paper>.json`, in the words of `printed`.
 
     Raises:
-        ArtifactError: `printed` does not have a claim.
+        ArtifactError: `printed` lacks a claim.
     """
     known = [claim for claim in claims if claim["p"] is not None]
     grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
@@ -286,7 +290,7 @@ def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Pri
 
 
 def _claim_of(claim: Mapping[str, Any], profile: str, printed: Printed) -> PrintedOrdering:
-    """The claim that one of `metrics/details/orderings/<paper>.json` is about."""
+    """The printed claim for an entry of `metrics/details/orderings/<paper>.json`."""
     metrics = tuple(measure["metric"] for measure in claim["measures"])
     found = printed.claim_of(claim["better"], claim["worse"], metrics, claim["margin"])
     if found is None:
@@ -299,7 +303,7 @@ def _claim_of(claim: Mapping[str, Any], profile: str, printed: Printed) -> Print
 
 
 def _effect(name: str, measure: Mapping[str, Any]) -> str:
-    """How much better the one is by a measure: the paper's number, ours, and its interval."""
+    """How much better the first run is by a measure: the paper's number, our number, and its interval."""
     printed, effect, interval = measure["printed_effect"], measure["effect"], measure["interval"]
     around = f" [{interval[0]:.3g}, {interval[1]:.3g}]" if interval else ""
     excluded = ", printed effect excluded" if measure["printed_effect_excluded"] else ""

@@ -1,4 +1,4 @@
-"""Pages of Markdown whose numbers come from files: a template has the prose, and asks for each number and table."""
+"""Markdown pages with numbers from files: a template has the prose and calls functions for numbers and tables."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NEXT: Final = "<!-- next part -->"
 
 
 def render_page(template: str, where: str, numbers: PageNumbers) -> str:
-    """The text of a Jinja template that calls the functions of `numbers`.
+    """Render a Jinja template that calls the functions of `numbers`.
 
     Args:
-        where: the template's name, for errors.
+        where: name of the template, for errors.
 
     Raises:
-        ArtifactError: the template asks for a place, score or number that is not there, or is no template.
+        ArtifactError: the template is invalid, or asks for a place, score or number that does not exist.
     """
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     try:
@@ -35,10 +35,10 @@ def render_page(template: str, where: str, numbers: PageNumbers) -> str:
 
 
 def with_numbers(page: str, text: str, where: str) -> str:
-    """A page whose lines between `BEGIN` and `END` are replaced, part by part, by those of a text between `NEXT`.
+    """Replace the lines of a page between `BEGIN` and `END`, part by part, by the parts of a text between `NEXT`.
 
     Raises:
-        ArtifactError: the page has not as many such parts as the text.
+        ArtifactError: the page and the text have different numbers of parts.
     """
     parts = text.split(f"{NEXT}\n")
     before, *rest = page.split(f"{BEGIN}\n")

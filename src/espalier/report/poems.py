@@ -28,10 +28,10 @@ WRONG: Final = "×"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it is shown. `rhymes` marks the rhyme place; `sound` is its pinyin, or its rhyme part in ARPAbet.
+    """A displayed token. `rhymes` marks the rhyme place; `sound` is its pinyin, or its rhyme part in ARPAbet.
 
-    `asked` and `kept` are of a place of a variant: the tone and the rhyme letter, and what of them is wrong, as in
-    `Sample`. They are empty elsewhere.
+    For a place of a variant, `asked` is its tone and rhyme letter, and `kept` tells which of them is wrong, as in
+    `Sample`. Otherwise both are empty.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Token:
 
     @property
     def signs(self) -> str:
-        """What the place asks for, "×" after what the word does not have."""
+        """The requirements of the place, each followed by "×" if the word does not meet it."""
         if not self.asked:
             return ""
         tone, letter = self.asked[0], self.asked[1]
@@ -67,12 +67,12 @@ class UnitLine:
     """A unit beside its part of the format.
 
     Attributes:
-        tokens: empty for a unit of the format that the text does not have.
-        letter: the rhyme letter, or "".
-        group: the rhyme group of the unit's last word.
+        tokens: tokens of the unit; empty if the text lacks the unit.
+        letter: rhyme letter, or "".
+        group: rhyme group of the unit's last word.
         agrees: whether `group` is the majority group of the letter's units; None if the letter has one unit.
         expected: the shape of the format's unit, such as "5，5。".
-        actual: the shape of the text's unit, or "" if it is the expected one.
+        actual: the shape of the text's unit; "" if it equals `expected`.
     """
 
     tokens: tuple[Token, ...]
@@ -85,9 +85,9 @@ class UnitLine:
 
 @dataclass(frozen=True, slots=True)
 class Poem:
-    """A sample. `format` is the whole format if it could not be read unit by unit, else "".
+    """A sample. `format` is the whole format if it could not be split into units, else "".
 
-    `variant` is the one that its places are held against, or "".
+    `variant` is the variant with which its places are compared, or "".
     """
 
     id: str
@@ -99,7 +99,7 @@ class Poem:
 
 
 def mark(sample: Sample, language: Language) -> Poem:
-    """Find a sample's rhyme places: the last word of each unit whose letter is not "."."""
+    """Find the rhyme places of a sample: the last word of each unit whose letter is not "."."""
     pattern = _format_units(sample.format, language)
     lines = _held_against(_written(sample.text, sample.rhyme, language), sample)
     reference = _written(sample.reference, sample.rhyme, language)
@@ -114,7 +114,7 @@ def mark(sample: Sample, language: Language) -> Poem:
 
 
 def _held_against(lines: tuple[UnitLine, ...], sample: Sample) -> tuple[UnitLine, ...]:
-    """The lines whose words know what the variant asks of their places; as they are where there is none."""
+    """The lines with the variant's requirement added to each word; unchanged without a variant."""
     places = list(zip(sample.tones, sample.letters, sample.kept, strict=True))
     if len(places) != sum(not is_mark(token.text) for line in lines for token in line.tokens):
         return lines
@@ -130,7 +130,7 @@ def _held_against(lines: tuple[UnitLine, ...], sample: Sample) -> tuple[UnitLine
 
 
 def _format_units(text: str, language: Language) -> tuple[tuple[str, ...], ...]:
-    """The format's units of slots; () for no format, or one that cannot be read."""
+    """The units of slots of a format; () without a format, or if it cannot be parsed."""
     try:
         return parse_format(text, language).units
     except EspalierError:
@@ -177,7 +177,7 @@ def _beside(lines: Sequence[UnitLine], pattern: Sequence[tuple[str, ...]], langu
 
 
 def _shape(tokens: Sequence[str], language: Language) -> str:
-    """Counts and marks; a literal has the same shape as any word."""
+    """Counts and marks of a unit. A literal counts like any word."""
     return _spelled([token if is_mark(token) and token not in (BLANK, RHYME) else BLANK for token in tokens], language)
 
 
@@ -198,7 +198,7 @@ def _tokens(unit: Sequence[str], place: int | None, language: Language) -> tuple
 
 
 def _sound(word: str, language: Language) -> str:
-    """A character's default pinyin with its tone; an English word's rhyme part; "" where it has no known sound."""
+    """The default pinyin, with tone, of a character, or the rhyme part of an English word; "" if unknown."""
     if language == "en":
         return group_name(word, language) or ""
     if final_of(word) is None:

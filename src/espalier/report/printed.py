@@ -1,4 +1,4 @@
-"""What a paper prints, read from `papers/printed/<paper>.yaml` and checked before anything is built from it."""
+"""The printed numbers of a paper, read from `papers/printed/<paper>.yaml` and validated."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class _Strict(BaseModel):
 
 
 class PrintedValue(_Strict):
-    """A printed number, and the spread (±) printed with it."""
+    """A printed number and its printed spread (±)."""
 
     value: float = Field(allow_inf_nan=False)
     spread: float | None = Field(default=None, allow_inf_nan=False)
 
 
 def _number(value: object) -> object:
-    """Let YAML say 2.14, or [2.14, 0.10] for 2.14 ± 0.10."""
+    """Allow 2.14, or [2.14, 0.10] for 2.14 ± 0.10, in YAML."""
     if isinstance(value, bool | str):
         raise ValueError("a printed value is a number, or [number, spread]")
     if isinstance(value, int | float):
@@ -39,14 +39,14 @@ def _number(value: object) -> object:
 
 
 class OwnMetric(_Strict):
-    """One of our metrics beside a printed column. `name` labels it; the closest metric has none."""
+    """One of our metrics beside a printed column. `name` is its label; the closest metric has none."""
 
     metric: str
     name: str = ""
 
 
 class Column(_Strict):
-    """A printed column: its heading, which direction is better, and our metrics for it, nearest first, if any."""
+    """A printed column: its heading, the better direction, and our metrics for it, if any, the closest first."""
 
     group: str
     name: str
@@ -56,24 +56,24 @@ class Column(_Strict):
 
     @property
     def heading(self) -> str:
-        """Group and name in one line, for places where no group stands above it."""
+        """Group and name in one line, for places without a line of groups above."""
         return " ".join(part for part in (self.group, self.name) if part)
 
     @property
     def metric(self) -> str:
-        """Our metric that is nearest to the printed one. The column must have one."""
+        """Our metric closest to the printed one. The column must have one."""
         return self.ours[0].metric
 
 
 class RunRef(_Strict):
-    """A run (or corpus) of ours that belongs beside a row, and what is different about it."""
+    """One of our runs (or corpora) that belongs to a row, with a note on its differences."""
 
     run: str
     note: str = ""
 
 
 class Row(_Strict):
-    """A row of a table: the paper's label and numbers by column key, and our runs."""
+    """A row of a table: the printed label, numbers by column key, and our runs."""
 
     label: str
     printed: dict[str, Annotated[PrintedValue, BeforeValidator(_number)]] = {}
@@ -82,11 +82,11 @@ class Row(_Strict):
 
 
 class PrintedTable(_Strict):
-    """A table of the paper, or one of ours. `about` says what its rows are.
+    """A table of the paper, or one of our own. `about` names the subject of its rows.
 
-    Of trainings, `benchmark` is the file of `benchmarks/results` with the time of their steps, without its ending.
-    `printed_on` is the dataset that has the paper's own test texts: printed values that are worse than copying its
-    sources are marked.
+    For tables about trainings, `benchmark` is the file in `benchmarks/results`, without extension, with the time per
+    step. `printed_on` is the dataset with the test texts of the paper: printed values worse than copying its sources
+    are marked.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -115,9 +115,9 @@ class Points(_Strict):
 
 
 class Measured(_Strict):
-    """What corpora say of their own texts: the measure's name, its columns with their labels, a line each.
+    """Measurements of corpora: the name of the measure, and its columns with labels, one line per column.
 
-    `count` is a column that says how many texts a point is the mean of; it stands in the table, and is no line.
+    `count` is the column with the number of texts behind each point. It is shown in the table, not as a line.
     """
 
     name: str
@@ -128,9 +128,9 @@ class Measured(_Strict):
 class PrintedFigure(_Strict):
     """A figure of the paper, of one of three kinds.
 
-    `panels` are columns against one numeric setting of several runs, a line per profile, with one more run `beside`
-    them as a level. `points` are the panels, a line per run, and `setting` says what their places count. `measured` is
-    a fact of corpora, no run's: a panel per corpus that has it, and `setting` says what it stands against.
+    `panels`: columns plotted against a numeric setting of several runs, one line per profile; the run `beside` is a
+    horizontal line. `points`: panels with one line per run; `setting` labels their x axis. `measured`: a measurement of
+    corpora, with one panel per corpus; `setting` labels its x axis.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -156,12 +156,11 @@ class PrintedFigure(_Strict):
 
 
 class PrintedExamples(_Strict):
-    """Outputs side by side, a few of each run.
+    """A few outputs of each run, side by side.
 
-    `given` names the columns of the outputs that are shown once (source, reference), `written` the runs whose texts
-    follow, each with its label. `by` is a column of trees: the examples then stand in a group for each tree. Rows with
-    the same value in the column `one` are about one thing: one example. `best` is how many texts of each run to show.
-    `first` are the ids of rows that are shown before the others, where a profile has them.
+    `given` names the output columns to show once (source, reference), and `written` the runs with their labels. `by` is
+    a column of trees, by which examples are grouped. Rows with the same value in the column `one` form one example.
+    `best` is the number of texts to show per run. `first` are ids of rows to show first, if a profile has them.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -178,10 +177,10 @@ class PrintedExamples(_Strict):
 
 
 class PrintedDrawings(_Strict):
-    """What runs keep of single texts, drawn for the first `count` of some examples.
+    """Drawings of single texts of runs, for the first `count` of some examples.
 
-    Of granularity: that of each piece in each layer. Of structures: the symbols of `structures`, of the template above
-    those of the text. `examples` is the id of the examples, `runs` the runs that are drawn, each with its label.
+    Drawings of granularity show each piece in each layer. Drawings of structures show the symbols of `structures`, with
+    the template above the text. `examples` is the id of the examples, and `runs` are the runs to draw, with labels.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -202,10 +201,10 @@ class PrintedDrawings(_Strict):
 
 
 class PrintedSheet(_Strict):
-    """Outputs for people to judge, who are not told whose they are.
+    """Outputs for human raters, who do not know the systems.
 
-    `given` is the column that stands above them, `runs` are those that are judged, with the `best` texts of each.
-    `one` is as with examples. `seed` is that of the order in which they stand.
+    `given` is the column shown above them, and `runs` are the rated runs, with the `best` texts of each. `one` is as in
+    `PrintedExamples`. `seed` determines the order.
     """
 
     given: str
@@ -217,14 +216,14 @@ class PrintedSheet(_Strict):
 
 
 def _listed(value: object) -> object:
-    """Let YAML say bleu, or [bleu, rouge_l]."""
+    """Allow bleu, or [bleu, rouge_l], in YAML."""
     return [value] if isinstance(value, str) else value
 
 
 class PrintedOrdering(_Strict):
-    """A claim of the paper, or one of `ours`: by every one of these columns one run stands better than another.
+    """A claim of the paper, or one of `ours`: one run is better than another by every one of these columns.
 
-    With a `margin` the claim is that it does not stand worse by more than that, in the unit of its only column.
+    With a `margin`, the claim is that the run is worse by at most the margin, in the unit of the only column.
     """
 
     better: str
@@ -236,7 +235,7 @@ class PrintedOrdering(_Strict):
 
     @property
     def words(self) -> str:
-        """The claim, and whose it is if it is not the paper's."""
+        """The claim in words, with its author if it is not the paper's."""
         return f"Ours: {self.claim}" if self.ours else self.claim
 
     @model_validator(mode="after")
@@ -247,9 +246,9 @@ class PrintedOrdering(_Strict):
 
 
 class Hyperparameter(_Strict):
-    """A number of the paper's, and where ours stands.
+    """A hyperparameter of the paper, and the path of our setting.
 
-    `source` says where the paper's was found: in its text, or in its released code; null with a value of null says that
+    `source` tells whether the value comes from the text or from the released code. If both `source` and value are null,
     neither states it. `ours` is a path such as `network.layers`, `training.rate`, `dataset.pieces` or `decoder.beam`.
     """
 
@@ -267,7 +266,7 @@ class Hyperparameter(_Strict):
 
 
 class PrintedHyperparameters(_Strict):
-    """The hyperparameters of one system: our models of it, each with a run that decodes it, and the paper's values."""
+    """The hyperparameters of one system: our models, each with a run that decodes it, and the printed values."""
 
     system: str
     models: dict[str, str] = Field(min_length=1)
@@ -275,7 +274,7 @@ class PrintedHyperparameters(_Strict):
 
 
 class Paper(_Strict):
-    """What the report is about: the `name` of the system, and its page in `docs`; "" for none."""
+    """The subject of the report: the `name` of the system, and its page in `docs`, "" for none."""
 
     key: str
     name: str = ""
@@ -287,7 +286,7 @@ class Paper(_Strict):
 
 
 class Printed(_Strict):
-    """A paper's printed results. `profiles` and `protocols` explain the names that the report uses."""
+    """The printed results of a paper. `profiles` and `protocols` explain names used in the report."""
 
     paper: Paper
     columns: dict[str, Column]
@@ -330,14 +329,14 @@ class Printed(_Strict):
         return self
 
     def value_of(self, run: str, column: str) -> PrintedValue | None:
-        """What the paper prints in the first row of a run that has such a column; None if it prints nothing."""
+        """The printed value in the first row of a run that has this column; None if there is none."""
         rows = (row for table in self.tables for row in table.rows if any(ref.run == run for ref in row.runs))
         return next((row.printed[column] for row in rows if column in row.printed), None)
 
     def claim_of(
         self, better: str, worse: str, metrics: tuple[str, ...], margin: float | None
     ) -> PrintedOrdering | None:
-        """The claim on two runs by these metrics; None without such a claim."""
+        """The claim about two runs by these metrics; None if there is none."""
         wanted = (better, worse, metrics, margin)
         for claim in self.orderings:
             names = tuple(self.columns[column].metric for column in claim.columns)
@@ -347,11 +346,11 @@ class Printed(_Strict):
 
 
 def load_printed(path: Path) -> Printed:
-    """Read and check a paper's printed numbers.
+    """Read and validate the printed numbers of a paper.
 
     Raises:
-        ArtifactError: there is no such file.
-        ConfigError: it is not YAML, or has an unknown key, a wrong type or a column that does not exist.
+        ArtifactError: the file does not exist.
+        ConfigError: the file is not YAML, or has an unknown key, a wrong type or an undefined column.
     """
     try:
         raw = load_yaml(path)

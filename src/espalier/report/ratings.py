@@ -1,4 +1,4 @@
-"""Ratings by people, read from filled-in sheets: the share of each level by run, and the agreement of raters."""
+"""Human ratings from filled-in sheets: the share of each level by run, and the agreement of raters."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class RunLevels:
     """The ratings of the texts of one run.
 
     Attributes:
-        texts: how many were rated; a text that several inputs or ranks share counts as often.
-        empty: its texts without words, which are not rated.
-        shares: the percentage of each of `LEVELS` among the levels of all raters; None without texts.
-        kappa: Fleiss' kappa over its texts; None where it is not defined.
-        interval: of kappa, 95 %, over the inputs; None where it is not defined.
+        texts: number of rated texts; a text shared by several inputs or ranks counts once for each.
+        empty: number of texts without words, which are not rated.
+        shares: percentage of each of `LEVELS` over all raters; None without texts.
+        kappa: Fleiss' kappa over the texts; None if undefined.
+        interval: 95 % interval of kappa, over inputs; None if undefined.
     """
 
     run: str
@@ -43,7 +43,7 @@ class RunLevels:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """The ratings of all runs, in the order of the key; `kappa` and its `interval` are over all items, each once."""
+    """The ratings of all runs, in the order of the key. `kappa` and `interval` are over all distinct items."""
 
     raters: int
     items: int
@@ -53,16 +53,16 @@ class Ratings:
 
 
 def ratings_of(sheets: Mapping[str, str], key: str, key_name: str) -> Ratings:
-    """The levels of each run.
+    """Compute the ratings of each run.
 
     Args:
-        sheets: the text of each rater's filled-in sheet, by the name of its file.
-        key: the text of the key, which has the run of each item.
-        key_name: the name of the key's file.
+        sheets: text of each rater's filled-in sheet, by file name.
+        key: text of the key, which names the run of each item.
+        key_name: file name of the key.
 
     Raises:
-        DataError: a file has other columns than `sheet_of` gives it; a level is missing or is none; an item stands
-            twice, or is in one file only.
+        DataError: a file has other columns than those of `sheet_of`, a level is missing or unknown, or an item occurs
+            twice or in only one file.
     """
     key_rows = [_key_row(row, key_name, number) for number, row in _rows(key, key_name, KeyRow)]
     asked = {row.item for row in key_rows if row.item}
@@ -84,17 +84,17 @@ def ratings_of(sheets: Mapping[str, str], key: str, key_name: str) -> Ratings:
 def fleiss_kappa(
     counts: npt.NDArray[np.int64], inputs: Sequence[str]
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """Fleiss' kappa (Fleiss 1971), agreement beyond chance, 1 where all agree; and its 95 % interval.
+    """Fleiss' kappa (Fleiss 1971), the agreement beyond chance (1 for perfect agreement), and its 95 % interval.
 
-    The interval is of a bootstrap over the inputs: texts for one input are drawn together.
+    The interval comes from a bootstrap over inputs: texts for one input are resampled together.
 
     Args:
-        counts: (items, levels) how many raters gave each level; as many raters for each item.
-        inputs: (items) the input of each.
+        counts: (items, levels) number of raters who gave each level; every item has the same number of raters.
+        inputs: (items) input of each item.
 
     Returns:
-        kappa: None with fewer than two raters, without items, and where all levels are the same one.
-        interval: None where kappa is, and with one input.
+        kappa: None with fewer than two raters, without items, or if all levels are equal.
+        interval: None if kappa is None or there is only one input.
     """
     raters = int(counts[0].sum()) if len(counts) else 0
     if raters < 2:
@@ -111,7 +111,7 @@ def fleiss_kappa(
 
 
 def _kappa(sums: npt.NDArray[np.float64], raters: int) -> npt.NDArray[np.float64]:
-    """Kappa of summed statistics, (..., 1 + levels) -> (...); NaN where all levels are the same one."""
+    """Kappa of summed statistics, (..., 1 + levels) -> (...); NaN if all levels are equal."""
     agree, levels = sums[..., 0], sums[..., 1:]
     total = levels.sum(-1)
     observed = agree / (total * (raters - 1))
@@ -148,7 +148,7 @@ def _key_row(row: Mapping[str, str], name: str, number: int) -> KeyRow:
 
 
 def _rows(text: str, name: str, row_type: type[Item] | type[KeyRow]) -> Sequence[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file by its columns, numbered as a spreadsheet numbers them: the header is row 1."""
+    """The rows of a CSV file by column, numbered as in a spreadsheet: the header is row 1."""
     try:
         rows = list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
     except csv.Error as error:

@@ -11,14 +11,13 @@ from espalier.text.language import Language
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One generated verse. `text` and `reference` are verses as `espalier.verse.text` writes them.
+    """A generated verse. `text` and `reference` are verses in the form of `espalier.verse.text`.
 
     `format` is the format of the text, in the grammar of `espalier.verse.grammar`; `rhyme` has one letter per unit, "."
     for none. `tune` is the title, or "".
 
-    Of a ci that follows a variant of its tune, `variant` names it; `tones`, `letters` and `kept` have a sign for each
-    word: the tone that is asked for, the letter of its rhyme, and what is wrong ("t" tone, "r" rhyme, "b" both, "."
-    nothing).
+    For a ci that follows a variant of its tune, `variant` names the variant, and `tones`, `letters` and `kept` have one
+    sign per word: the required tone, the rhyme letter, and the fault ("t" tone, "r" rhyme, "b" both, "." none).
     """
 
     id: str
@@ -35,11 +34,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """The origin of a model that was not trained by `dvc repro` here.
+    """The origin of a model that was not trained here by `dvc repro`.
 
     Attributes:
         hours: wall-clock hours, summed over seeds.
-        weights: whether its weights are here too.
+        weights: whether its weights are present.
     """
 
     hardware: str = ""
@@ -51,11 +50,11 @@ class Provenance:
 
     @property
     def shortened(self) -> bool:
-        """Whether training ended before the steps of its settings."""
+        """Whether training ended before the number of steps in its settings."""
         return self.steps is not None and self.steps_asked is not None and self.steps < self.steps_asked
 
     def __str__(self) -> str:
-        """One line: hardware, hours, steps of the settings' steps, commit, weights; unknown facts are left out."""
+        """One line: hardware, hours, steps done of steps set, commit, weights. Unknown facts are left out."""
         facts = [self.hardware]
         if self.hours is not None:
             facts.append(f"{self.hours:.1f} h")
@@ -71,21 +70,21 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """One run of one profile, or one row without a trained model, with its scores.
+    """A run of a profile, or a row without a trained model, with its scores.
 
     Attributes:
-        dataset: the dataset whose texts are scored.
-        ids: of the records that are scored.
-        row: the name of a row without a trained model, such as "copy"; "" for a run.
-        trivial: whether a run should be better than this row. References are not trivial.
-        given: the metrics whose value follows from how the row is made.
-        structures: those of the text to come that the run or the row is given; "topic" if it is given topic words.
-        settings: of the decoding, in the order of display (`protocol`, `decoder`, `k`, ...).
+        dataset: dataset of the scored texts.
+        ids: ids of the scored records.
+        row: name of a row without a trained model, such as "copy"; "" for a run.
+        trivial: whether every run should be better than this row. References are not trivial.
+        given: metrics whose value follows from the construction of the row.
+        structures: structures of the text to come that are given to the run or row; "topic" if topic words are given.
+        settings: settings of the decoding, in the order of display (`protocol`, `decoder`, `k`, ...).
         metrics: the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None}, `signatures`
             {key: text}, `undefined` {key: reason}; parts may be missing.
         samples: generated verses.
-        rows: outputs as text by column, such as `id`, `text` and `source`, for the examples of a paper.
-        measured: what the training of its model took here, in one line.
+        rows: outputs as text, by column such as `id`, `text` and `source`, for examples.
+        measured: cost of training its model here, in one line.
     """
 
     key: str
@@ -113,7 +112,7 @@ class RunResult:
 
     @property
     def intervals(self) -> Mapping[str, Sequence[float] | None]:
-        """The intervals by metric key, for those that have one."""
+        """The intervals by metric key. Metrics without an interval are missing."""
         return self.metrics.get("intervals") or {}
 
     @property
@@ -123,7 +122,7 @@ class RunResult:
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """How each score was computed, by metric key."""
+        """The computation of each score, by metric key."""
         return self.metrics.get("signatures") or {}
 
 
@@ -132,9 +131,9 @@ class CorpusResult:
     """One corpus of one profile.
 
     Attributes:
-        counts: of rows, by name (train, dev, ...), in the order of display.
-        quarantined: counts by reason, in the order of display.
-        origins: for each split the number of rows of each source.
+        counts: numbers of rows by name (train, dev, ...), in the order of display.
+        quarantined: numbers of quarantined rows by reason, in the order of display.
+        origins: for each split, the number of rows of each source.
         measures: measurements of the texts: {name: {quantity: {column: value}}}.
     """
 
@@ -149,12 +148,12 @@ class CorpusResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:
-    """What the training of one model of one profile takes.
+    """The cost of training one model of one profile.
 
     Attributes:
-        machine: hardware, threads and precision of the training whose hours are known; "" if there is none.
-        scores: `hours` and `tokens_per_second` of that training, a mean over its seeds; `step_ratio`, the time of a
-            step as a multiple of another model's, measured side by side.
+        machine: hardware, threads and precision of the training with known hours; "" if there is none.
+        scores: `hours` and `tokens_per_second` of that training, averaged over seeds; `step_ratio`, the time per step
+            relative to another model, measured side by side.
         undefined: the reason for each undefined score.
     """
 
@@ -179,18 +178,18 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two runs of one profile by one metric, over the segments that both have, whose clusters are resampled together.
+    """Two runs of one profile compared by one metric over their common segments, with resampled clusters.
 
     Attributes:
-        difference: the score of `one` less that of `other`, each the mean over its seeds; None if there is none.
-        low: of the interval of the difference, as `high`.
-        p: the two-sided probability of a difference at least as far from `null`, if that were the true one.
-        null: 0, or the difference at which `one` is worse by the margin of a claim.
-        seeds: the seeds of `one` and of `other`.
-        clusters: that were resampled.
-        segments: that both runs have under every seed.
-        left_out: segments that only some have.
-        why: the reason for no difference, or for no p.
+        difference: the score of `one` minus the score of `other`, each a mean over seeds; None if undefined.
+        low, high: interval of the difference.
+        p: two-sided probability, under the true difference `null`, of a difference at least as far from it.
+        null: 0, or the difference at which `one` is worse by exactly the margin of a claim.
+        seeds: numbers of seeds of `one` and `other`.
+        clusters: number of resampled clusters.
+        segments: number of segments that both runs have for all seeds.
+        left_out: number of other segments.
+        why: reason for a missing difference or p.
     """
 
     one: str
@@ -210,7 +209,7 @@ class Comparison:
 
 
 def in_words(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(name, value) of the settings that have a value."""
+    """(name, value) of the settings with a value."""
     found = {name: value for name, value in settings.items() if value not in (None, "", [], ())}
     return tuple(
         (name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))

@@ -1,6 +1,6 @@
-"""Outputs for people to rate: for each input the texts of all runs, shuffled and without the names of the runs.
+"""Outputs for human raters: for each input the texts of all runs, shuffled, without the names of the runs.
 
-Three labelers gave X2Tree's levels in this way ("Evaluation Methods"). The sheet is for the raters; the key has the
+X2Tree was rated in this way by three labelers ("Evaluation Methods"). The sheet is for the raters; the key names the
 run of each text. `ratings.py` reads filled-in sheets.
 """
 
@@ -23,7 +23,7 @@ _FORMULAS = ("=", "+", "-", "@")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A text to rate, and its input; items count from 1. The rater fills in `level`."""
+    """A text to rate, and its input. Items count from 1. The rater fills in `level`."""
 
     item: int
     given: str
@@ -33,7 +33,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A row of the key: an item is the `rank`-th best text of `run` for the input `one`. An empty text has item 0."""
+    """A row of the key: the item is the `rank`-th best text of `run` for the input `one`. An empty text has item 0."""
 
     item: int
     one: str
@@ -43,7 +43,7 @@ class KeyRow:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The items in order of inputs, and their runs. The same text of several runs is one item."""
+    """The items in order of inputs, and their runs. A text shared by several runs is one item."""
 
     note: str
     items: tuple[Item, ...]
@@ -56,7 +56,7 @@ class Sheet:
 
 
 def sheet_of(printed: PrintedSheet, runs: Sequence[RunResult]) -> Sheet:
-    """The sheet of all inputs that every run has outputs for. The same seed gives the same order."""
+    """A sheet of all inputs for which every run has outputs. The same seed gives the same order."""
     by_key = {run.key: run for key in printed.runs for run in runs if run.key == key and run.rows}
     best_by_run = {key: best_of(run.rows, printed.one, printed.best) for key, run in by_key.items()}
     missing = tuple(key for key in printed.runs if key not in by_key)
@@ -90,10 +90,10 @@ def _csv(rows: Sequence[Item] | Sequence[KeyRow], row_type: type[Item] | type[Ke
 
 
 def column_names(row_type: type[Item] | type[KeyRow]) -> list[str]:
-    """The columns of a sheet's file."""
+    """The column names of a sheet's file."""
     return [field.name for field in fields(row_type)]
 
 
 def _plain(text: str) -> str:
-    """The text, with a space before a character that spreadsheets read as a formula ("= =" is a face on Weibo)."""
+    """The text, with a space before a character that spreadsheets take for a formula ("= =" is a face on Weibo)."""
     return f" {text}" if text.startswith(_FORMULAS) else text

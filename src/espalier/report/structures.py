@@ -1,4 +1,4 @@
-"""The structures of a template above those of a text that was written under it (SAT, figures 2 and 3)."""
+"""The structures of a template, aligned above those of a text written under it (SAT, figures 2 and 3)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class AlignedLine:
     """One line of two aligned structures.
 
     Attributes:
-        label: "template", "text", or the name of a structure; for the text "pc 13/15", if 13 of 15 symbols are kept.
-        cells: tokens or symbols, one for each place; "" past the end.
-        differs: for each place whether the symbol is not that of the template.
+        label: "template", "text", or the name of a structure; for the text, "pc 13/15" means that 13 of 15 symbols are
+            kept.
+        cells: tokens or symbols, one per place; "" past the end.
+        differs: for each place, whether the symbol differs from the template.
         tokens: whether the cells are tokens.
     """
 
@@ -40,7 +41,7 @@ class AlignedLine:
 
 
 def lines_of(template: StructuredText, text: StructuredText) -> tuple[AlignedLine, ...]:
-    """The template's tokens and symbols, then the text's, all equally long."""
+    """The tokens and symbols of the template, then those of the text, all of equal length."""
     places = max(len(template.tokens), len(text.tokens))
     lines = [_line("template", template.tokens, places, tokens=True)]
     lines += [_line(name, symbols, places) for name, symbols in template.symbols.items()]
@@ -54,9 +55,9 @@ def lines_of(template: StructuredText, text: StructuredText) -> tuple[AlignedLin
 
 
 def render_structures(template: StructuredText, text: StructuredText, width: int) -> Text:
-    """The lines for a terminal; those that are wider than `width` go on below. What differs is red and underlined.
+    """The lines for a terminal, wrapped to `width`. Differences are red and underlined.
 
-    Tokens that a terminal would obey must have been replaced.
+    Terminal control characters in tokens must already be escaped.
     """
     lines = lines_of(template, text)
     label = max(cell_len(line.label) for line in lines) + 2
@@ -69,12 +70,12 @@ def render_structures(template: StructuredText, text: StructuredText, width: int
 
 
 def structures_figure(pairs: Sequence[tuple[str, StructuredText, StructuredText]], name: str, label: str) -> str:
-    """The lines as inline SVG, one pair below the other. What differs is framed.
+    """The lines as inline SVG, one pair below the other. Differences are framed.
 
     Args:
-        pairs: for each a heading, the template and the text.
-        name: prefix of the drawing's ids.
-        label: what the drawing shows, for readers who do not see it.
+        pairs: (heading, template, text) of each pair.
+        name: prefix of ids in the drawing.
+        label: description for readers who cannot see the drawing.
     """
     panels = list[tuple[str, tuple[AlignedLine, ...], int, list[int], int, int]]()
     for heading, template, text in pairs:
@@ -99,12 +100,12 @@ def structures_figure(pairs: Sequence[tuple[str, StructuredText, StructuredText]
 def read_aligned(
     row: Mapping[str, str], language: Language, label: str, names: Sequence[str]
 ) -> tuple[str, StructuredText, StructuredText] | None:
-    """A heading, the template and the text of a row that has the words and tags of both; None if it has not.
+    """A heading, the template and the text of a row; None if the row lacks words or tags of either.
 
     Args:
-        row: its reference is the template, of which the first `prompt` tokens are the prompt.
-        label: the first words of the heading.
-        names: of the structures.
+        row: an output row. Its reference is the template, whose first `prompt` tokens are the prompt.
+        label: beginning of the heading.
+        names: names of the structures.
     """
     if "text_words" not in row:
         return None
@@ -115,13 +116,13 @@ def read_aligned(
 
 
 def aligned_figure(texts: Sequence[tuple[str, StructuredText, StructuredText]], name: str) -> str:
-    """`structures_figure` of what `read_aligned` gives."""
+    """`structures_figure` for the results of `read_aligned`."""
     headings = dict.fromkeys(heading for heading, _, _ in texts)
     return structures_figure(texts, name, f"Structures of templates and texts: {'; '.join(headings)}")
 
 
 def _tagged(text: str, words: str, tags: str, language: Language, names: Sequence[str]) -> StructuredText:
-    """A text with its symbols; without any if it could not be tagged."""
+    """A text with its symbols; without symbols if it could not be tagged."""
     cut = [tokens_of(word, language) for word in words.split()]
     if not cut or len(cut) != len(tags.split()):
         return StructuredText(tuple(tokens_of(text, language)), dict.fromkeys(names, ()))
@@ -160,7 +161,7 @@ def _widths(lines: Sequence[AlignedLine]) -> list[int]:
 
 
 def _panels(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Ranges of places that are at most so wide; a place that is wider stands alone. One empty range for no place."""
+    """Ranges of places that fit into the width. A wider place has its own range; no places give one empty range."""
     start = used = 0
     for place, width in enumerate(widths):
         if place > start and used + width > room:

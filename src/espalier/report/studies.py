@@ -1,4 +1,4 @@
-"""A figure of the paper with our numbers, as data: a metric against a setting, a run's metrics in a row, or texts."""
+"""A figure of the paper with our numbers, as data: metrics by setting, several metrics of runs, or measured texts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Panel:
     """One panel of a figure.
 
     Attributes:
-        lines: by name. A line is a profile if x is a setting, a run if there are `ticks`, and a column of measurements
-            of a corpus if there are `rows`.
+        lines: lines by name. A line is a profile if x is a setting, a run if there are `ticks`, or a measured column of
+            a corpus if there are `rows`.
         levels: horizontal lines, by the name of their line.
-        ticks: the names of x = 0, 1, 2, ...
-        rows: each x, and the number of texts that its points are means of, if known.
+        ticks: names of x = 0, 1, 2, ...
+        rows: each x, with the number of texts behind its points if known.
     """
 
     heading: str
@@ -35,7 +35,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A figure of the paper, with our numbers. `missing` are the keys of its runs without outputs."""
+    """A figure of the paper with our numbers. `missing` are the keys of its runs without outputs."""
 
     id: str
     title: str
@@ -48,7 +48,7 @@ class Study:
 
     @property
     def sampled(self) -> bool:
-        """Whether any of its numbers has an interval."""
+        """Whether any number has an interval."""
         lines = (line for panel in self.panels for _, line in panel.lines)
         return any(reading.low is not None for line in lines for _, reading in line)
 
@@ -56,7 +56,7 @@ class Study:
 def study_of(
     figure: PrintedFigure, printed: Printed, runs: Sequence[RunResult], corpora: Sequence[CorpusResult] = ()
 ) -> Study:
-    """The panels with at least one line. A line has at least two points, all of one profile."""
+    """The panels with at least one line. A line has at least two points, all from one profile."""
     profiles = list(dict.fromkeys(run.profile for run in runs if run.key in figure.runs))
     panels = [_by_setting(name, figure, printed, runs, profiles) for name in figure.panels]
     for points in figure.points:

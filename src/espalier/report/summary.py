@@ -1,4 +1,4 @@
-"""What the page over all papers shows of one: its main table, its claims by verdict, its size."""
+"""The overview of one paper for the page over all papers: main table, claims by verdict, and size."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ COLUMNS = 7
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One paper of one profile.
+    """The overview of one paper in one profile.
 
     Attributes:
         profiles: (name, meaning).
-        table: what was measured of the first table of the paper in which a trained run has a number; else of the first
-            in which anything was measured; None if there is none.
+        table: the measured part of the first table in which a trained run has a number; else of the first table with
+            any measured number; None if there is none.
         verdicts: (verdict, number of claims).
-        runs: how many were made; `missing` how many places of the tables have none.
-        items: how many test items can be browsed.
+        runs: number of runs; `missing` is the number of table places without a run.
+        items: number of test items to browse.
     """
 
     paper: Paper
@@ -67,7 +67,7 @@ def read_summary(values: object, where: str) -> Summary:
     """A summary from JSON values.
 
     Raises:
-        ArtifactError: they are none.
+        ArtifactError: the values are not a summary.
     """
     try:
         return _ADAPTER.validate_python(values)
@@ -85,7 +85,7 @@ def _has_trained_run(table: Table) -> bool:
 
 
 def _narrowed(table: Table) -> Table:
-    """The first columns in which anything was measured, without what is said of single rows."""
+    """The first columns with measured numbers, without notes on single rows."""
     ours = [line for line in table.lines if line.kind == "run"] or [line for line in table.lines if line.kind == "row"]
     places = [place for place in range(len(table.columns)) if any(line.cells[place].value is not None for line in ours)]
     places = places[:COLUMNS]

@@ -1,4 +1,4 @@
-"""The paper's tables with our lines beside theirs, as data; and how a number is written."""
+"""The tables of the paper with our lines beside the printed ones, as data; and the formatting of numbers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ Profiled = TypeVar("Profiled", bound=Entry | Curve)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One number of a cell: with its interval if it is ours, with its spread if the paper prints one.
+    """A number in a cell, with its interval if it is ours, or its printed spread.
 
-    Where there is none, `why` may say why. `below`: it is worse than the best row without a trained model.
+    `why` may give the reason for a missing number. `below` tells whether it is worse than the best row without a
+    trained model.
     """
 
     value: float | None
@@ -50,12 +51,12 @@ _NOTHING = Reading(None)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a table, with one reading per column.
+    """A line of a table, with one reading per column.
 
-    Of kind "paper": what is printed. "title": a row of which the paper prints nothing, over our runs. "run": a run of
-    ours (or a corpus, or a training), by the metrics nearest to it. "also": the same run by other metrics, whose name
-    is the label. "absent": a run that was not made. "rule": over the rows without a trained model. "row": one of these
-    rows. `profile` is that of our lines; "" for those of the paper, and for runs that were not made.
+    Kinds: "paper", printed numbers; "title", the label of a row without printed numbers, above our runs; "run", one of
+    our runs (or a corpus, or a training), with the closest metrics; "also", the same run with other metrics, named by
+    the label; "absent", a missing run; "rule", a line above the rows without a trained model; "row", one of these rows.
+    `profile` is the profile of our lines; "" for lines of the paper and for missing runs.
     """
 
     kind: Kind
@@ -67,9 +68,9 @@ class Line:
 
     @property
     def emphasis(self) -> Emphasis:
-        """How its label and numbers are set, in every form of the report.
+        """The style of the line's label and numbers, in every format of the report.
 
-        "bold" is what the paper prints. "italic" is of the nursery, whose numbers are no estimate of the paper's.
+        Printed numbers are "bold". Numbers of the nursery are "italic", since they do not estimate the paper's.
         """
         if self.kind in ("paper", "title"):
             return "bold"
@@ -78,9 +79,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, ready to be written down.
+    """A table that is ready to be rendered.
 
-    `legend` says what its rule and its marks mean; "" without them. `about` says what its lines of ours are.
+    `legend` explains its rule and marks; "" without them. `about` names the subject of our lines.
     """
 
     id: str
@@ -94,7 +95,7 @@ class Table:
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """Headings over neighbouring columns, with how many each spans."""
+        """Headings over neighbouring columns, each with the number of columns that it spans."""
         spans: list[tuple[str, int]] = []
         for column in self.columns:
             if spans and spans[-1][0] == column.group:
@@ -139,9 +140,9 @@ def table_of(
 
 
 def other_runs(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Table | None:
-    """The runs that no table of the paper's names, by the metrics of its tables; None if there are none.
+    """The runs that no table of the paper names, with the metrics of its tables; None if there are none.
 
-    Rows without a trained model are among them only if there is no run on their texts.
+    Rows without a trained model are included only if there is no run on their texts.
     """
     named = {ref.run for table in printed.tables if table.about == "runs" for row in table.rows for ref in row.runs}
     used = {row.key for run in runs if not run.row for row in rows_of(run, runs)}
@@ -159,7 +160,7 @@ def other_runs(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Ta
 
 
 def other_metrics(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Table | None:
-    """The metrics that no table or figure of the paper's names, of all runs that have any; None if there are none."""
+    """The metrics that no table or figure of the paper names, for all runs that have any; None if there are none."""
     columns = {name for table in printed.tables for name in table.columns}
     columns |= {name for figure in printed.figures for name in figure.panels}
     named = {ours.metric for name in columns for ours in printed.columns[name].ours}
@@ -181,7 +182,7 @@ def other_metrics(printed: printed_values.Printed, runs: Sequence[RunResult]) ->
 
 
 def reading_of(metric: str, entry: Entry) -> Reading:
-    """What an entry says about one metric; no value where it has none, or one that is not finite."""
+    """The reading of an entry for one metric; without a value if it is missing or not finite."""
     scores: Mapping[str, float | None] = entry.counts if isinstance(entry, CorpusResult) else entry.scores
     value = scores.get(metric)
     if value is None or not math.isfinite(value):
@@ -192,7 +193,7 @@ def reading_of(metric: str, entry: Entry) -> Reading:
 
 
 def tags_of(entry: Entry) -> tuple[str, ...]:
-    """What must be said beside every number of an entry: profile, protocol, and whether it was made elsewhere."""
+    """Tags to show beside every number of an entry: profile, protocol, and whether it was made elsewhere."""
     tags = [entry.profile]
     if isinstance(entry, RunResult):
         tags.append(str(entry.settings.get("protocol") or ""))
@@ -204,26 +205,26 @@ def tags_of(entry: Entry) -> tuple[str, ...]:
 
 
 def by_profile(entries: Iterable[Profiled]) -> list[Profiled]:
-    """The entries, nursery first; within a profile as they came."""
+    """The entries, those of the nursery first; the order within a profile is kept."""
     listed = list(entries)
     known = [*PROFILES, *dict.fromkeys(entry.profile for entry in listed)]
     return sorted(listed, key=lambda entry: known.index(entry.profile))
 
 
 def number(value: float | None, digits: int) -> str:
-    """A number as it is printed: fixed digits, thousands apart; a dash for none."""
+    """A number as text, with fixed digits and separated thousands; a dash for None."""
     return BLANK if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
 def value_of(reading: Reading, digits: int) -> str:
-    """A reading's number, behind `MARK` if it is below the rows without a trained model."""
+    """The number of a reading, after `MARK` if it is below the rows without a trained model."""
     return f"{MARK if reading.below else ''}{number(reading.value, digits)}"
 
 
 def margin(reading: Reading, digits: int) -> str:
-    """What stands behind or under a number: "± 0.10" as printed, or our interval "98.12–99.20"; "" for neither.
+    """The text beside or below a number: the printed "± 0.10", or our interval "98.12–99.20"; "" if there is neither.
 
-    An interval that begins below 0 is "−0.12 to 0.20".
+    An interval that begins below 0 has the form "−0.12 to 0.20".
     """
     if reading.spread is not None:
         return f"± {number(reading.spread, digits)}"
@@ -234,14 +235,14 @@ def margin(reading: Reading, digits: int) -> str:
 
 
 def arrow(better: str | None) -> str:
-    """Which way is better."""
+    """An arrow for the better direction."""
     return {"higher": "↑", "lower": "↓"}.get(better or "", "")
 
 
 def _printed(
     value: printed_values.PrintedValue | None, column: printed_values.Column, copied: RunResult | None
 ) -> Reading:
-    """A printed value, below if copying the source is better by the metric nearest to its column."""
+    """A printed value, marked `below` if copying the source is better by the metric closest to its column."""
     if value is None:
         return _NOTHING
     other = copied.scores.get(column.metric) if copied and column.ours else None
@@ -251,7 +252,7 @@ def _printed(
 def _lines(
     entry: Entry, columns: Sequence[printed_values.Column], note: str, runs: Sequence[RunResult] = ()
 ) -> Iterable[Line]:
-    """The lines of an entry or of a row without a model; what lies below the rows of `runs` is marked."""
+    """The lines of an entry or of a row without a model. Values below the rows of `runs` are marked."""
     rows = given_as_much(rows_of(entry, runs), entry) if isinstance(entry, RunResult) and not entry.row else []
 
     def cell(column: printed_values.Column, metric: str | None) -> Reading:
@@ -274,7 +275,7 @@ def _lines(
 
 
 def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> Table:
-    """The table with the rows without a trained model at its foot, under a rule, and a legend."""
+    """The table with the rows without a trained model at the bottom, under a rule, and a legend."""
     groups, alone = groups_of([entry for entry in shown if isinstance(entry, RunResult)], runs)
     above = {entry.key for entry in shown}
     lines = list(table.lines)

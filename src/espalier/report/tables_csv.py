@@ -1,4 +1,4 @@
-"""A report's tables as CSV: one row for each number, so that nothing has to be read out of a page."""
+"""The tables of a report as CSV, one row per number, for other programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = (
 
 
 def render_csv(report: Report) -> str:
-    """All numbers of all tables, printed ones and ours, and the reasons of missing ones."""
+    """All printed and measured numbers of all tables, and the reasons for missing ones."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)

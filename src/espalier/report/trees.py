@@ -1,7 +1,7 @@
-"""Trees as nested HTML lists, which the page's style draws and which read well without it.
+"""Trees as nested HTML lists, drawn by the page's style sheet and readable without it.
 
-A constituent is an item with its label and the list of its children. In a dependency tree an item has the list of its
-dependents on the left, its word, and the list of those on the right, so that the words stand in their order.
+A constituent is an item with its label and the list of its children. In a dependency tree, an item has the list of its
+left dependents, its word, and the list of its right dependents, so that words keep their order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\(([^ ()]+)|([^ ()]+)|\)")
 
 
 def constituents_html(text: str) -> Markup:
-    """A constituency tree, with words or cut, from its Penn string; the string itself if it is no tree."""
+    """A constituency tree, with words or cut, from its Penn string; the string itself if it is not a tree."""
     try:
         text = write_tree(read_tree(text, words=False))
     except EspalierError:
@@ -36,7 +36,7 @@ def constituents_html(text: str) -> Markup:
 
 
 def dependencies_html(words: Sequence[str], heads: Sequence[int]) -> Markup:
-    """A dependency tree from the heads of its words, counted from 1, 0 of a root; "" if they are no tree."""
+    """A dependency tree from the heads of its words, from 1, with 0 for a root; "" if they do not form a tree."""
     if len(words) != len(heads) or mistake(heads):
         return Markup("")
     below = children(heads)

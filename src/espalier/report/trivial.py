@@ -1,4 +1,4 @@
-"""The rows without a trained model: which belong under a run, and which values of the run are worse than theirs."""
+"""Rows without a trained model: which ones belong under a run, and which values of the run are worse."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ MARK: Final = "▾"
 
 
 def rows_of(run: RunResult, results: Iterable[RunResult]) -> tuple[RunResult, ...]:
-    """The rows without a model that are scored on the texts of a run: of its profile, its dataset and its ids."""
+    """The rows without a model that are scored on the texts of a run: same profile, dataset and ids."""
     return tuple(row for row in results if row.row and _texts(row) == _texts(run))
 
 
 def given_as_much(rows: Iterable[RunResult], *runs: RunResult) -> list[RunResult]:
-    """The rows whose structures of the text to come are all given to one of these runs."""
+    """The rows whose structures of the text to come are all given to one of these runs too."""
     return [row for row in rows if any(row.structures <= run.structures for run in runs)]
 
 
 def groups_of(
     runs: Sequence[RunResult], results: Sequence[RunResult]
 ) -> tuple[list[tuple[list[RunResult], tuple[RunResult, ...]]], list[RunResult]]:
-    """Runs with the rows that belong under them.
+    """Groups of runs with the rows that belong under them.
 
     Returns:
-        Groups of runs that are scored on the same texts, each with its rows; and the runs that have no such rows.
+        Groups of runs scored on the same texts, each with its rows; and the runs without such rows.
     """
     groups: dict[object, tuple[list[RunResult], tuple[RunResult, ...]]] = {}
     alone: list[RunResult] = []
@@ -44,10 +44,10 @@ def groups_of(
 
 
 def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunResult, rows: Iterable[RunResult]) -> bool:
-    """Whether a run's value is worse than the best of the trivial rows.
+    """Whether the value of a run is worse than the best value of the trivial rows.
 
-    References are no trivial rows. A row counts if its value is computed in the same way, and is not given by how the
-    row is made. The values alone are compared, without their intervals.
+    References are not trivial rows. A row counts only if its value is computed in the same way and does not follow from
+    its construction. Values are compared without intervals.
     """
     value = run.scores.get(metric)
     if run.row or value is None or not math.isfinite(value):
@@ -60,7 +60,7 @@ def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunRes
 
 
 def worse(value: float, other: float | None, better: Literal["higher", "lower"] | None) -> bool:
-    """Whether a value is worse than another one; False without a direction, or without another one."""
+    """Whether a value is worse than another; False if the direction or the other value is missing."""
     return better is not None and other is not None and (other > value if better == "higher" else other < value)
 
 
@@ -69,7 +69,7 @@ def _texts(entry: RunResult) -> tuple[str, str, frozenset[str]]:
 
 
 def _is_given(metric: str, row: RunResult) -> bool:
-    """Whether a value follows from how the row is made, over all texts or over a part of them, such as `_seen`."""
+    """Whether a value follows from the construction of the row, over all texts or over a part such as `_seen`."""
     return any(metric == given or metric.startswith(f"{given}_") for given in row.given)
 
 

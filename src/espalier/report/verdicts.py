@@ -1,4 +1,4 @@
-"""What our numbers say of a claim: one verdict over all its measures, corrected for all claims of its table."""
+"""Verdicts on claims: one per claim, over all its measures, corrected for all claims of its table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Verdict = Literal["holds", "reversed", "undecided", "too few seeds", "not interp
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One column of a claim, with the numbers of both runs, (better, worse) as the paper has them.
+    """One column of a claim, with the numbers of both runs as (better, worse) in the paper's order.
 
     Attributes:
-        printed: what the paper prints; no values where it prints none for a run of ours.
-        ours: the runs' scores.
-        gain: how much better the one is in our numbers, in the metric's own unit: below 0 where it is worse.
-        p: of the gain, if the true one were 0, or the margin of the claim below 0.
-        beaten_by: a row without a trained model that is better than both runs, or "".
+        printed: printed values; missing for a run without one.
+        ours: scores of the runs.
+        gain: our gain of the better run over the worse, in the unit of the metric; negative if it is worse.
+        p: p-value of the gain, if the true gain were 0, or minus the margin of the claim.
+        beaten_by: name of a row without a trained model that is better than both runs, or "".
     """
 
     column: Column
@@ -39,7 +39,7 @@ class Measure:
 
     @property
     def printed_gain(self) -> float | None:
-        """How much better the one is in the paper's numbers."""
+        """The gain of the better run over the worse in the printed numbers."""
         better, worse = (reading.value for reading in self.printed)
         if better is None or worse is None:
             return None
@@ -47,15 +47,15 @@ class Measure:
 
     @property
     def excluded(self) -> bool:
-        """Whether the interval of our gain excludes the printed one."""
+        """Whether the interval of our gain excludes the printed gain."""
         printed, low, high = self.printed_gain, self.gain.low, self.gain.high
         return printed is not None and low is not None and high is not None and not low <= printed <= high
 
 
 def claim_p(measures: Sequence[Measure], margin: float) -> float | None:
-    """The probability behind a claim that needs all its measures: the largest, or 1 where they point two ways.
+    """The p-value of a claim that needs all its measures: the largest p, or 1 if the measures disagree in direction.
 
-    None if a measure has none. As all must hold, they need no correction among themselves (Berger 1982).
+    None if a measure has no p. Since all measures must hold, no correction among them is needed (Berger 1982).
     """
     known = [(measure.gain.value, measure.p) for measure in measures]
     ways = {value + margin > 0 for value, _ in known if value is not None}
@@ -66,19 +66,19 @@ def claim_p(measures: Sequence[Measure], margin: float) -> float | None:
 
 
 def adjusted(probabilities: Sequence[float | None]) -> list[float | None]:
-    """Holm's correction of those that are known."""
+    """Holm's correction of the known p-values."""
     corrected = iter(holm([p for p in probabilities if p is not None]))
     return [None if p is None else next(corrected) for p in probabilities]
 
 
 def verdict_of(measures: Sequence[Measure], margin: float, seeds: int, p: float | None) -> Verdict:
-    """The verdict over a claim.
+    """The verdict on a claim.
 
     Args:
-        measures: all of them.
-        margin: by which the one may be worse.
-        seeds: the fewest of both runs.
-        p: adjusted for all claims of the table.
+        measures: all measures of the claim.
+        margin: margin by which the better run may be worse.
+        seeds: the smaller number of seeds of the two runs.
+        p: p-value adjusted for all claims of the table.
     """
     gains = [measure.gain.value for measure in measures if measure.gain.value is not None]
     if p is None or len(gains) < len(measures):
@@ -93,7 +93,7 @@ def verdict_of(measures: Sequence[Measure], margin: float, seeds: int, p: float 
 
 
 def probability(p: float | None) -> str:
-    """A p as it is written: three digits, and never 0."""
+    """A p-value as text: three digits, and never 0."""
     if p is None:
         return BLANK
     return "< 0.001" if p < 0.001 else f"{p:.3f}"

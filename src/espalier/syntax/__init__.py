@@ -1,1 +1,1 @@
-"""Grammar: constituency and dependency trees, the forms that systems read, and the parsers that find them."""
+"""Grammar: constituency and dependency trees, their encodings for models, and parsers."""

@@ -1,4 +1,4 @@
-"""CoNLL-U, the format of Universal Dependencies (version 2): ten columns a word, a blank line after each sentence."""
+"""CoNLL-U, the format of Universal Dependencies (version 2): ten columns per word, a blank line after each sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UPOS: Final = frozenset((
 
 
 class Annotated(NamedTuple):
-    """A sentence of a treebank. `id` and `text` are what the comments say, empty where they are silent."""
+    """A sentence of a treebank. `id` and `text` come from its comments, empty if missing."""
 
     id: str
     text: str
@@ -37,19 +37,20 @@ class Annotated(NamedTuple):
 
 
 def read_conllu(file: Path, *, tags: Tags = "upos") -> Iterator[Annotated]:
-    """The sentences of a CoNLL-U file, one at a time.
+    """Iterate over the sentences of a CoNLL-U file.
 
-    The basic tree is read, that is columns 1, 2, 4 or 5, 7 and 8. A multiword token (id 1-2) stands for the words that
-    follow it and is skipped; so is an empty node (id 1.1), which is no part of the basic tree. White space inside a
-    form, which the format allows, goes. Lines end at "\\n" or "\\r\\n" and nowhere else, whatever a form contains.
+    Only the basic tree is read: columns 1, 2, 4 or 5, 7 and 8. Multiword tokens (id 1-2) are skipped, since the
+    following words repeat them; so are empty nodes (id 1.1), which do not belong to the basic tree. White space inside
+    a form, which the format allows, is removed. Lines end only at "\\n" or "\\r\\n".
 
     Args:
         file: UTF-8, with or without a byte-order mark.
-        tags: the column that gives the tags.
+        tags: column of the tags.
 
     Raises:
-        DataError: no such file, not UTF-8, a NUL, a row that is not ten columns, ids out of order, a head that is no
-            number, an empty form, tag or label, or heads that are not one tree's. It names the line.
+        DataError: the file is missing, is not UTF-8 or has a NUL; a row does not have ten columns; ids are out of
+            order; a head is not a number; a form, tag or label is empty; or the heads do not form a tree. The message
+            names the line.
     """
     block: list[tuple[int, str]] = []
     for row, line in _lines(file):
@@ -63,7 +64,7 @@ def read_conllu(file: Path, *, tags: Tags = "upos") -> Iterator[Annotated]:
 
 
 def write_conllu(file: Path, sentences: Iterable[Annotated], *, tags: Tags = "upos") -> None:
-    """Write sentences as CoNLL-U; `read_conllu` with the same `tags` gives them back.
+    """Write sentences as CoNLL-U. `read_conllu` with the same `tags` restores them.
 
     Raises:
         ArtifactError: the file cannot be written.
@@ -127,7 +128,7 @@ def _sentence(block: list[tuple[int, str]], file: Path, tag_column: int) -> Anno
 
 
 def _is_word(number: str, known: int, file: Path, row: int) -> bool:
-    """Whether a row with this id is a word of the tree, given how many have come before it."""
+    """Whether a row with this id is a word of the tree, given the number of words before it."""
     if number == str(known + 1):
         return True
     first, dash, last = number.partition("-")
@@ -161,11 +162,11 @@ def _rows(sentence: Annotated, tag_column: int) -> Iterator[str]:
 
 
 def simplify(dependencies: Dependencies) -> Dependencies:
-    """The same tree with its words in Simplified characters, each of them still one word, and “” for 「」.
+    """The same tree with Simplified characters, without changing the number of words, and with “” for 「」.
 
-    OpenCC converts the sentence as a whole, with spaces between the words, so that no phrase reaches across a border.
-    Its "tw2s" knows the aspect 著 of Taiwan's spelling: of the words of the Chinese GSD treebank, development and test,
-    it makes 99.91 % what the published Simplified treebank has; plain "t2s" 99.77 %.
+    OpenCC converts the whole sentence, with spaces between words, so that no phrase crosses a word border. Its "tw2s"
+    handles the aspect marker 著 of Taiwan's spelling: on the dev and test parts of the Chinese GSD treebank, 99.91 % of
+    the words equal those of the published Simplified treebank, against 99.77 % with "t2s".
     """
     converted = simplified(" ".join(dependencies.words), "tw2s").translate(_QUOTES)
     return replace(dependencies, words=tuple(converted.split(" ")))

@@ -1,13 +1,13 @@
-"""Constituency trees: reading, writing and cleaning them, and their words, tags and templates.
+"""Constituency trees: reading, writing and cleaning them; their words, tags and templates.
 
 A tree is a `Tree`. Its leaves are words; each word is the only child of its part of speech. `write_tree` gives the
-canonical string of a tree, in which all records and tables hold it:
+canonical string of a tree, which all records and tables contain:
 
     (S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))
 
 Only ASCII white space separates; U+2028, no-break and ideographic spaces are ordinary characters. In a word `(` is
-written -LRB- and `)` is written -RRB-, as in the Penn treebank. A word that contains -LRB itself is written -L=RB, so
-that every word has a string of its own. Labels hold no brackets: the tag of `(` is -LRB-.
+written -LRB- and `)` is written -RRB-, as in the Penn treebank. A word that itself contains -LRB is written -L=RB, so
+that different words have different strings. Labels contain no brackets: the tag of `(` is -LRB-.
 
 No function recurses, so trees may be of any depth.
 """
@@ -63,15 +63,15 @@ _SPACES = " \t\n\r\f\v"
 def read_tree(text: str, *, file: str | Path = "tree", row: int | str | None = None, words: bool = True) -> Tree:
     """Read one tree from a Penn string.
 
-    A root that has one child and the label TOP, ROOT, S1 or none is removed.
+    A root with a single child and the label TOP, ROOT, S1 or "" is removed.
 
     Args:
-        file: named in errors, with `row`.
+        file: file name for errors; `row` likewise.
         words: whether every leaf must be a word; if not, leaves may be nodes, as after `cut` and `without_words`.
 
     Raises:
-        TreeError: brackets that do not match, no tree or a second one, text outside of it, a node without a label or
-            without words, a word beside other words or nodes.
+        TreeError: brackets do not match, there is no tree or more than one, there is text outside the tree, a node has
+            no label or no words, or a word has siblings.
     """
     trees = _read(text, file, row, words)
     if len(trees) != 1:
@@ -80,10 +80,11 @@ def read_tree(text: str, *, file: str | Path = "tree", row: int | str | None = N
 
 
 def read_trees(file: Path) -> Iterator[Tree]:
-    """Read the trees of a file, one at a time, like `read_tree`. A line may have a part of a tree, or several trees.
+    """Iterate over the trees of a file, as in `read_tree`. A line may have a part of a tree, or several trees.
 
     Raises:
-        TreeError: no such file, not UTF-8, or a malformed tree; it names the line on which the tree begins.
+        TreeError: the file is missing or not UTF-8, or a tree is malformed. The message names the line on which the
+            tree begins.
     """
     pending, start, depth = list[str](), 0, 0
     for row, line in _lines(file):
@@ -165,13 +166,13 @@ def _unescape(word: str) -> str:
 
 
 def write_tree(tree: Tree) -> str:
-    """The tree as one line with single spaces, the canonical form. `read_tree` gives the tree back.
+    """The canonical form of a tree: one line with single spaces. `read_tree` restores the tree.
 
-    Nodes without words, as `cut` leaves them, are written as (NP). Only a wrapper at the root does not come back.
+    Nodes without words, as after `cut`, are written as (NP). Only a wrapper at the root is not restored.
 
     Raises:
-        TreeError: a label or a word that is empty or holds ASCII white space, a label with a bracket, a word beside
-            other words or nodes.
+        TreeError: a label or word is empty or contains ASCII white space, a label contains a bracket, or a word has
+            siblings.
     """
     parts = list[str]()
     waiting: list[Tree | None] = [tree]  # None: a node ends
@@ -209,19 +210,18 @@ def _escape(word: str) -> str:
 
 
 def category(label: str) -> str:
-    """A label without functions and indices: NP of NP-SBJ-1 and NP=2. One that begins with their signs stays: -LRB-."""
+    """A label without functions and indices: NP for NP-SBJ-1 and NP=2. Labels that begin with - or = stay: -LRB-."""
     return _CATEGORY.sub(r"\1", label)
 
 
 def clean(tree: Tree) -> Tree:
-    """The tree without functional tags, indices and empty elements: NP-SBJ-1 and NP=2 become NP, and -NONE- goes.
+    """The tree without functional tags, indices and empty elements: NP-SBJ-1 and NP=2 become NP, and -NONE- is removed.
 
-    With an empty element go the nodes that held nothing else. Labels that begin with one of the two signs stay (-LRB-),
-    and so does a node that is the only child of another, even of the same label: EVALB counts both. The tree given is
-    not changed.
+    Nodes that contain only empty elements are removed too. Labels that begin with "-" or "=" stay (-LRB-). An only
+    child stays even if it has the label of its parent: EVALB counts both. The argument is not changed.
 
     Raises:
-        TreeError: nothing but empty elements.
+        TreeError: the tree has only empty elements.
     """
     top = Tree("", [])
     order: list[tuple[Tree | str, Tree | str, Tree]] = []  # in pre-order: a node, its copy, the copy of the one above
@@ -245,12 +245,12 @@ def clean(tree: Tree) -> Tree:
 
 
 def words(tree: Tree) -> tuple[str, ...]:
-    """The words, left to right."""
+    """The words, from left to right."""
     return tuple(word for _, word in _leaves(tree))
 
 
 def tags(tree: Tree) -> tuple[str, ...]:
-    """For each word the label of its node: its part of speech."""
+    """The tag (part of speech) of each word: the label of its node."""
     return tuple(tag for tag, _ in _leaves(tree))
 
 
@@ -271,7 +271,7 @@ def template(tree: Tree, levels: int = 3) -> str:
 
 
 def frequent_templates(trees: Iterable[Tree], levels: int, n: int) -> list[tuple[str, int]]:
-    """The `n` templates that most trees have, and how many have each (GuiG, table 5); ties in the order of the text."""
+    """The `n` most frequent templates with the number of trees of each (GuiG, table 5); ties in text order."""
     counts = Counter(template(tree, levels) for tree in trees)
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
 

@@ -1,8 +1,7 @@
-"""Dependency trees: words, each with the number of its head, and what can be asked of them.
+"""Dependency trees: words with the numbers of their heads, and functions of such trees.
 
-Heads count from 1, and 0 is the head of the root. Everything here takes time in proportion to the words, and no
-recursion, so that a chain of thousands of words is as good as any tree. What works on bare heads asks for those of one
-tree (`mistake` says None).
+Heads count from 1, and 0 is the head of the root. All functions take linear time and do not recurse, so chains of
+thousands of words are allowed. Functions of plain heads require that they form one tree (`mistake` returns None).
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ class Dependencies:
     """One sentence as a dependency tree; four tuples of one length.
 
     Attributes:
-        words: the tokens; none is empty or holds white space.
-        tags: one part of speech for each word.
-        heads: for each word the number of its head, from 1; 0 for the root.
-        labels: for each word the relation to its head.
+        words: the tokens; not empty and without white space.
+        tags: one part of speech per word.
+        heads: for each word, the number of its head, from 1; 0 for the root.
+        labels: for each word, the relation to its head.
     """
 
     words: tuple[str, ...]
@@ -39,9 +38,10 @@ class Dependencies:
 
 
 def fault(heads: Sequence[int]) -> tuple[int, str] | None:
-    """The number of the first word at fault and what is wrong with it, or None: `heads` are one tree's.
+    """The first fault, as (number of the word, reason), or None if `heads` form one tree.
 
-    Heads out of range come before missing and second roots, and those before cycles, of which the first is spelled out.
+    Checks are, in order: heads out of range, missing or second roots, cycles. The reason for a cycle lists the first
+    cycle.
     """
     size = len(heads)
     if not size:
@@ -65,10 +65,10 @@ def mistake(heads: Sequence[int]) -> str | None:
 
 
 def check(dependencies: Dependencies, *, file: str | Path, row: int | str | None = None) -> None:
-    """Check that the four parts have one length and that the heads are those of one tree.
+    """Check that the four parts have the same length and that the heads form one tree.
 
     Raises:
-        DataError: otherwise; names `file` and `row`.
+        DataError: a check fails. The message names `file` and `row`.
     """
     sizes = {len(part) for part in _parts(dependencies)}
     if len(sizes) > 1:
@@ -86,7 +86,7 @@ def _parts(dependencies: Dependencies) -> tuple[Sequence[object], ...]:
 
 
 def _cycle(heads: Sequence[int]) -> list[int]:
-    """The words of the first cycle that is met, from the first word on; none if there is no cycle."""
+    """The words of the first cycle found from the first word on; empty without a cycle."""
     visited = [0] * (len(heads) + 1)  # the walk that came by, 0 for none
     for start in range(1, len(heads) + 1):
         word = start
@@ -102,7 +102,7 @@ def _cycle(heads: Sequence[int]) -> list[int]:
 
 
 def _listed(words: Sequence[int], max_words: int = 5) -> str:
-    """At most `max_words` numbers, so that a message is one line."""
+    """At most `max_words` numbers as text, so that messages fit on one line."""
     return ", ".join(map(str, words[:max_words])) + (", ..." if len(words) > max_words else "")
 
 
@@ -110,7 +110,7 @@ def _listed(words: Sequence[int], max_words: int = 5) -> str:
 
 
 def children(heads: Sequence[int]) -> list[list[int]]:
-    """The dependents of each word in the order of the sentence, as numbers from 1; entry 0 holds the root alone."""
+    """The dependents of each word as numbers from 1, in the order of the sentence; entry 0 holds only the root."""
     dependents: list[list[int]] = [[] for _ in range(len(heads) + 1)]
     for word, head in enumerate(heads, start=1):
         dependents[head].append(word)
@@ -118,7 +118,7 @@ def children(heads: Sequence[int]) -> list[list[int]]:
 
 
 def left_counts(heads: Sequence[int]) -> tuple[int, ...]:
-    """I(t): for each word how many of its dependents stand to its left (X2Tree, definition 1)."""
+    """I(t): the number of dependents to the left of each word (X2Tree, definition 1)."""
     counts = [0] * (len(heads) + 1)
     for word, head in enumerate(heads, start=1):
         counts[head] += word < head
@@ -126,11 +126,11 @@ def left_counts(heads: Sequence[int]) -> tuple[int, ...]:
 
 
 def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = None) -> list[int]:
-    """The numbers of all words in breadth-first order from the root, siblings in the order of the sentence.
+    """All words in breadth-first order from the root; siblings are in the order of the sentence.
 
     Args:
-        heads: of one tree.
-        below: `children(heads)`, if the caller has it.
+        heads: heads of one tree.
+        below: `children(heads)`, if already known.
     """
     below = children(heads) if below is None else below
     order = list(below[0])
@@ -142,8 +142,8 @@ def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = 
 def is_projective(heads: Sequence[int]) -> bool:
     """Whether every word and all its descendants are a contiguous span of the sentence.
 
-    Exactly then an in-order traversal of the tree gives the sentence. For a tree with one root this is equivalent to:
-    no two arcs cross, and no arc spans the root.
+    This holds if and only if an in-order traversal of the tree gives the sentence, or, for a tree with one root, if no
+    two arcs cross and no arc spans the root.
     """
     size, first, last = ([*values] for values in ([1] * (len(heads) + 1), range(len(heads) + 1), range(len(heads) + 1)))
     for word in reversed(breadth_first(heads)):
@@ -160,12 +160,12 @@ def is_projective(heads: Sequence[int]) -> bool:
 
 
 def attach_roots(dependencies: Dependencies, label: str = "parataxis") -> tuple[Dependencies, int]:
-    """One tree of a sentence with several roots: the first stays, the others become its dependents.
+    """Make one tree of a sentence with several roots: the first stays the root, and the others become its dependents.
 
-    Universal Dependencies do the same with sentences side by side, hence the default label.
+    Universal Dependencies treat juxtaposed sentences in the same way, hence the default label.
 
     Returns:
-        the tree, and how many roots were moved.
+        The tree, and the number of moved roots.
     """
     roots = [index for index, head in enumerate(dependencies.heads) if head == 0]
     if len(roots) < 2:
@@ -180,11 +180,11 @@ def attach_roots(dependencies: Dependencies, label: str = "parataxis") -> tuple[
 
 
 def dependencies_of(parse: Parse) -> Dependencies:
-    """The dependency tree of a parse that has one; tags or labels that a parser did not give are "_", as in CoNLL-U."""
+    """The dependency tree of a parse that has one. Missing tags or labels become "_", as in CoNLL-U."""
     unknown = ("_",) * len(parse.words)
     return Dependencies(parse.words, parse.tags or unknown, parse.heads, parse.labels or unknown)
 
 
 def parse_with(dependencies: Dependencies, tree: str = "") -> Parse:
-    """A parse with this dependency tree, and with a constituency tree where there is one."""
+    """A parse with this dependency tree and, if given, a constituency tree."""
     return Parse(dependencies.words, dependencies.tags, tree, dependencies.heads, dependencies.labels)

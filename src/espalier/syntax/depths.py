@@ -1,17 +1,17 @@
 """Mean depths of words in a chain, in a ternary tree and in a dependency tree (X2Tree, "Easiness to Learning").
 
-The depth of a word is the number of words that a decoder has read on the way to it, the word itself included, so it is
-the number of words that the decoder's hidden state stands for:
+The depth of a word is the number of words that the decoder's hidden state has read, including the word itself:
 
-- in a chain, the word and all words before it: t for the t-th of T words, and (T + 1) / 2 on average. The last word
-  counts as well, because EOS is predicted from its state (the paper's "with an extra EOS token").
-- in a tree, the word and its ancestors: the level of its node, from 1 for the root. A tree that is one path has the
-  mean (T + 1) / 2 too, the paper's worst case.
+- in a chain, the word and all words before it: t for the t-th of T words, on average (T + 1) / 2. The last word counts,
+because EOS is predicted from its state (the paper's "with an extra EOS token").
+- in a tree, the word and its ancestors: the level of its node, from 1 for the root. The worst case, a tree with a
+single path, also has the mean (T + 1) / 2.
 
-Without the word itself both means would be (T - 1) / 2. The mean over words equals the mean over predictions except the
-first, which is made from the source alone: T predictions in a chain with EOS, and 3T in a ternary tree with EOB.
+If the word itself were not counted, both means would be (T - 1) / 2. The mean over words equals the mean over all
+predictions but the first, which depends only on the source: T predictions in a chain with EOS, and 3T in a ternary tree
+with EOB.
 
-For every sentence the mean of the ternary tree is at least that of the dependency tree and at most that of the chain.
+For every sentence, the mean of the ternary tree lies between those of the dependency tree and of the chain.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MeanDepths(NamedTuple):
 
 
 class LengthDepths(NamedTuple):
-    """Means over the sentences of one length, and the number of these sentences."""
+    """Means over all sentences of one length, and their number."""
 
     chain: float
     ternary: float
@@ -42,16 +42,16 @@ class LengthDepths(NamedTuple):
 
 
 def depths_of_heads(heads: Sequence[int]) -> MeanDepths:
-    """Mean depths of a sentence, given by the heads of its words: from 1, and 0 for the root.
+    """Mean depths of a sentence, given the heads of its words: from 1, and 0 for the root.
 
     Raises:
-        EspalierError: the heads are not those of one tree, or the tree is not projective and has no ternary form.
+        EspalierError: the heads do not form one tree, or the tree is not projective and so has no ternary form.
     """
     return _depths(ternary(heads).children, heads)
 
 
 def depths_of_tree(nodes: Nodes) -> MeanDepths:
-    """Mean depths of the sentence that a ternary tree (n, 3) stands for.
+    """Mean depths of the sentence of a ternary tree, (n, 3).
 
     Raises:
         EspalierError: the array is not a tree, or its root has a right child, which would be a second root.
@@ -60,7 +60,7 @@ def depths_of_tree(nodes: Nodes) -> MeanDepths:
 
 
 def depths_by_length(sentences: Iterable[MeanDepths]) -> dict[int, LengthDepths]:
-    """The points of the paper's figure 6: for each length, from the shortest, the means over its sentences."""
+    """The points of the paper's figure 6: for each length in ascending order, means over its sentences."""
     sums: dict[int, list[float]] = {}
     for words, chain, ternary_, dependency in sentences:
         row = sums.setdefault(words, [0.0] * 4)

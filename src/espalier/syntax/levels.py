@@ -1,6 +1,6 @@
 """Constituency trees as sequences: nodes with levels (GuiG, section 3.1), brackets (SCPN), root-to-leaf paths.
 
-The words are left out, the parts of speech stay. The level of a node is its depth; the root has level 1:
+Words are left out; parts of speech are kept. The level of a node is its depth, 1 for the root:
 
     (S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))
     S NP PRP VP VBD NP DT NN
@@ -23,7 +23,7 @@ _OPEN, _CLOSE = "(", ")"
 
 
 class TreeError(DataError):
-    """A malformed constituency tree, or a malformed sequence that encodes one."""
+    """A malformed constituency tree, or a malformed encoding of one."""
 
 
 def linearize(tree: Tree) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -45,10 +45,10 @@ def linearize(tree: Tree) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def tree_of(labels: Sequence[str], levels: Sequence[int]) -> Tree:
-    """The tree without words that has these nodes: the inverse of `linearize`.
+    """The tree without words with these nodes, the inverse of `linearize`.
 
     Raises:
-        TreeError: the levels are not those of a tree (see `level_mistake`), or not as many as the labels.
+        TreeError: the levels do not form a tree (see `level_mistake`), or the numbers of levels and labels differ.
     """
     if len(labels) != len(levels):
         raise TreeError(f"{len(labels)} labels with {len(levels)} levels", file="tree")
@@ -64,9 +64,9 @@ def tree_of(labels: Sequence[str], levels: Sequence[int]) -> Tree:
 
 
 def level_mistake(levels: Sequence[int]) -> str | None:
-    """Why `levels` are not those of a tree in pre-order, with the first place (from 1) that is wrong; None if they are.
+    """Why `levels` do not form a tree in pre-order, with the first wrong place (from 1); None if they do.
 
-    The first is 1, no other is, and none exceeds the one before it by more than 1.
+    In a tree, only the first level is 1, and no level exceeds the one before it by more than 1.
     """
     if not len(levels):
         return "no levels"
@@ -83,15 +83,15 @@ def level_mistake(levels: Sequence[int]) -> str | None:
 
 
 def without_words(tree: Tree) -> Tree:
-    """The nodes alone, parts of speech included."""
+    """The nodes without words, but with parts of speech."""
     return tree_of(*linearize(tree))
 
 
 def cut(tree: Tree, levels: int) -> Tree:
-    """The nodes of the top `levels` levels, without words; the root is level 1 (GuiG: 8 for a parse, 3 for a template).
+    """The nodes of the top `levels` levels, without words (GuiG: 8 levels for a parse, 3 for a template).
 
     Raises:
-        ConfigError: no level to keep.
+        ConfigError: `levels` is below 1.
     """
     if levels < 1:
         raise ConfigError(f"a tree cut to {levels} levels", where="levels", remedy="keep 1 at least, the root")
@@ -103,7 +103,7 @@ def cut(tree: Tree, levels: int) -> Tree:
 
 
 def bracketed(tree: Tree) -> list[str]:
-    """Three tokens a node, "(", its label and ")", in the order in which SCPN writes them: (S(NP(PRP))(VP ..."""
+    """Three tokens per node, "(", its label and ")", in SCPN's order: (S(NP(PRP))(VP ..."""
     labels, levels = linearize(tree)
     tokens, depth = list[str](), 0
     for label, level in zip(labels, levels, strict=True):
@@ -117,7 +117,7 @@ def tree_of_brackets(tokens: Sequence[str]) -> Tree:
     """The inverse of `bracketed`.
 
     Raises:
-        TreeError: the tokens are not those of one tree; it names the place (from 1).
+        TreeError: the tokens do not form one tree. The message names the place (from 1).
     """
     labels, levels = list[str](), list[int]()
     depth, last = 0, ""
@@ -140,7 +140,7 @@ def tree_of_brackets(tokens: Sequence[str]) -> Tree:
 
 
 def unclosed(depth: int) -> str:
-    """How an error says that brackets are open at the end."""
+    """The error text for brackets that are open at the end."""
     return f"{depth} brackets are not closed" if depth > 1 else "a bracket is not closed"
 
 
@@ -151,7 +151,7 @@ def paths(levels: Sequence[int]) -> list[list[int]]:
     """The paths from the root to each leaf node, left to right, as indices of nodes (GuiG, section 3.2).
 
     Raises:
-        TreeError: the levels are not those of a tree.
+        TreeError: the levels do not form a tree.
     """
     _check(levels)
     complete, path = list[list[int]](), list[int]()
@@ -167,7 +167,7 @@ def path_mask(levels: Sequence[int]) -> NDArray[np.bool_]:
     """Whether each node is on each path of `paths`: (paths, nodes).
 
     Raises:
-        TreeError: the levels are not those of a tree.
+        TreeError: the levels do not form a tree.
     """
     _check(levels)
     size = len(levels)

@@ -17,11 +17,11 @@ class Parse:
     """One parsed sentence. Attributes that the parser does not predict are empty.
 
     Attributes:
-        words: the tokens; none is empty or holds white space.
-        tags: one part of speech for each word.
+        words: the tokens; not empty and without white space.
+        tags: one part of speech per word.
         tree: a constituency tree as one canonical Penn string, never cut (see `constituency.write_tree`).
-        heads: for each word the number of its head, from 1; 0 for the root.
-        labels: for each word the relation to its head.
+        heads: for each word, the number of its head, from 1; 0 for the root.
+        labels: for each word, the relation to its head.
     """
 
     words: tuple[str, ...]
@@ -32,7 +32,7 @@ class Parse:
 
 
 def columns_of(parse: Parse, side: str) -> dict[str, str]:
-    """The five columns of one side, as text: lists are joined by spaces."""
+    """The five columns of one side as text. Lists are joined by spaces."""
     values = (parse.words, parse.tags, parse.tree, parse.heads, parse.labels)
     return {
         f"{side}_{name}": value if isinstance(value, str) else " ".join(map(str, value))

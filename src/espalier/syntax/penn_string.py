@@ -1,4 +1,4 @@
-"""Properties of a constituency tree that can be read off its Penn string without building the tree."""
+"""Properties of a constituency tree computed from its Penn string, without building the tree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LABEL = re.compile(r"\(([^\s()]+)")
 
 
 def levels_of(tree: str) -> int:
-    """The depth of a tree: 1 for the root alone; parts of speech count, words do not. 0 for no tree."""
+    """The depth of a tree: 1 for only a root. Parts of speech count, words do not. 0 for no tree."""
     depth = deepest = 0
     for character in tree:
         if character == "(":
@@ -20,5 +20,5 @@ def levels_of(tree: str) -> int:
 
 
 def labels_of(tree: str) -> list[str]:
-    """The labels of all nodes, parts of speech included."""
+    """The labels of all nodes, including parts of speech."""
     return _LABEL.findall(tree)

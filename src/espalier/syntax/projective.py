@@ -1,9 +1,9 @@
-"""Projective trees from others, and back: pseudo-projective transformation (Nivre and Nilsson, ACL 2005).
+"""Projective trees from non-projective ones, and back: pseudo-projective transformation (Nivre and Nilsson, ACL 2005).
 
 An arc from a head to a dependent is projective if every word between the two depends on the head, at any depth. While
-some arc is not, the shortest such arc (of equals the leftmost) is lifted: its dependent goes to its head's head. The
-words stay where they are. The label of a word that was moved tells whom it left, by the paper's scheme "Head": `obj`
-becomes `obj↑ccomp`, where `ccomp` is the label of the head that it had at first.
+there is a non-projective arc, the shortest one (the leftmost in a tie) is lifted: its dependent is attached to the head
+of its head. The order of words does not change. The label of a moved word records its original head, by the paper's
+scheme "Head": `obj` becomes `obj↑ccomp`, where `ccomp` is the label of the original head.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ LIFTED: Final = "↑"
 
 
 def projectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
-    """The projective tree of the same words, labels marked where a word was moved, and how many lifts that took.
+    """The projective tree of the same words, with marked labels of moved words, and the number of lifts.
 
-    A projective tree comes back as it is, with 0 lifts. There is an end to it, because each lift brings a word, and
-    all that depends on it, nearer to the root, and no arc from the root itself is ever lifted.
+    A projective tree is returned unchanged, with 0 lifts. The procedure terminates, because each lift moves a word and
+    its descendants closer to the root, and no arc from the root itself is lifted.
 
     Raises:
-        EspalierError: a label contains the mark already.
+        EspalierError: a label already contains the mark.
     """
     if marked := next((label for label in dependencies.labels if LIFTED in label), None):
         raise EspalierError(
@@ -58,12 +58,12 @@ def projectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
 
 
 def _arc(heads: Sequence[int], word: int) -> tuple[int, int, int]:
-    """What the heap sorts by: the shortest arc first, of equals the leftmost."""
+    """The key of the heap: shorter arcs first, the leftmost in a tie."""
     return abs(heads[word] - word), min(heads[word], word), word
 
 
 def _holds(heads: Sequence[int], head: int, word: int) -> bool:
-    """Whether all words between head and word depend on the head. `heads` has a 0 before the first word's."""
+    """Whether all words between head and word depend on the head. `heads` has an extra 0 in front."""
     low, high = min(head, word), max(head, word)
     for between in range(low + 1, high):
         above = heads[between]
@@ -79,12 +79,12 @@ def _holds(heads: Sequence[int], head: int, word: int) -> bool:
 def deprojectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
     """Undo `projectivize` as far as the labels allow.
 
-    Each moved word looks, breadth first and left to right, among what depends on its head for the first word with the
-    label of the head that it left, and goes there. Where several have that label it may be the wrong one: the scheme
-    says no more. The moved words nearest to the root go first; who finds nobody tries again when others have gone.
+    Each moved word is attached to the first descendant of its head, breadth first and left to right, with the label of
+    its original head. If several have that label, the choice may be wrong: the scheme gives no more information. Moved
+    words closest to the root go first; a word that finds no head tries again after others have moved.
 
     Returns:
-        the tree with plain labels, and how many moved words found nobody and stay.
+        The tree with plain labels, and the number of moved words that found no head and stay.
     """
     heads = [0, *dependencies.heads]
     parts = [label.partition(LIFTED) for label in dependencies.labels]
@@ -111,7 +111,7 @@ def deprojectivize(dependencies: Dependencies) -> tuple[Dependencies, int]:
 def _below_with(
     label: str, top: int, without: int, below: Sequence[Sequence[int]], labels: Sequence[str]
 ) -> int | None:
-    """The first word below `top` that has the label, breadth first; neither `without` nor anything below it."""
+    """The first word below `top` with the label, breadth first, excluding `without` and its descendants."""
     level: Iterable[int] = below[top]
     while level := [word for word in level if word != without]:
         for word in level:

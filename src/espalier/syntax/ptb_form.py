@@ -1,4 +1,4 @@
-"""The form of PTB (Mikolov et al. 2010): lower case, no marks, N for numbers, `<unk>` for words that it lacks."""
+"""The form of PTB (Mikolov et al. 2010): lower case, no marks, N for numbers, `<unk>` for unknown words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMBER = "N"
 
 
 def ptb_word(word: str, known: Collection[str]) -> str:
-    """A word of newspaper text as PTB writes it.
+    """A word of newspaper text in the form of PTB.
 
     Args:
         known: the words of PTB.
@@ -25,11 +25,11 @@ def ptb_word(word: str, known: Collection[str]) -> str:
 
 
 def ptb_words(words: Sequence[str], known: Collection[str]) -> list[str]:
-    """The words of a sentence as PTB writes them; marks that are no words of PTB are left out."""
+    """The words of a sentence in the form of PTB. Marks that are not words of PTB are left out."""
     written = [(word, word if word in (NUMBER, UNKNOWN) else ptb_word(word, known)) for word in words]
     return [form for word, form in written if form != UNKNOWN or has_words(word)]
 
 
 def has_ptb_form(words: Collection[str]) -> bool:
-    """Whether a vocabulary is one of PTB: it has N, and no other capital."""
+    """Whether a vocabulary has the form of PTB: it contains N, and no other capital."""
     return NUMBER in words and all(word == word.lower() for word in words if word != NUMBER)

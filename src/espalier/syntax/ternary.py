@@ -1,14 +1,15 @@
-"""Trees whose nodes all have the same number of children: ternary ones of sentences, binary ones of ordered trees.
+"""Trees whose nodes all have K children: ternary trees of sentences, binary trees of ordered trees.
 
 X2Tree (AAAI 2018) generates trees in which every node has exactly K children, each a word or EOB, "end of branch". A
-dependency tree is a sequence-preserved (SP) tree: an ordered tree whose every node t knows I(t), how many of its
-children come before it. Algorithm 1 writes it as a ternary tree: the left child is the first child that comes before
-t, the middle one the first that comes after, and every other child is the right child of the sibling before it.
-Reading left child, node, middle child, right child gives the sentence. The two kinds of trees are one to one (theorem
-1); the same with two children a node, left child and right sibling, is not (theorem 2) and serves ordered trees.
+dependency tree is a sequence-preserved (SP) tree: an ordered tree in which every node t has I(t), the number of its
+children that precede it. Algorithm 1 converts it to a ternary tree: the left child of t is its first child before t,
+the middle child is its first child after t, and every other child is the right child of the sibling before it. The
+order left child, node, middle child, right child gives the sentence. The two kinds of trees are in one-to-one
+correspondence (theorem 1). Binary trees of left child and right sibling are not (theorem 2), and represent ordered
+trees.
 
-A tree of n nodes is an array (n, K): row i holds the nodes that are the children of node i, EOB for none; node 0 is the
-root. With n nodes there are (K - 1) n + 1 EOBs. No function recurses, so trees may be of any depth.
+A tree of n nodes is an array (n, K): row i has the children of node i, EOB for none; node 0 is the root. It has (K - 1)
+n + 1 EOBs. No function recurses, so trees may be of any depth.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ _LEFT, _MIDDLE, _RIGHT = range(3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ternary:
-    """A sentence's dependency tree in its ternary form, nodes by level and from left to right within each.
+    """The dependency tree of a sentence in ternary form. Nodes are sorted by level, and from left to right within each.
 
     Attributes:
-        children: (n, 3), for each node its left, middle and right child, EOB for none; the root is node 0 and has no
+        children: (n, 3), the left, middle and right child of each node, EOB for none; the root is node 0 and has no
             right child.
-        words: (n,), for each node the index, from 0, of its word in the sentence.
+        words: (n,), index, from 0, of each node's word in the sentence.
     """
 
     children: Nodes
@@ -50,11 +51,11 @@ class Ternary:
 
 
 def ternary(heads: Sequence[int]) -> Ternary:
-    """Algorithm 1 (CANONICALIZE) of a dependency tree, given by heads from 1 and 0 for the root.
+    """Algorithm 1 (CANONICALIZE) for a dependency tree, given by heads from 1 and 0 for the root.
 
     Raises:
-        EspalierError: the heads are not one tree's, or it is not projective, so that its flattening would not be the
-            sentence.
+        EspalierError: the heads do not form one tree, or the tree is not projective, so that flattening would not give
+            the sentence.
     """
     if error := mistake(heads):
         raise EspalierError(f"heads {_few(heads)}: {error}")
@@ -95,7 +96,7 @@ def flatten(nodes: Nodes) -> Nodes:
         (n,).
 
     Raises:
-        EspalierError: the array is no tree.
+        EspalierError: the array is not a tree.
     """
     rows = _rows(nodes, 3)
     order: list[int] = []
@@ -116,11 +117,11 @@ def flatten(nodes: Nodes) -> Nodes:
 def heads_of(nodes: Nodes) -> tuple[int, ...]:
     """The inverse of `ternary`: the head of each word, in the order of the sentence, from 1; 0 for the root.
 
-    A left or middle child depends on its node, and so does the chain of right children that begins with it; the length
-    of the left chain is I(t). Any ternary tree whose root has no right child is some sentence's.
+    A left or middle child and its chain of right children depend on the node; the length of the left chain is I(t).
+    Every ternary tree whose root has no right child belongs to a sentence.
 
     Raises:
-        EspalierError: the array is no tree, or its root has a right child, which would be a second root.
+        EspalierError: the array is not a tree, or its root has a right child, which would be a second root.
     """
     order = flatten(nodes)
     rows = nodes.tolist()
@@ -145,7 +146,7 @@ def trees_of(words: int) -> tuple[Ternary, ...]:
     """The ternary forms of all SP trees of a sentence: 1, 2, 7, 30, 143, 728 for 1 to 6 words.
 
     Args:
-        words: their number, at least 1.
+        words: number of words, at least 1.
     """
     found = []
     for root in range(words):
@@ -166,7 +167,7 @@ _Subtree: TypeAlias = tuple[tuple[int, tuple[int, int, int]], ...]
 
 @cache
 def _subtrees(start: int, end: int) -> tuple[_Subtree, ...]:
-    """All subtrees of the words from `start` to before `end`; one empty subtree if there are none."""
+    """All subtrees of the words `start` to `end` (exclusive); a single empty subtree if there are no words."""
     if start == end:
         return ((),)
     return tuple(
@@ -184,10 +185,10 @@ def _top(subtree: _Subtree) -> int:
 
 
 def read_preorder(present: Sequence[bool], arity: int = 3) -> Nodes:
-    """The tree whose nodes and EOBs, each node before its children, are these; nodes are numbered in that order.
+    """The tree with these nodes and EOBs in pre-order. Nodes are numbered in that order.
 
     Args:
-        present: True for a node, False for an EOB; the first is True. Children that are not there are EOBs.
+        present: True for a node, False for an EOB; the first is True. Missing children at the end are EOBs.
     """
     rows: list[list[int]] = []
     slots: list[tuple[int, int]] = []  # the open slots, the next one last
@@ -202,7 +203,9 @@ def read_preorder(present: Sequence[bool], arity: int = 3) -> Nodes:
 
 
 def spell(nodes: Nodes, words: Sequence[str]) -> str:
-    """A tree as text, word(child, child, ...) with E for EOB: "says(he, likes(she, apples(red,E,E),E), E)" unspaced.
+    """A tree as text: word(child, child, ...), with E for EOB and without spaces.
+
+    Example: "says(he,likes(she,apples(red,E,E),E),E)".
 
     Args:
         nodes: (n, K).
@@ -232,16 +235,16 @@ def spell(nodes: Nodes, words: Sequence[str]) -> str:
 
 
 def lcrs(below: Sequence[Sequence[int]]) -> Nodes:
-    """An ordered tree as left-child right-sibling tree: a node's first child, and the sibling after it.
+    """An ordered tree as a left-child right-sibling tree: first child, and next sibling.
 
     Args:
-        below: for each node its children in order; node 0 is the root.
+        below: children of each node in order; node 0 is the root.
 
     Returns:
-        (n, 2), the nodes numbered as they were; the root has no right sibling.
+        (n, 2), with the same numbers of nodes; the root has no right sibling.
 
     Raises:
-        EspalierError: these are no tree's children.
+        EspalierError: the children do not form a tree.
     """
     nodes = np.full((len(below), 2), EOB, np.int32)
     children = [child for siblings in below for child in siblings]
@@ -257,10 +260,10 @@ def lcrs(below: Sequence[Sequence[int]]) -> Nodes:
 
 
 def ordered(nodes: Nodes) -> list[list[int]]:
-    """The inverse of `lcrs`: for each node its children in order.
+    """The inverse of `lcrs`: the children of each node in order.
 
     Raises:
-        EspalierError: the array is no tree, or its root has a sibling.
+        EspalierError: the array is not a tree, or its root has a sibling.
     """
     rows = _rows(nodes, 2)
     if rows[0][1] != EOB:
@@ -279,13 +282,13 @@ def ordered(nodes: Nodes) -> list[list[int]]:
 
 
 def levels(nodes: Nodes) -> list[Nodes]:
-    """The nodes of each level, from the root down: what a decoder can predict at one go.
+    """The nodes of each level, from the root down. A decoder can predict the nodes of a level together.
 
     Args:
-        nodes: (n, K). The levels of a `Ternary` are stretches of its rows.
+        nodes: (n, K). The levels of a `Ternary` are contiguous ranges of its rows.
 
     Raises:
-        EspalierError: a child that is no row.
+        EspalierError: a child is not a row of the array.
     """
     if nodes.size and not EOB <= nodes.min() <= nodes.max() < len(nodes):
         raise EspalierError("a child that is no node", remedy=f"numbers from 0 to {len(nodes) - 1}, or {EOB}")
@@ -299,7 +302,7 @@ def levels(nodes: Nodes) -> list[Nodes]:
 
 
 def _rows(nodes: Nodes, k: int) -> list[list[int]]:
-    """The rows as lists, once they are seen to be one tree's."""
+    """The rows as lists, after checking that they form one tree."""
     if nodes.ndim != 2 or nodes.shape[1] != k or not len(nodes):
         raise EspalierError(f"an array of shape {nodes.shape} is no tree", remedy=f"one row of {k} children a node")
     _check_one_parent(nodes[nodes != EOB].tolist(), len(nodes))
@@ -311,7 +314,7 @@ def _rows(nodes: Nodes, k: int) -> list[list[int]]:
 
 
 def _check_one_parent(below: Sequence[int], size: int) -> None:
-    """Check that every node but the root has one parent, and the root none. Cycles are not checked."""
+    """Check that every node except the root has one parent. Cycles are not checked."""
     if sorted(below) != list(range(1, size)):
         raise EspalierError("not a tree: node 0 must have no parent, and every other node exactly one")
 

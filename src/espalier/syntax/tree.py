@@ -1,4 +1,4 @@
-"""A constituency tree: a label and, in order, what stands under it."""
+"""A constituency tree: a label and ordered children."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 
 class Tree(list[Any]):
-    """A node, which is the list of its children; one without any is left by a cut.
+    """A node: a list of its children. It is empty only after a cut.
 
-    The label is read by a call, as of an `nltk.Tree`, and what takes a tree takes either, though none equals the other;
-    importing that class costs a second, and half of scipy. Comparing, copying and printing recurse.
+    The label is read by a method, as in `nltk.Tree`. All functions accept both classes, but their objects never compare
+    equal. NLTK's class is not used, since importing it takes a second and loads half of scipy. Comparing, copying and
+    printing are recursive.
 
     Args:
         label: a constituent or a part of speech.
-        children: nodes, or the one word of a part of speech.
+        children: nodes, or the single word of a part of speech.
     """
 
     __slots__ = ("_label",)
@@ -24,7 +25,7 @@ class Tree(list[Any]):
         self._label = label
 
     def label(self) -> str:
-        """Its constituent or part of speech."""
+        """The constituent or part of speech."""
         return self._label
 
     def __eq__(self, other: object) -> bool:

@@ -1,10 +1,10 @@
 """Universal Dependencies, version 1 to version 2, for the Chinese GSD treebank (its training part is in 1.3).
 
-The treebank was re-annotated in between: labels were renamed, and the heads of some constructions changed. The rules
-here do both from the tree alone. They come from a comparison of 1.3's training part (3,997 sentences) with version 2's
-development and test parts (1,000 other sentences). Half the sum of absolute differences between the label distributions
-falls from 0.300 to 0.123 by renaming labels, to 0.043 by choosing them by place, and to 0.021 with the constructions;
-the development and test parts differ by 0.039. Differences that no rule covers remain.
+Between the versions, labels were renamed, and the heads of some constructions changed. The rules make both changes,
+based only on the tree. They were derived by comparing the training part of 1.3 (3,997 sentences) with the development
+and test parts of version 2 (1,000 other sentences). Half the sum of absolute differences between the label
+distributions falls from 0.300 to 0.123 by renaming labels, to 0.043 by position-dependent labels, and to 0.021 with the
+constructions. For comparison, the development and test parts differ by 0.039. Differences that no rule covers remain.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _Tree:
     """A tree that rules change in place. Words count from 1; entry 0 is the parent of the root.
 
     Attributes:
-        old: labels of version 1; they move with the places in the tree.
-        below: the dependents of each word, in no order.
+        old: labels of version 1; they move with positions in the tree.
+        below: dependents of each word, unordered.
     """
 
     def __init__(self, tree: Dependencies) -> None:
@@ -72,7 +72,10 @@ class _Tree:
             self.labels[word] = label
 
     def put_first(self, child: int, head: int, label: str, keep: Collection[int] = ()) -> None:
-        """Put `child` in the place of `head`; `head` and its dependents, except `keep`, become dependents of it."""
+        """Move `child` to the position of `head`.
+
+        `head` and its dependents, except `keep`, become dependents of `child`.
+        """
         self.move(child, self.heads[head], self.labels[head])
         self.old[child], self.old[head] = self.old[head], label
         for dependent in [word for word in self.below[head] if word not in keep]:
@@ -89,13 +92,13 @@ def to_v2(dependencies: Dependencies) -> Dependencies:
 
     - Marks labelled `punct` become full-width, as in version 2. Universal tags follow (AUX for the copula and aspect,
       SCONJ for a relative 的, ...).
-    - Labels go by name (`LABELS`) or by place: a relative 的 is `mark:rel` and its clause `acl:relcl`; other clauses
-      before a predicate are `advcl`; `nmod` under a verb or adjective is `obl`, and so is a noun that was `advmod`;
-      `det` of anything but a determiner or pronoun is `nmod`; postpositions are `case`.
-    - Constructions turn: 把 and 將 mark their object (`obl:patient`), a classifier depends on its number (`clf`), a
-      conjunction on what follows it, a name on its first part (`flat:name`), or on the title before it (`appos`). Of
-      clauses side by side the first is the root, no longer the last. A comma or the like depends on the lower of the
-      two stretches that it parts, as 99.7 % of version 2's 1,551 commas do (2 % of 1.3's); the last mark on the root.
+    - Labels depend on their names (`LABELS`) or positions: a relative 的 is `mark:rel` and its clause `acl:relcl`;
+    other clauses before a predicate are `advcl`; `nmod` under a verb or adjective is `obl`, and so is a noun that was
+    `advmod`; `det` of anything but a determiner or pronoun is `nmod`; postpositions are `case`.
+    - Heads change: 把 and 將 depend on their object (`obl:patient`), a classifier on its number (`clf`), a conjunction
+    on the word after it, a name on its first part (`flat:name`) or on the title before it (`appos`). Of juxtaposed
+    clauses, the first is the root instead of the last. A comma or similar mark depends on the lower of the two spans
+    that it separates, as do 99.7 % of the 1,551 commas of version 2 (2 % in 1.3); the last mark depends on the root.
 
     Args:
         dependencies: one tree of version 1. Rules about tags apply to universal tags only.
@@ -147,7 +150,7 @@ def _mark_objects(tree: _Tree) -> None:
 
 
 def _turn_names(tree: _Tree) -> None:
-    """Parts of a name with dots between them; or a family name of one character before one or two others."""
+    """Convert parts of a name joined by dots, or a one-character family name before one or two other characters."""
     for last in range(1, len(tree.heads)):
         first = last
         while first > 2 and tree.words[first - 1] in _DOTS and _is_part(tree, first - 2, last):

@@ -28,7 +28,7 @@ def language_name(language: str) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has any letter or digit."""
+    """Whether a text contains a letter or digit."""
     return any(character.isalnum() for character in text)
 
 
@@ -42,17 +42,17 @@ def mostly(text: str, language: str) -> bool:
 
 
 def foreign_words(text: str, language: Language) -> list[str]:
-    """The runs of letters of other scripts than the language's; accented Latin letters are English ones."""
+    """The runs of letters in other scripts than the language's. Accented Latin letters count as English."""
     return _FOREIGN[language].findall(text)
 
 
 def tokens_of(unit: str, language: Language) -> list[str]:
-    """The tokens of one unit: characters, or what stands between spaces."""
+    """The tokens of one unit: characters in Chinese, words between spaces in English."""
     return list(unit) if language == "zh" else unit.split()
 
 
 def join_tokens(tokens: Iterable[str], language: Language) -> str:
-    """One unit from its tokens; the inverse of `tokens_of`."""
+    """One unit from its tokens, the inverse of `tokens_of`."""
     return ("" if language == "zh" else " ").join(tokens)
 
 
@@ -62,7 +62,7 @@ LINE_JOINT: Final = "，"
 
 @lru_cache(maxsize=65536)
 def is_mark(token: str) -> bool:
-    """Whether every character is punctuation ("，", "--"); "'tis", "□" and a format's blanks, "_" and "#", are not."""
+    """Whether all characters are punctuation ("，", "--"). "'tis", "□" and the blanks "_" and "#" are not marks."""
     return bool(token) and all(
         unicodedata.category(character).startswith("P") and character not in "_#" for character in token
     )

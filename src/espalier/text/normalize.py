@@ -1,4 +1,4 @@
-"""Texts brought into one form: case and width folded, marks in ASCII, characters Simplified."""
+"""Normal forms of texts: case and width folded, marks in ASCII, characters Simplified."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ASCII = str.maketrans({mark: plain for plain, marks in ASCII.items() for mark i
 
 
 def folded(text: str) -> str:
-    """A text without spaces, punctuation and control characters, case-folded and in Unicode's form NFKC.
+    """A text without spaces, punctuation and control characters, case-folded, in Unicode's form NFKC.
 
-    Texts that differ in nothing else fold to the same. A text of nothing else is returned unchanged.
+    Texts that differ only in these fold to the same string. A text that consists only of these is returned unchanged.
     """
     kept = "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if unicodedata.category(c)[0] not in "PZC")
     return kept or text
@@ -36,7 +36,7 @@ def ascii_punctuation(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """A text without Unicode's formatting characters, such as zero-width spaces and marks of direction."""
+    """A text without Unicode formatting characters, such as zero-width spaces and direction marks."""
     return "".join(character for character in text if unicodedata.category(character) != "Cf")
 
 
@@ -49,7 +49,7 @@ def simplified(text: str, standard: Literal["t2s", "tw2s"] = "t2s") -> str:
     """A text with its Traditional characters converted to Simplified ones (OpenCC).
 
     Args:
-        standard: of the text; "tw2s" is Taiwan's, in which 着 is written 著.
+        standard: OpenCC's name of the conversion; "tw2s" is for texts of Taiwan, where 着 is written 著.
     """
     return str(_converter(standard).convert(text))
 

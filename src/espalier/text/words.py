@@ -1,4 +1,4 @@
-"""Words of a sentence: joining them, an estimate of their number, repetitions among them."""
+"""The words of a sentence: joining, estimated number, repetitions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _CONTRACTION = re.compile(r"(?<=\w)(?:n't|'(?:s|m|d|ll|re|ve))\b", re.IGNORECASE
 
 
 def join_words(words: Sequence[str], language: str) -> str:
-    """The words of a sentence as text, separated by spaces; in Chinese only Latin words and numbers are separated.
+    """Join the words of a sentence with spaces. In Chinese, only Latin words and numbers are separated.
 
-    In Chinese a single Latin letter or digit counts as part of a word, for corpora that separate all characters.
+    In Chinese a single Latin letter or digit is joined to its neighbour, for corpora that separate all characters.
     """
     if language != "zh":
         return " ".join(words)
@@ -31,14 +31,14 @@ def _is_latin(word: str) -> bool:
 
 
 def estimate_words(text: str) -> int:
-    """Approximate number of words of an English text under the Penn treebank's rules, at a fraction of their cost.
+    """Approximate number of words of an English text under the Penn treebank's rules, much faster than applying them.
 
-    Words are separated by spaces. A mark is a word, repeated or not, except inside a word or a number (well-known,
-    1,000.5, and/or). A contraction is two words (do n't, John 's), also where it is already split.
+    Words are separated by spaces. A mark, or a run of the same mark, is one word, except inside a word or number
+    (well-known, 1,000.5, and/or). A contraction is two words (do n't, John 's), also if it is already split.
     """
     return sum(1 for _ in _WORD.finditer(text)) + len(_CONTRACTION.findall(text))
 
 
 def longest_run(words: Sequence[str]) -> int:
-    """The length of the longest run of one word; 0 for no words."""
+    """The length of the longest run of one repeated word; 0 for no words."""
     return max((sum(1 for _ in run) for _, run in groupby(words)), default=0)

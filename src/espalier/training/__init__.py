@@ -1,1 +1,1 @@
-"""Training: one loop for every model, its schedules, its checkpoints."""
+"""Training: one loop for all models, with schedules and checkpoints."""

@@ -1,7 +1,7 @@
-"""Checkpoints: safetensors files that are verified by a hash.
+"""Checkpoints: safetensors files verified by a hash.
 
-The hash is in a JSON manifest, which is written after the file. A checkpoint without a manifest, or with another hash,
-is damaged; the one before it is used then.
+The hash is stored in a JSON manifest, which is written after the file. A checkpoint without a manifest or with another
+hash is damaged, and the previous one is used.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Checkpoint:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint for its step, and drop all but the newest `MAX_CHECKPOINTS`.
+    """Write a checkpoint for its step, and delete all but the newest `MAX_CHECKPOINTS`.
 
     Raises:
-        ArtifactError: the file system refuses.
+        ArtifactError: the files cannot be written.
     """
     stem = f"step-{checkpoint.state['step']:09d}"
     weights = folder / f"{stem}.safetensors"
@@ -52,7 +52,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint | None:
-    """The newest checkpoint that is not damaged, or None. Each damaged one is warned of."""
+    """The newest undamaged checkpoint, or None. Each damaged one gives a warning."""
     for manifest in sorted(folder.glob("step-*.json"), reverse=True):
         weights = manifest.with_suffix(".safetensors")
         try:

@@ -1,4 +1,4 @@
-"""Settings of training: `training` of a model in params.yaml."""
+"""Settings of training: the key `training` of a model in params.yaml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Decay = Annotated[float, Field(ge=0, lt=1)]
 
 
 class TrainingConfig(BaseModel):
-    """How a model is trained. Every setting can change the weights."""
+    """Settings of a training. Every setting can change the weights."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

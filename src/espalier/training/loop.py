@@ -1,4 +1,4 @@
-"""The training loop, under Accelerate: seeded, resumable to the same bits, for every model of the contract."""
+"""The training loop, under Accelerate: seeded, resumable bit for bit, for every model of the contract."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Examples(Protocol):
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """(examples,) the tokens of each example."""
+        """(examples,) number of tokens of each example."""
         ...
 
     def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Any:
-        """The batch that the model reads; `rng` is None in evaluation."""
+        """The batch of the given examples as the model reads it. `rng` is None in evaluation."""
         ...
 
 
@@ -50,9 +50,9 @@ class Progress:
     Attributes:
         step: the optimizer steps so far.
         index: the next batch of `epoch`.
-        stale: evaluations since the best.
-        history: the losses of each evaluation; equal for equal seeds.
-        best_loss: the largest float before the first evaluation, as JSON has no infinity.
+        stale: number of evaluations since the best one.
+        history: losses of each evaluation; equal seeds give equal losses.
+        best_loss: the best dev loss; before the first evaluation the largest float, since JSON has no infinity.
     """
 
     step: int = 0
@@ -88,13 +88,13 @@ def train(
     checkpoint_seconds: float = 60.0,
     cpu: bool = False,
 ) -> Progress:
-    """Train `model` in place, and load the weights of the best dev loss.
+    """Train `model` in place, and load the weights with the best dev loss.
 
     A killed training, called again with the same arguments, continues from its last checkpoint and gives the same
     weights as one that was not killed, bit for bit on a CPU.
 
     Args:
-        width: the model's, for Noam's schedule.
+        width: width of the model, for Noam's schedule.
         scratch: the folder of checkpoints, used by this training only.
         watch: called after every step.
         checkpoint_seconds: the time between checkpoints; it does not change the result.
@@ -145,7 +145,7 @@ def train(
 
 
 def mean_loss(model: nn.Module, examples: Examples, budget: int) -> float:
-    """Nats per target over all examples, without smoothing or dropout; independent of the batching."""
+    """Mean loss per target in nats over all examples, without smoothing or dropout, whatever the batching."""
     device = next(model.parameters()).device
     total = torch.zeros(2, dtype=torch.float64)
     training = model.training
@@ -167,7 +167,7 @@ def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
 def _step(
     accelerator: Accelerator, model: nn.Module, optimizer: Any, batch: Any, config: TrainingConfig, rate: float
 ) -> Tensor:
-    """One update; returns (2,) the batch's loss and count."""
+    """One update. Returns (2,): the loss of the batch, and its number of targets."""
     for group in optimizer.param_groups:
         group["lr"] = rate
     model.train()
@@ -236,7 +236,7 @@ def _resume(
 ) -> tuple[Progress, dict[str, Tensor], Tensor]:
     """The progress, the best weights (empty before the first evaluation) and the running loss of the last checkpoint.
 
-    Without a checkpoint they are those of the start.
+    Without a checkpoint they are initial values.
     """
     checkpoint = load_checkpoint(scratch)
     if checkpoint is None:

@@ -14,9 +14,9 @@ from espalier.training.config import TrainingConfig
 
 
 class Optimizer:
-    """Fused Adam or AdamW, or Adadelta, over the functional interface of torch.optim.
+    """Fused Adam, AdamW or Adadelta over the functional interface of torch.optim.
 
-    The classes of torch.optim import the compiler, torch._dynamo, which takes 1.4 s, and no model is compiled here.
+    The classes of torch.optim would import the compiler, torch._dynamo, which takes 1.4 s and is not used.
     Parameters of one dimension (biases, norms) have no weight decay.
 
     Attributes:
@@ -62,7 +62,7 @@ class Optimizer:
             parameter.grad = None
 
     def state_dict(self) -> dict[str, Any]:
-        """As torch.optim has it: "state", the step and the moments of each parameter by its index; "param_groups"."""
+        """The state as in torch.optim: "state" (step and moments of each parameter by index) and "param_groups"."""
         states = {i: self._state[parameter] for i, parameter in enumerate(self._parameters) if parameter in self._state}
         return {"state": states, "param_groups": self.param_groups}
 
@@ -94,8 +94,8 @@ def rate_at(step: int, config: TrainingConfig, width: int) -> float:
     """The learning rate of optimizer step `step`, which counts from 1.
 
     noam: rate * width^-0.5 * min(step^-0.5, step * warmup^-1.5) (Vaswani et al. 2017, section 5.3).
-    linear: up to `rate` over `warmup` steps, then down to 0 at `steps`.
-    constant: up to `rate` over `warmup` steps, then level.
+    linear: rises to `rate` over `warmup` steps, then falls to 0 at `steps`.
+    constant: rises to `rate` over `warmup` steps, then stays constant.
     """
     if config.schedule == "noam":
         return config.rate * width**-0.5 * min(step**-0.5, step * config.warmup**-1.5)
@@ -107,7 +107,7 @@ def rate_at(step: int, config: TrainingConfig, width: int) -> float:
 
 
 def computes_bfloat16(device: torch.device) -> bool:
-    """Whether all layers can be computed in bfloat16; x86 processors without AVX512 have no such recurrent layers."""
+    """Whether the device computes all layers in bfloat16. x86 processors without AVX512 lack such recurrent layers."""
     return device.type != "cpu" or torch.backends.cpu.get_cpu_capability() not in ("NO AVX", "AVX2")
 
 
@@ -115,7 +115,7 @@ def precision_of(config: TrainingConfig, device: torch.device) -> str:
     """Accelerate's mixed precision: "bf16" or "no".
 
     Raises:
-        ConfigError: bfloat16 is asked for, which the processor does not compute.
+        ConfigError: bfloat16 is requested, but the processor does not support it.
     """
     if config.precision == "bf16" and not computes_bfloat16(device):
         what = "bf16, which this processor does not compute"

@@ -1,1 +1,1 @@
-"""Verse: its tokens, its formats, its rhymes and its tunes."""
+"""Verse: tokens, formats, rhymes and tunes."""

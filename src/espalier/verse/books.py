@@ -1,12 +1,12 @@
-"""Rhyme books and tones: what a Han character rhymes with, and whether its tone is level or oblique, by book.
+"""Rhyme books: the rhyme groups and the level or oblique tones of Han characters.
 
 Ci rhymes by the book Cilin zhengyun, and its tones are those of Pingshui yun, which has the entering tone. Modern
-readers hear Mandarin. A character may have several readings; each counts.
+readers use Mandarin. If a character has several readings, each counts.
 
     mandarin   the groups of `rhyme.GROUPS` ("ang"); tones 1 and 2 are level, 3 and 4 oblique, neutral neither
                (`mandarin_readings` has both together: "ang平")
     cilin      a part and its tone: "2平" level, "2仄" rising or departing, "15入" entering. Parts 1 to 14 have level
-               and oblique rhymes, which rhyme with each other only where a tune says so; 15 to 19 are entering.
+               and oblique rhymes, which rhyme with each other only if a tune says so; 15 to 19 are entering.
     pingshui   a tone and the number of the rhyme within it: "平1" to "平30", "上1" to "上29", "去1" to "去30", and
                "入1" to "入17"
 
@@ -42,19 +42,19 @@ _MANDARIN_TONES: Final[dict[str, Tone]] = {"1": "平", "2": "平", "3": "仄", "
 
 
 class Books(Protocol):
-    """What books say of characters."""
+    """The rhymes and tones of characters by book."""
 
     def groups(self, character: str, book: Book) -> frozenset[str]:
-        """The rhyme groups of all readings of a character; empty where the book does not know it."""
+        """The rhyme groups of all readings of a character; empty if the book lacks the character."""
         ...
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
-        """The tones of all readings; empty where the book does not know the character."""
+        """The tones of all readings of a character; empty if the book lacks the character."""
         ...
 
 
 def part_of(group: str) -> str:
-    """What level and oblique words share, of a group with its tone: "2平" and "2仄" -> "2", "ang平" -> "ang"."""
+    """The part shared by level and oblique words, from a group with its tone: "2平", "2仄" -> "2", "ang平" -> "ang"."""
     return group[:-1]
 
 
@@ -64,23 +64,23 @@ def mandarin_readings(character: str) -> frozenset[str]:
 
 
 def mandarin_books() -> Books:
-    """Mandarin alone, by pypinyin.
+    """Only Mandarin, from pypinyin.
 
-    The result raises ConfigError where it is asked for another book.
+    The result raises ConfigError for any other book.
     """
     return _MandarinBooks()
 
 
 def read_books(folder: Path) -> Books:
-    """All books: Mandarin's, and those of the source `couyun`.
+    """All books: Mandarin, and those of the source `couyun`.
 
-    A file of the same bytes is parsed once.
+    Files with equal bytes are parsed once.
 
     Args:
-        folder: of the source, as `download` leaves it.
+        folder: folder of the source, as written by `download`.
 
     Raises:
-        ArtifactError: the rhyme book is missing, or is not one.
+        ArtifactError: the rhyme book is missing or has another format.
     """
     file = folder / _RHYME_BOOK
     try:
@@ -94,7 +94,7 @@ def read_books(folder: Path) -> Books:
 
 
 class _Entry(NamedTuple):
-    """What the printed books say of one character."""
+    """The entry of one character in the printed books."""
 
     cilin: frozenset[str] = frozenset()
     pingshui: frozenset[str] = frozenset()
@@ -131,14 +131,14 @@ class _PrintedBooks:
 
 
 def not_passed(what: str, where: str = "book") -> ConfigError:
-    """The error that a book is needed and was not passed; `what` is a subject and its verb."""
+    """The error that a required book was not passed. `what` is a subject with its verb."""
     remedy = "pass the books and tunes of espalier.verse.ci_books.open_books(FOLDER)"
     return ConfigError(f"{what} of the source couyun, which is not given", where=where, remedy=remedy)
 
 
 @lru_cache(maxsize=65536)
 def _mandarin(character: str) -> frozenset[tuple[str | None, Tone | None]]:
-    """The rhyme group and the tone of each reading of pypinyin."""
+    """The rhyme group and tone of each reading in pypinyin."""
     from pypinyin import Style, pinyin
     from pypinyin.constants import PINYIN_DICT
 
@@ -185,9 +185,9 @@ def _rhyme_book(content: bytes) -> dict[str, _Entry]:
 
 
 def _rhymes(content: bytes) -> Iterator[tuple[str, int, int, int]]:
-    """For each list: its characters, tone from 1 to 4, number of the Pingshui rhyme, and part of Cilin.
+    """For each list: its characters, the tone from 1 to 4, the number of the Pingshui rhyme, and the part of Cilin.
 
-    The file writes oblique rhymes with negative numbers.
+    Negative numbers in the file stand for oblique rhymes.
     """
     for statement in ast.parse(content.decode()).body:
         if not isinstance(statement, ast.Assign):

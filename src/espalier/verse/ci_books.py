@@ -1,4 +1,4 @@
-"""The books by which ci are judged, of one source: the rhyme books, and the variants of tunes."""
+"""The books for judging ci, from one source: the rhyme books and the variants of tunes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from espalier.verse.variants import Fit, TuneBook, followed
 
 @dataclass(frozen=True)
 class CiBooks:
-    """The rhyme books, and the book of tunes."""
+    """The rhyme books and the book of tunes."""
 
     rhyme_books: Books
     tunes: TuneBook
 
     def followed(self, tune: str, text: str) -> Fit | None:
-        """The variant of its tune that a poem follows, held against it; None if it fits none."""
+        """The variant of its tune that a poem follows, with its fit; None if the poem fits no variant."""
         return followed(text, self.tunes.fitting(tune, text), self.rhyme_books)
 
 
 def open_books(folder: Path) -> CiBooks:
-    """The books of a folder of the source `couyun`, as `download` leaves it.
+    """Open the books in a folder of the source `couyun`, as written by `download`.
 
     Raises:
-        ArtifactError: one is missing, or is damaged.
+        ArtifactError: a book is missing or damaged.
     """
     return CiBooks(read_books(folder), TuneBook(folder))

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def keep_words(
     format_: Format, verse: str, share: float, rng: np.random.Generator, known: Callable[[str], bool]
 ) -> Format:
-    """The format with some words of the verse that it was read off as literals, each with probability `share`.
+    """The format of a verse in which some of its words are kept as literals, each with probability `share`.
 
-    A word that no format can hold is never kept. If all words are drawn, the last one is left blank.
+    A word that cannot be a literal is never kept. If all words are drawn, the last one becomes a blank.
 
     Args:
-        known: whether a word may be kept.
+        known: function that tells whether a word may be kept.
     """
     words = tokens_by_unit(verse, format_.language)
     blanks = [
@@ -40,5 +40,5 @@ def keep_words(
 
 
 def template_of(format_: Format) -> str:
-    """The slots of a format as a verse: kept words, marks, blanks. `tokens_by_unit` reads them back."""
+    """The slots of a format as text: kept words, marks, blanks. `tokens_by_unit` parses it."""
     return verse_of(format_.units, format_.language)

@@ -1,4 +1,4 @@
-"""Where punctuation marks may stand in a unit of verse, and where a Chinese unit ends."""
+"""Rules for punctuation marks in a unit of verse, and for the end of a Chinese unit."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def is_closing(token: str) -> bool:
 
 
 def misplaced_mark(unit: Sequence[str]) -> str | None:
-    """The first mark of a unit that cannot stand where it stands, or None.
+    """The first misplaced mark of a unit, or None.
 
-    A stop or a closing mark needs a word before it. No stop follows another one (，，), save ！ and ？ in any order.
-    Opening marks, straight quotes, dashes and ellipses may stand anywhere, doubled too (……, ——).
+    A stop or closing mark needs a word before it. A stop may not follow another stop (，，), except ！ and ？ in any
+    order. Opening marks, straight quotes, dashes and ellipses may be anywhere, also doubled (……, ——).
     """
     has_words = False
     for before, slot in zip(("", *unit), unit, strict=False):
@@ -55,7 +55,7 @@ def sentences_of(slots: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def _belongs(slot: str, unit: list[str]) -> bool:
-    """Whether a slot after the end of a sentence is still part of it. A straight quote is if another one is open."""
+    """Whether a slot after the end of a sentence still belongs to it. A straight quote does if another one is open."""
     if slot == '"':
         return unit.count('"') % 2 == 1
     return slot in TERMINALS or slot == "…" or (is_mark(slot) and is_closing(slot))

@@ -1,4 +1,4 @@
-"""Which words rhyme: Chinese by the final of the Mandarin syllable, English by the CMU Pronouncing Dictionary.
+"""Rhymes: Chinese by the final of the Mandarin syllable, English by the CMU Pronouncing Dictionary.
 
 Both dictionaries are loaded when first used: pypinyin takes 0.2 s to import, the CMU dictionary 0.08 s to read.
 """
@@ -69,10 +69,10 @@ _RELEASED_GROUP_OF = {final: group for group, finals in RELEASED_GROUPS.items() 
 
 @lru_cache(maxsize=65536)
 def final_of(character: str) -> str | None:
-    """The strict final of a Han character's default reading, as pypinyin spells it: 春 uen, 雨 v, 月 ve.
+    """The strict final of the default reading of a Han character, as spelled by pypinyin: 春 uen, 雨 v, 月 ve.
 
-    The character is read alone, without its context. None for what is not one Han character with a known reading, and
-    for the few interjections without a vowel (嗯).
+    The reading ignores context. None if the argument is not a single Han character with a known reading, or is one of
+    the few interjections without a vowel (嗯).
     """
     from pypinyin import Style, pinyin
     from pypinyin.constants import PINYIN_DICT
@@ -85,23 +85,26 @@ def final_of(character: str) -> str | None:
 
 
 def rhyme_group(character: str, *, u_umlaut: UUmlaut = "u") -> str | None:
-    """The group of `GROUPS` in which a character rhymes, or None where it has no final.
+    """The group of `GROUPS` in which a character rhymes; None if it has no final.
 
     Args:
-        character: one Han character; anything else rhymes with nothing.
-        u_umlaut: with which group the bare final ü rhymes ("ve", "van", "vn" rhyme by what follows in either case).
+        character: one Han character; any other string has no group.
+        u_umlaut: group for the bare final ü ("ve", "van", "vn" rhyme by their other letters in either case).
     """
     final = final_of(character)
     return None if final is None else group_of_final(final, u_umlaut=u_umlaut)
 
 
 def group_of_final(final: str, *, u_umlaut: UUmlaut = "u") -> str | None:
-    """The group of `GROUPS` that a strict final belongs to; None for what is no final."""
+    """The group of `GROUPS` of a strict final; None if it is not a final."""
     return u_umlaut if final in ("v", "ü") else _GROUP_OF.get(final)
 
 
 def released_group(character: str) -> str | None:
-    """The group of `RELEASED_GROUPS`, for SongNet's released protocol; None for "uen" and for what has no final."""
+    """The group of `RELEASED_GROUPS`, for SongNet's released protocol;
+
+    None for "uen" and for characters without a final.
+    """
     final = final_of(character)
     return None if final is None else _RELEASED_GROUP_OF.get(final)
 
@@ -124,10 +127,10 @@ def _entries(word: str) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def pronunciations(word: str) -> tuple[tuple[str, ...], ...]:
-    """The pronunciations of a word in ARPAbet with stress digits, best first; () where the dictionary has none.
+    """The pronunciations of a word in ARPAbet with stress digits, the best first; () if it is not in the dictionary.
 
-    Case does not matter. For a word that is not listed, the part after its last hyphen is looked up ("sea-green"), then
-    the spelling with -ed for -'d ("lov'd").
+    Case is ignored. For an unlisted word, the part after its last hyphen is looked up ("sea-green"), then the spelling
+    with -ed for -'d ("lov'd").
     """
     plain = word.lower().replace("’", "'")
     tail = plain.rpartition("-")[2]
@@ -152,10 +155,10 @@ def _rhyme_part(sounds: Sequence[str]) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=65536)
 def rhyme_parts(word: str) -> frozenset[tuple[str, ...]]:
-    """The sounds that two words must share to rhyme: those from the last stressed vowel on, without stress digits.
+    """The sounds that two words must share to rhyme: from the last stressed vowel on, without stress digits.
 
-    Primary and secondary stress both count; a word without stress has the sounds from its last vowel on. One part per
-    pronunciation; empty for unknown words. "asleep" -> {("IY", "P")}.
+    Primary and secondary stress both count; for a word without stress, the sounds start at its last vowel. There is one
+    part per pronunciation; unknown words have none. "asleep" -> {("IY", "P")}.
     """
     return frozenset(part for sounds in pronunciations(word) if (part := _rhyme_part(sounds)) is not None)
 
@@ -167,7 +170,7 @@ def rhyme_part(word: str) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=65536)
 def _codas(word: str) -> frozenset[tuple[str, ...]]:
-    """The consonants after the last vowel, one per pronunciation that ends in any."""
+    """The consonants after the last vowel, for each pronunciation that ends in consonants."""
     codas = set()
     for sounds in pronunciations(word):
         last = max((index for index, sound in enumerate(sounds) if _is_vowel(sound)), default=len(sounds))
@@ -177,20 +180,21 @@ def _codas(word: str) -> frozenset[tuple[str, ...]]:
 
 @lru_cache(maxsize=65536)
 def _eye(word: str) -> str | None:
-    """The spelling from the last vowel letters on, a mute final e apart: "love" and "remove" -> "ove"."""
+    """The spelling from the last vowel letters on, without a mute final e: "love" and "remove" -> "ove"."""
     match = re.search(r"[aeiouy]+[^\W\daeiouy]+e?$|[aeiouy]+$", word.lower())
     return match.group() if match else None
 
 
 def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
-    """Whether two English words rhyme. A word rhymes with itself where it has a pronunciation.
+    """Whether two English words rhyme. A word with a pronunciation rhymes with itself.
 
     Args:
         first: a word.
         second: a word.
-        rule: "strict": they share a rhyme part. "consonance": or the consonants after the last vowel (love, remove).
-            "eye": or the spelling from the last vowel letters on (love, remove; cough, though). The looser rules
-            exist because SongNet's own example pairs love with remove, which no sound from the stressed vowel on does.
+        rule: "strict": they share a rhyme part. "consonance": they share a rhyme part or the consonants after the last
+            vowel (love, remove). "eye": they share a rhyme part or the spelling from the last vowel letters on (love,
+            remove; cough, though). The looser rules exist because SongNet's own example pairs love with remove, which
+            do not rhyme strictly.
     """
     if rule not in get_args(Rule):
         raise ConfigError.unknown("rhyme rule", rule, get_args(Rule))
@@ -205,7 +209,7 @@ def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
 
 
 def sounds_alike(first: str, second: str, language: Language, *, rule: Rule = "strict") -> bool:
-    """Whether two words of one language rhyme. A word of unknown sound rhymes with none, except by "eye"."""
+    """Whether two words of one language rhyme. A word of unknown sound rhymes with no word, except by "eye"."""
     if language == "en":
         return rhymes(first, second, rule)
     group = rhyme_group(first)

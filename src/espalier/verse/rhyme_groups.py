@@ -1,4 +1,4 @@
-"""The rhyme groups by which the units of a text rhyme."""
+"""The rhyme groups of the units of a text, for display."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from espalier.verse.text import rhyme_place, units_of
 def rhyme_groups(text: str, format_: Format, sounds: Sounds) -> tuple[str, ...]:
     """For each unit of a text, the rhyme groups of the words at its rhyme places; "" if the unit has no rhyme letter.
 
-    The groups of a word are those of the readings that its place takes and that rhyme with all words under its letter.
-    Those of its other readings follow in brackets. Groups of one word are joined by "/"; "?" stands for none. Words
-    are joined by "/" too.
+    The groups of a word are those of readings that fit its place and rhyme with all words of its letter. Groups of its
+    other readings follow in brackets. Groups of one word are joined by "/"; "?" means no group. Words are joined by "/"
+    too.
     """
     units = units_of(text)
     words = [_rhyme_words(unit, format_, index, sounds) for index, unit in enumerate(units)]
@@ -40,7 +40,7 @@ class _RhymeWord(NamedTuple):
 
 
 def _rhyme_words(unit: str, format_: Format, index: int, sounds: Sounds) -> list[_RhymeWord]:
-    """The words at the rhyme places of a unit; its last word, if the text does not keep to the format."""
+    """The words at the rhyme places of a unit; its last word if the text does not keep the format."""
     tokens = tokens_of(unit, format_.language)
     slots = format_.units[index] if index < len(format_.units) else ()  # a free text may have more units
     if len(tokens) != len(slots):
@@ -53,7 +53,7 @@ def _rhyme_words(unit: str, format_: Format, index: int, sounds: Sounds) -> list
 
 
 def _shared(words: Sequence[Sequence[_RhymeWord]], letters: str, letter: str, sounds: Sounds) -> frozenset[str]:
-    """The rhyme groups that all words under a letter have a reading in."""
+    """The rhyme groups in which all words of a letter have a reading."""
     groups = [
         sounds.groups(word, tone, every=given)
         for at_places, own in zip(words, letters, strict=True)
@@ -64,8 +64,9 @@ def _shared(words: Sequence[Sequence[_RhymeWord]], letters: str, letter: str, so
 
 
 def _groups(at_place: _RhymeWord, sounds: Sounds, shared: frozenset[str]) -> str:
-    """The rhyme groups of a word; in brackets those of readings that do not rhyme, that its place does not take, or
-    that are rarer.
+    """The rhyme groups of a word; in brackets, those of its other readings.
+
+    Other readings do not rhyme, do not fit the place, or are rarer.
     """
     word, tone, given = at_place
     usual, every = sounds.groups(word, tone), sounds.groups(word, every=given)

@@ -1,4 +1,4 @@
-"""What a slot can hold besides marks: a blank or a literal; and how messages shorten what people wrote."""
+"""The content of slots besides marks: blanks and literals; and shortening of user input for messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_WORDS: Final = ("Sm", "Sc", "Cc", "Cf", "Cs")
 
 
 def shortened(text: str) -> str:
-    """A text of at most 40 characters."""
+    """A text shortened to at most 40 characters."""
     return text if len(text) <= 40 else text[:37] + "..."
 
 
@@ -25,7 +25,7 @@ def is_literal(token: str, language: Language) -> bool:
 
     In Chinese: no ASCII, no mathematical sign, no control character. In English: "a", "i", "o" or longer.
 
-    "□", which editions print for a lost character, is a word.
+    "□", the sign for a lost character in editions, is a word.
     """
     if language == "zh":
         return not unicodedata.normalize("NFKC", token).isascii() and unicodedata.category(token) not in _NO_WORDS

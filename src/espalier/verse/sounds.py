@@ -1,4 +1,4 @@
-"""The book that words rhyme by, and whether their tones count: one choice for formats, frames and constraints."""
+"""The rhyme book, and whether tones count: one setting for formats, frames and constraints."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from espalier.verse.rhyme import group_name
 
 @dataclass(frozen=True)
 class Sounds:
-    """What words rhyme with, and their tones.
+    """The rhymes and tones of words by a book.
 
     Attributes:
-        book: whose rhymes. Its tones are those of Pingshui yun, with the entering tone; Mandarin's are its own.
+        book: the rhyme book. Tones are those of Pingshui yun, with the entering tone; "mandarin" has its own tones.
         tone: whether words must have the tones of their places.
-        books: where other books than Mandarin are read from.
+        books: source of the books other than Mandarin.
 
     Raises:
-        ConfigError: there is no such book, or a language without books is given one.
+        ConfigError: the book is unknown, or the language has no books.
     """
 
     language: Language
@@ -36,15 +36,15 @@ class Sounds:
             raise not_passed(f"the rhyme book {self.book} is")
 
     def groups(self, word: str, tone: str = "", *, every: bool = False) -> frozenset[str]:
-        """The rhyme groups of a word's readings, or of those that can have a tone.
+        """The rhyme groups of a word's readings; with `tone`, of the readings that can have it.
 
-        Every reading counts where tones do, and by the printed books. Otherwise, in Mandarin, the commonest reading
-        does, as in the metrics. Where tones count, a group of Mandarin has its tone as those of Cilin do ("ang平"), so
-        that a word never has its tone by one reading and its rhyme by another.
+        In printed books, and if tones count, every reading counts. In Mandarin without tones, only the commonest
+        reading counts, as in the metrics. If tones count, Mandarin groups include the tone like those of Cilin
+        ("ang平"), so that tone and rhyme come from the same reading.
 
         Args:
-            tone: 平 or 仄; anything else leaves all groups, and so does a book whose groups have no tone.
-            every: whether every reading counts in any case.
+            tone: 平 or 仄. Any other value selects all groups, and so does a book whose groups have no tone.
+            every: whether every reading always counts.
         """
         if self.language != "zh" or (self.book == "mandarin" and not self.tone and not every):
             name = group_name(word, self.language)
@@ -72,12 +72,12 @@ class Sounds:
         return self.book == "cilin" or (self.book == "mandarin" and self.tone)
 
     def by_part(self, turns: bool) -> bool:
-        """Whether the words of a letter rhyme if they share a part, not a group.
+        """Whether the words of a letter rhyme if they share a part instead of a group.
 
-        By Cilin they do where the letter has level and oblique places (`turns`), in Mandarin everywhere.
+        In Cilin this holds if the letter has level and oblique places (`turns`), in Mandarin always.
         """
         return self.has_parts and (turns or self.book == "mandarin")
 
     def rhyme_key(self, group: str, turns: bool) -> str:
-        """What words of a letter must share: their group, or its part (`by_part`)."""
+        """The sound that words of a letter must share: their group, or its part (`by_part`)."""
         return part_of(group) if self.by_part(turns) else group

@@ -1,4 +1,4 @@
-"""Verse as text: splitting it into units and joining them, and the place of a unit's rhyme.
+"""Verse as text: splitting into units, joining units, and the rhyme place of a unit.
 
 A verse is one string: its units (sentences of a ci, lines of a sonnet) joined by line feeds. The tokens of a Chinese
 unit are its characters; an English unit is its tokens joined by single spaces.
@@ -15,12 +15,12 @@ TERMINALS = "。！？"
 
 
 def units_of(text: str) -> list[str]:
-    """The units of a verse, split at line feeds alone; U+2028 and other separators are text."""
+    """The units of a verse, split only at line feeds. U+2028 and other separators are text."""
     return text.split("\n") if text else []
 
 
 def join_units(units: Iterable[str]) -> str:
-    """A verse from its units; the inverse of `units_of`."""
+    """A verse from its units, the inverse of `units_of`."""
     return "\n".join(units)
 
 
@@ -30,12 +30,12 @@ def tokens_by_unit(verse: str, language: Language) -> list[list[str]]:
 
 
 def verse_of(units: Iterable[Iterable[str]], language: Language) -> str:
-    """A verse from the tokens of its units; the inverse of `tokens_by_unit`."""
+    """A verse from the tokens of its units, the inverse of `tokens_by_unit`."""
     return join_units(join_tokens(unit, language) for unit in units)
 
 
 def pattern_of(text: str, language: Language) -> str:
-    """The verse with "_" for each word: its marks, and the number of words between them.
+    """The pattern of a verse: "_" for each word, and its marks.
 
     The units "灯山，桥雨。" and "山石！" give "__，__。" and "__！".
     """
@@ -45,5 +45,5 @@ def pattern_of(text: str, language: Language) -> str:
 
 
 def rhyme_place(tokens: Sequence[str]) -> int | None:
-    """The index of a unit's last word, where it rhymes by default; None if the unit has only marks."""
+    """The index of the last word of a unit, its default rhyme place; None if the unit has only marks."""
     return next((index for index in range(len(tokens) - 1, -1, -1) if not is_mark(tokens[index])), None)

@@ -1,8 +1,8 @@
-"""Tune names of ci (cipai): the sentences of each, and where they rhyme.
+"""Tune names of ci (cipai): the sentences of each tune, and where they rhyme.
 
 A pattern is written in the project's grammar of formats: the characters of each clause and the mark after it. Its units
-are sentences, so a rhyme at a comma (江城子 has one in some poems) is not represented. Patterns are one fixed form per
-name, the commonest of the Song; `tunes.yaml` says how common.
+are sentences, so a rhyme at a comma (江城子 has one in some poems) is not represented. Each name has one fixed pattern,
+the commonest in the Song dynasty; `tunes.yaml` gives its frequency.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Clause = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """A tune's frame.
+    """The pattern, rhymes and tones of a tune.
 
     Attributes:
-        name: as poems carry it ("卜算子").
+        name: the name as in poems ("卜算子").
         pattern: counts and marks ("5，5。7，5。5，5。7，5。"); a unit ends at each 。
         rhyme: one letter per unit, "." for none.
-        tone: one sign per unit: "平" where the rhyme is level, "仄" where it is oblique.
+        tone: one sign per unit: "平" for a level rhyme, "仄" for an oblique one.
     """
 
     name: str
@@ -67,10 +67,10 @@ def tunes() -> dict[str, Tune]:
 
 
 def tune(name: str) -> Tune:
-    """The tune of that name.
+    """Look up a tune by name.
 
     Raises:
-        ConfigError: no tune has this name; the message lists all names, and says where the books have more.
+        ConfigError: no tune has this name; the message lists all names, and says where to find more.
     """
     named = _catalogue().get(name)
     if named is None:

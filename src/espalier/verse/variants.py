@@ -1,12 +1,12 @@
-"""Variants of tunes: what the Qinding cipu (1715) asks of each place of a ci, and which variant a poem follows.
+"""Variants of tunes: what the Qinding cipu (1715) requires at each place of a ci, and which variant a poem follows.
 
-A place is one word of a poem, its marks aside. A variant gives each place a tone, ends each sentence with a place that
-rhymes (eight of 2,294 variants have a sentence that does not), and divides the places that rhyme into groups.
+A place is one word of a poem; marks are not places. A variant gives each place a tone, ends each sentence with a rhyme
+place (with eight exceptions among 2,294 variants), and divides the rhyme places into groups.
 
-The source is `couyun`: `ci_index.json` has the names of each tune, `ci_list/cipai_<idx>.json` its variants. The borders
-of clauses and sentences are those of the marks in `origin`, the variant's example. Those of `ge_lyu_sep` are not used:
-141 of them spell a change of rhyme (换仄韵) with the signs of tones, and some have the words of a chorus (竹枝), which
-the other fields leave out. Only the places of the marks are kept, never the example.
+The source is `couyun`: `ci_index.json` has the names of each tune, `ci_list/cipai_<idx>.json` its variants. Clauses and
+sentences are separated by the marks in `origin`, the variant's example. `ge_lyu_sep` is not used: 141 of its entries
+write a change of rhyme (换仄韵) with tone signs, and some contain the words of a chorus (竹枝), which the other fields
+omit. Only the places of the marks are kept, not the example.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Variant:
     """One form of a tune.
 
     Attributes:
-        tune: its first name ("卜算子").
-        number: among the tune's variants, from 1.
+        tune: first name of the tune ("卜算子").
+        number: index among the variants of the tune, from 1.
         clauses: the words of each clause and the mark after it, "，" (句), "、" (读) or "。" (韵).
-        tones: one sign per place: "平" wants a level tone, "仄" an oblique one, "中" either.
-        rhymes: for each rhyme group the places that rhyme with each other, in reading order.
+        tones: one sign per place: "平" for a level tone, "仄" for an oblique one, "中" for either.
+        rhymes: for each rhyme group, the places that rhyme with each other, in reading order.
         turns: the groups whose places have both tones, and rhyme across them (平仄通叶): 西江月 turns oblique.
     """
 
@@ -59,7 +59,7 @@ class Variant:
 
     @property
     def sentences(self) -> tuple[int, ...]:
-        """The words of each sentence."""
+        """The number of words of each sentence."""
         lengths = [0]
         for words, mark in self.clauses:
             lengths[-1] += words
@@ -69,30 +69,30 @@ class Variant:
 
     @property
     def pattern(self) -> str:
-        """Counts and marks, which `parse_format` reads, with "，" for "、" as in the catalogue of tunes."""
+        """Counts and marks in the form of `parse_format`, with "，" for "、" as in the catalogue of tunes."""
         return "".join(f"{words}{'，' if mark == '、' else mark}" for words, mark in self.clauses)
 
     @property
     def letters(self) -> str:
-        """One letter per place: that of the group in which it rhymes, "." for none."""
+        """One letter per place: its rhyme group, "." for none."""
         letter_of = {place: _LETTERS[group] for group, places in enumerate(self.rhymes) for place in places}
         return "".join(letter_of.get(place, ".") for place in range(len(self.tones)))
 
     @property
     def rhyme(self) -> str:
-        """One letter per sentence: that of its last place."""
+        """One letter per sentence: the letter of its last place."""
         letters = self.letters
         return "".join(letters[end - 1] for end in _ends(self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well a poem follows a variant.
+    """The fit of a poem to a variant.
 
     Attributes:
-        variant: the one that it follows.
-        tones: (places,) whether the word has a reading of the wanted tone; true where either tone will do.
-        rhymes: for each rhyme group, (places of the group,) whether the word rhymes with most of its group.
+        variant: the variant.
+        tones: (places,) whether the word has a reading with the required tone; True if either tone is allowed.
+        rhymes: for each rhyme group, (places of the group,) whether the word rhymes with the majority of its group.
     """
 
     variant: Variant
@@ -101,7 +101,7 @@ class Fit:
 
     @property
     def wanted(self) -> tuple[bool, ...]:
-        """(places,) whether the variant wants a certain tone there."""
+        """(places,) whether the variant requires a fixed tone."""
         return tuple(tone != EITHER for tone in self.variant.tones)
 
     @property
@@ -111,22 +111,22 @@ class Fit:
 
     @property
     def kept(self) -> str:
-        """One sign per place: "." where it is right, "t" a wrong tone, "r" no rhyme, "b" both."""
+        """One sign per place: "." right, "t" wrong tone, "r" no rhyme, "b" both faults."""
         groups = zip(self.variant.rhymes, self.rhymes, strict=True)
         unrhymed = {place for places, kept in groups for place, rhymes in zip(places, kept, strict=True) if not rhymes}
         return "".join(".trb"[(not right) + 2 * (place in unrhymed)] for place, right in enumerate(self.tones))
 
     @property
     def faults(self) -> int:
-        """The places with a wrong tone, and those that do not rhyme."""
+        """The number of places with a wrong tone plus the number of places that do not rhyme."""
         return self.tones.count(False) + sum(group.count(False) for group in self.rhymes)
 
 
 class TuneBook:
-    """The tunes of the Qinding cipu. Each is read when it is first asked for.
+    """The tunes of the Qinding cipu. Each tune is read on first use.
 
     Args:
-        folder: of the source `couyun`, as `download` leaves it.
+        folder: folder of the source `couyun`, as written by `download`.
 
     Attributes:
         names: all names of each tune, in Simplified characters, in the order of the book.
@@ -172,7 +172,7 @@ class TuneBook:
         return self._read[number]
 
     def variant(self, tune: str, number: int = 1) -> Variant:
-        """One variant of a tune, counted from 1. The first is the form that most poems have.
+        """One variant of a tune, counted from 1. Variant 1 is the most frequent form.
 
         Raises:
             ConfigError: no tune has this name, or the tune has no such variant.
@@ -185,7 +185,7 @@ class TuneBook:
         return variants[number - 1]
 
     def fitting(self, tune: str, text: str) -> tuple[Variant, ...]:
-        """The variants of a tune whose sentences are as long as those of a poem; none if no tune has this name."""
+        """The variants of a tune with the sentence lengths of a poem; none if the tune is unknown."""
         if tune not in self:
             return ()
         lengths = sentence_lengths(text)
@@ -193,29 +193,29 @@ class TuneBook:
 
 
 def words_of(text: str) -> str:
-    """The words of a Chinese poem, its marks and line ends aside."""
+    """The words of a Chinese poem, without marks and line ends."""
     return "".join(character for unit in units_of(text) for character in unit if not is_mark(character))
 
 
 def sentence_lengths(text: str) -> tuple[int, ...]:
-    """The words of each sentence of a Chinese poem. The ends are those of its units."""
+    """The number of words of each sentence of a Chinese poem. Sentences end where its units do."""
     return tuple(len(words_of(unit)) for unit in units_of(text))
 
 
 def fit_of(text: str, variant: Variant, books: Books, *, book: Book = "cilin", by: ToneBook = "book") -> Fit:
-    """Hold a poem against a variant.
+    """Compare a poem with a variant.
 
-    A word has a tone, and rhymes, if any of its readings does. By Cilin a level word does not rhyme with an oblique one
-    of its part, except in a group that turns, where each word must have a reading of the tone of its place in the part
-    that they share. By another book a group that turns rhymes across tones as any group does.
+    A word has a tone, or rhymes, if any of its readings does. In Cilin, level and oblique words of one part rhyme only
+    in a group that turns; there each word must have a reading, in the shared part, with the tone of its place. In other
+    books, all groups may rhyme across tones.
 
     Args:
-        text: has as many words as the variant has places.
-        book: of rhymes.
-        by: whose tones.
+        text: a poem with as many words as the variant has places.
+        book: the rhyme book.
+        by: the book for tones.
 
     Raises:
-        ConfigError: the text has more or fewer words.
+        ConfigError: the number of words differs.
     """
     words = words_of(text)
     if len(words) != len(variant.tones):
@@ -235,10 +235,10 @@ def fit_of(text: str, variant: Variant, books: Books, *, book: Book = "cilin", b
 
 
 def followed(text: str, variants: Sequence[Variant], books: Books) -> Fit | None:
-    """The variant that a poem follows, held against the poem by Cilin and the tones of the book.
+    """The variant that a poem follows, with its fit by Cilin and the tones of the book.
 
-    It is the one of `variants` (`TuneBook.fitting`) with the fewest faults; of equals, the one whose clauses end where
-    the poem's do; of these, the first. None if there are no variants.
+    This is the variant of `variants` (`TuneBook.fitting`) with the fewest faults. Ties go to the variant whose clauses
+    end where the poem's do, then to the first. None if there are no variants.
     """
     if not variants:
         return None
@@ -251,7 +251,7 @@ def followed(text: str, variants: Sequence[Variant], books: Books) -> Fit | None
 
 
 def _sounds(word: str, wanted: str, books: Books, book: Book, turns: bool) -> frozenset[str]:
-    """What the words of a rhyme group must share one of."""
+    """The sounds of a word at a rhyme place. Words of a rhyme group must have one in common."""
     groups = books.groups(word, book)
     if not turns or book != "cilin":
         return groups
@@ -264,7 +264,7 @@ def _tone_of(group: str) -> str:
 
 
 def _rhyming(sounds: Sequence[frozenset[str]]) -> tuple[bool, ...]:
-    """Which words have the sound that most of them have. A word that is alone in its group rhymes."""
+    """Whether each word has the sound of the majority. A word that is alone in its group rhymes."""
     if len(sounds) == 1:
         return (True,)
     every = sorted(frozenset().union(*sounds))
@@ -273,7 +273,7 @@ def _rhyming(sounds: Sequence[frozenset[str]]) -> tuple[bool, ...]:
 
 
 def _ends(lengths: Sequence[int]) -> tuple[int, ...]:
-    """The place after each part, from the lengths of the parts."""
+    """The end of each part, as a place, from the lengths of the parts."""
     total, ends = 0, []
     for length in lengths:
         total += length
@@ -282,7 +282,7 @@ def _ends(lengths: Sequence[int]) -> tuple[int, ...]:
 
 
 def _clause_ends(text: str) -> tuple[int, ...]:
-    """The place after each clause of a poem."""
+    """The end of each clause of a poem, as a place."""
     return _ends([len(words_of(clause)) for clause in re.split(r"[，、；：。！？\n]+", text) if clause])
 
 

@@ -1,10 +1,12 @@
-"""Readers: where the rows of a corpus come from. This module imports no reader; its function is imported when it runs.
+"""Readers: sources of the rows of a corpus. This module imports no reader; a reader is imported when it runs.
 
 To add one: `READERS["mine"] = Reader(Pair, "my.module:read")`. Its function is `read(folders, *, ...options...)`:
 
-- `folders` maps the name of each source to its folder under data/raw. A function without it generates its rows.
-- Its other parameters are the options of the corpus. One named `language` is the corpus's language by default.
-- It yields every raw row: as a record, or as a quarantined row with a reason. None is dropped.
+- `folders` maps the name of each source to its folder under data/raw. A function without this parameter generates its
+rows.
+- Its other parameters are the options of the corpus. A parameter named `language` defaults to the language of the
+corpus.
+- It yields every raw row, either as a record or as a quarantined row with a reason.
 """
 
 from __future__ import annotations
@@ -30,11 +32,11 @@ class Reader:
 
     Attributes:
         record: the type of its records.
-        function: described above; or its name, "package.module:function".
+        function: the function as described above, or its name, "package.module:function".
         reads_sources: whether the function takes `folders`.
-        is_grammatical: whether the grammar that generates the rows derives a list of words, or its name as
-            "package.module:function"; None where there is no grammar.
-        text_of: takes a line of a file that others published for the rows, and returns its text; or its name.
+        is_grammatical: a function that tells whether the grammar that generates the rows derives a list of words, or
+            its name as "package.module:function"; None without a grammar.
+        text_of: extracts the text from a line of a file that others published for the rows; or the function's name.
     """
 
     record: type[Record]
@@ -49,14 +51,13 @@ class Reader:
         """The rows, in a fixed order, each `checked`.
 
         Args:
-            folders: the corpus's sources; not given to a function that generates.
-            options: keywords of the function.
+            folders: the sources of the corpus; not passed to a function that generates rows.
+            options: keyword arguments of the function.
             where: the path of the corpus in params.yaml, for messages.
 
         Raises:
-            ConfigError: an option that the function does not have, one that it needs is missing, or one of another
-                type; a record of another type than `record`.
-            ArtifactError, DataError: what the function raises about its files.
+            ConfigError: an option is unknown, missing or of the wrong type, or a record is not of type `record`.
+            ArtifactError, DataError: raised by the function about its files.
         """
         function: _Read = imported("reader", self.function, where=f"{where}.reader")
         settings = dict(options)
@@ -117,10 +118,11 @@ READERS: dict[str, Reader] = {
 
 
 def reader(name: str, records: type[Record], *, where: str) -> Reader:
-    """The reader of that name, if it gives such records.
+    """Look up the reader of this name, and check that it yields these records.
 
     Raises:
-        ConfigError: there is none, or it gives other records. `where` is the path of the corpus in params.yaml.
+        ConfigError: the name is unknown, or the reader yields other records. `where` is the path of the corpus in
+            params.yaml.
     """
     chosen = entry("reader", READERS, name, where=f"{where}.reader")
     record_type = chosen.record

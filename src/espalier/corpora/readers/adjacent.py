@@ -1,4 +1,4 @@
-"""Dialogues: every utterance and the next are a post and its response."""
+"""Dialogues: every utterance and the next one form a post and its response."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from espalier.corpora.records import Pair, Quarantined
 
 
 def adjacent(id: str, utterances: Sequence[str], *, origin: str, language: str) -> Iterator[Pair | Quarantined]:
-    """The pairs of one dialogue, which is their `group`: n utterances give n - 1, whose ids end in ".0", ".1" ...
+    """The pairs of one dialogue, which is their `group`: n utterances give n - 1 pairs, ids ending in ".0", ".1" ...
 
-    A dialogue of fewer than two utterances is quarantined whole, as "no response".
+    A dialogue of fewer than two utterances is quarantined as "no response".
     """
     if len(utterances) < 2:
         yield quarantined(id, "no response", "".join(utterances))

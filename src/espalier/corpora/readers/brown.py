@@ -1,4 +1,4 @@
-"""Brown: the tagged Brown corpus as NLTK packs it, cut into passages that look like verse, to pre-train on."""
+"""Brown: the tagged Brown corpus as NLTK packs it, cut into verse-like passages for pre-training."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _DOCUMENT = re.compile(r"c[a-r]\d\d")
 
 
 def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse | Quarantined]:
-    """Every document of the one folder given, in runs of consecutive sentences; none rhymes.
+    """Every document of the given folder, in runs of consecutive sentences without rhyme.
 
     The id is `brown/<document>/<index of the run's first sentence>`, the tune `<category>/<document>`; the last run of
-    a document may be shorter. Words are tokenized as in the sonnets, so that one vocabulary serves both.
+    a document may be shorter. Words are tokenized as in the sonnets, so one vocabulary serves both.
 
     Args:
-        folders: one source's name and folder, which holds `brown/ca01` and so on, and `brown/cats.txt`.
-        sentences: sentences in a run.
+        folders: name and folder of one source, which holds `brown/ca01` and so on, and `brown/cats.txt`.
+        sentences: number of sentences in a run.
 
     Raises:
         ConfigError: not exactly one folder, or runs of no sentences.
-        DataError: no such files, or a word without its tag.
+        DataError: a file is missing, or a word has no tag.
     """
     origin, folder = single_source(folders, "brown")
     if sentences < 1:
@@ -60,7 +60,7 @@ def read(folders: Mapping[str, Path], *, sentences: int = 14) -> Iterator[Verse 
 
 
 def _sentences(file: Path) -> list[list[str]]:
-    """The sentences of a document: a line is one, of words each followed by a slash and its tag."""
+    """The sentences of a document, one per line. Each word is followed by a slash and its tag."""
     sentences = []
     for row, line in enumerate(text_of(file).split("\n"), start=1):
         words = line.split()

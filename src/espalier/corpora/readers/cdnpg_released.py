@@ -13,18 +13,19 @@ from espalier.io.errors import ArtifactError, DataError
 
 
 def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None) -> list[tuple[list[int], list[int]]]:
-    """The pairs of an HDF5 file as C-DNPG's code lays it out, each side the ids of `[CLS] ... [SEP]`.
+    """The pairs of an HDF5 file in the layout of C-DNPG's code; each side is the ids of `[CLS] ... [SEP]`.
 
-    `/sentences` holds all ids in one row, `/indices` one row (pos, src_len, tgt_len) a pair.
+    `/sentences` holds all ids in one row, `/indices` one row (pos, src_len, tgt_len) per pair.
 
     Args:
-        file: compressed with Blosc, so that PyTables reads it and not every HDF5 library.
-        vocabulary: how many pieces there are.
-        marks: the ids of [CLS] and [SEP], which every side must have; None: they are not looked for.
+        file: the file. It is compressed with Blosc, which PyTables can read but not every HDF5 library.
+        vocabulary: number of pieces.
+        marks: the ids of [CLS] and [SEP], which every side must have; None skips this check.
 
     Raises:
-        ArtifactError: it is not there.
-        DataError: it is no such file, names ids and places that do not exist, or has a side without its marks.
+        ArtifactError: the file does not exist.
+        DataError: the file has another layout, contains ids or positions that do not exist, or has a side without these
+            marks.
     """
     if not file.is_file():
         raise ArtifactError("no such file", where=file, remedy="run the download stage of its source")
@@ -49,7 +50,7 @@ def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None
 
 
 def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
-    """/sentences and /indices, read in a process of its own: a damaged file can crash the HDF5 library."""
+    """/sentences and /indices, read in a separate process, since a damaged file can crash the HDF5 library."""
     try:
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             found = pool.submit(_read_arrays, str(file)).result()
@@ -62,7 +63,7 @@ def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
 
 
 def _read_arrays(file: str) -> tuple[list[Any], list[Any]] | None:
-    """None for a file that cannot be read."""
+    """/sentences and /indices; None for a file that cannot be read."""
     import tables
 
     warnings.simplefilter("ignore")  # the process reads nothing else

@@ -1,4 +1,4 @@
-"""CoNLL-U: the treebanks of Universal Dependencies, with their gold trees, in their published splits."""
+"""CoNLL-U: the treebanks of Universal Dependencies with gold trees, in their published splits."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def read(
 ) -> Iterator[Sentence | Quarantined]:
     """Every sentence of every file `<treebank>-ud-<split>.conllu`, with its words, tags, heads and labels.
 
-    The text is the treebank's own where it gives one and nothing was converted, else the words joined. Ids are
-    `<source's name>-<split>-<number>`, from 0 in the file, so that a split of kind `published` finds its rows.
-    A sentence with a tag that is not universal is quarantined, as "unknown tag".
+    The text is the treebank's own if it has one and nothing was converted, else the joined words. Ids are `<source's
+    name>-<split>-<number>`, from 0 in each file, as a split of kind `published` expects. A sentence with a tag that is
+    not universal is quarantined as "unknown tag".
 
     Args:
         folders: source names and their folders.
-        language: what the rows say; "zh" also joins words without spaces.
-        tags: universal tags, or the treebank's own.
-        v1: the sources among them that are annotated by version 1 of the guidelines, and become version 2 (`to_v2`).
-        simplified: turn Traditional characters into Simplified ones (`simplify`).
+        language: language of the rows; for "zh", words are joined without spaces.
+        tags: whether to use universal tags or the treebank's own.
+        v1: names of the sources annotated by version 1 of the guidelines; they are converted to version 2 (`to_v2`).
+        simplified: convert Traditional characters to Simplified ones (`simplify`).
 
     Raises:
-        ConfigError: no folder, or one of `v1` that is none of them.
-        DataError: no such files, or a malformed one.
+        ConfigError: there is no folder, or a name in `v1` is not a source.
+        DataError: a file is missing or malformed.
     """
     if not folders or not set(v1) <= set(folders):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""English tokens: lower-cased words and marks, the same for every collection, however it was printed or tokenised."""
+"""English tokens: lower-cased words and marks, uniform over all collections, however they were printed or tokenised."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _APOSTROPHE = re.compile(r"(?<![^\W\d_])(?P<before>[^\W\d_]*+)'(?=(?P<after>[^\W
 
 
 def tokens_in(text: str) -> list[list[str]]:
-    """The tokens of each line that has any.
+    """The tokens of each line that has tokens.
 
     Words are lower-cased and keep inner apostrophes and hyphens (o'er, well-known), the apostrophe of a clipped word
-    ('tis, th') and of a plural's genitive (lovers'). Everything else is a token by itself: numbers, and one mark for
-    each run of dashes (—), of dots (…); quotation marks of any kind are ". "&" is read as the word.
+    ('tis, th') and that of a plural genitive (lovers'). Everything else is a token of its own: a number, a mark, or a
+    run of dashes (—) or dots (…). All quotation marks become ". "&" is read as "and".
     """
     text = unicodedata.normalize("NFKC", text.replace("…", "...")).translate(_CHARACTERS).lower()
     text = re.sub(r"-{2,}|(?<!\S)-(?!\S)|—(?:[ \t]*—)+", "—", text).replace("&", " and ").replace("''", '"')
@@ -45,7 +45,7 @@ def tokens_in(text: str) -> list[list[str]]:
 
 
 def _quotes(text: str) -> str:
-    """Turn the apostrophes that quote into ", so that all that stay belong to a word."""
+    """Replace apostrophes that serve as quotation marks by ", so that the remaining ones belong to words."""
     open_ = False
 
     def judge(match: re.Match[str]) -> str:

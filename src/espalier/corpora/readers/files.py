@@ -1,4 +1,4 @@
-"""Raw files and the folders they are in, for all readers."""
+"""Raw files and their folders, shared by all readers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ESCAPE = re.compile(
 
 
 def single_source(folders: Mapping[str, Path], reader: str) -> tuple[str, Path]:
-    """Name and folder of the one source of a reader that reads one.
+    """Name and folder of the source, for a reader of exactly one source.
 
     Raises:
-        ConfigError: there are none or several.
+        ConfigError: there is no source, or several.
     """
     if len(folders) != 1:
         raise ConfigError(f"{len(folders)} sources", where=f"reader {reader}", remedy="it reads exactly one")
@@ -33,13 +33,13 @@ def single_source(folders: Mapping[str, Path], reader: str) -> tuple[str, Path]:
 def recognized_sources(
     folders: Mapping[str, Path], markers: Collection[str], reader: str
 ) -> list[tuple[str, Path, str]]:
-    """Name and folder of each source, and its marker: a file that tells which collection the folder holds.
+    """Name, folder and marker of each source. The marker is a file that identifies the collection in the folder.
 
     Args:
-        markers: files in a folder; of several that are there the first counts.
+        markers: names of marker files; the first that exists in a folder counts.
 
     Raises:
-        ConfigError: there is no source.
+        ConfigError: no source is given.
         DataError: a folder has no marker.
     """
     if not folders:
@@ -54,11 +54,12 @@ def recognized_sources(
 
 
 def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, str]]:
-    """All files of all sources: name of the source, path, and path in the source without the last suffix.
+    """All files of all sources as (source name, path, path within the source without its last suffix).
 
     Raises:
         ConfigError: there is no source.
-        DataError: a source has no file, two files of one name that differ in their suffix, or a name that is not UTF-8.
+        DataError: a source has no file, has two files that differ only in their suffix, or has a file name that is not
+            UTF-8.
     """
     if not folders:
         raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
@@ -86,14 +87,14 @@ def json_of(file: Path) -> Any:
 
 
 def json_in(text: str, file: Path, row: int | None = None) -> Any:
-    """The value that a text in JSON gives. Surrogates that are not in pairs, which no file can hold, become U+FFFD.
+    """Parse JSON text. Unpaired surrogates, which no file can hold, become U+FFFD.
 
     Args:
-        file: where the text is from, for messages.
-        row: its line, if the text is one line of several.
+        file: source of the text, for messages.
+        row: its line number, if the text is one line of a file.
 
     Raises:
-        DataError: it is not JSON, or holds what JSON does not allow: NaN, very long numbers, very deep nesting.
+        DataError: the text is not JSON, or contains NaN, a very long number or very deep nesting.
     """
     text = _ESCAPE.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
     try:
@@ -111,9 +112,9 @@ def _no_number(name: str) -> None:
 
 
 def lines_of_test(folders: Mapping[str, Path], reader: str, file: str) -> Iterator[tuple[str, str, str]]:
-    """Id, name of the source and text of each line of a file that is a test split, for a reader of one source.
+    """Id, source name and text of each line of a test file, for a reader of one source.
 
-    Ids are `<source>-test-<line>`, from 0, as a split of the kind `published` reads them.
+    Ids are `<source>-test-<line>`, counted from 0, as a split of kind `published` expects.
 
     Raises:
         ConfigError, ArtifactError, DataError: as `single_source` and `lines_of`.
@@ -124,7 +125,7 @@ def lines_of_test(folders: Mapping[str, Path], reader: str, file: str) -> Iterat
 
 
 def aligned(source: Path, target: Path) -> list[tuple[str, str]]:
-    """The lines of two files, in pairs.
+    """The lines of two parallel files, in pairs.
 
     Raises:
         ArtifactError, DataError: as `lines_of`; also if the files have different numbers of lines.
@@ -139,7 +140,7 @@ def fields_of(line: str, separator: str, count: int, file: Path, row: int) -> li
     """The fields of a line.
 
     Raises:
-        DataError: there are not `count`.
+        DataError: the number of fields is not `count`.
     """
     fields = line.split(separator)
     if len(fields) != count:

@@ -1,6 +1,6 @@
 """The 800 test pairs of GuiG's authors, parsed by AllenNLP.
 
-The pairs are in the file test_syn_src.txt, in the form that the reader `paranmt` describes.
+The file test_syn_src.txt holds the pairs in the format of the reader `paranmt`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ FILE = "test_syn_src.txt"
 
 
 def read(folders: Mapping[str, Path], *, labels: Mapping[str, str] | None = None) -> Iterator[Pair | Quarantined]:
-    """Every line as a pair with its trees, which have no words.
+    """Every line as a pair with trees without words.
 
-    Ids are those of `lines_of_test`. Lines are quarantined as `parsed_pair` says.
+    Ids are those of `lines_of_test`. Lines are quarantined as in `parsed_pair`.
 
     Args:
         folders: one source's name and folder.
-        labels: the label that takes the place of another in the trees, by the other's name; a model that has never read
-            a label, such as OntoNotes' HYPH, can read these trees then.
+        labels: {label: replacement} for the trees. It lets a model read trees with labels that it was not trained on,
+            such as OntoNotes' HYPH.
 
     Raises:
         ConfigError: not exactly one source.

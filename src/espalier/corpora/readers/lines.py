@@ -1,4 +1,4 @@
-"""Lines: sentences from local files, one sentence a line."""
+"""Lines: sentences from local files, one sentence per line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def read(folders: Mapping[str, Path], *, language: str) -> Iterator[Sentence | Q
 
     Args:
         folders: source names and their folders.
-        language: of the sentences.
+        language: language of the sentences.
 
     Raises:
-        ConfigError: no source.
-        DataError: a source without files, or a file that is not UTF-8; names the file and the row.
+        ConfigError: there is no source.
+        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
     """
     for origin, file, name in files_of(folders, "lines"):
         for row, line in enumerate(lines_of(file), start=1):

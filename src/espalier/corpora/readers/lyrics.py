@@ -1,4 +1,4 @@
-"""Lyrics: neighbouring lines of Chinese songs as pairs with a comma, each line once in all collections (SAT, 4.2)."""
+"""Lyrics: neighbouring lines of Chinese songs as pairs joined by a comma; each line occurs once (SAT, 4.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_HAN = re.compile(f"[^{HAN}]")
 
 
 class _Song(NamedTuple):
-    """A song, or a chain of verses, with all its lines that are not blank.
+    """A song, or a chain of verses, with all its non-blank lines.
 
     Attributes:
         titled: whether the first line is its title.
@@ -43,26 +43,26 @@ class _Song(NamedTuple):
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
-    """Two neighbouring lines of a song, joined by a comma; no line is in two pairs.
+    """Pairs of neighbouring lines of a song, joined by a comma; no line is in two pairs.
 
-    A file tells what a folder holds: `songs.json` (a list of songs with their lines as `lyric`), `lyrics_zh.txt` (pairs
-    of lines, words apart, in Traditional characters of Taiwan; where a pair does not begin with the last one's end,
-    another song or verse begins), or else a file of text for each song at any depth, its title first. What other
-    systems add to archives (`__MACOSX`) is no song.
+    The content of a folder is recognized by its files: `songs.json` (a list of songs with their lines as `lyric`),
+    `lyrics_zh.txt` (pairs of lines, segmented into words, in Traditional characters of Taiwan; a new song or verse
+    begins if a pair does not begin with the end of the last one), or else one text file per song at any depth, with the
+    title first. Files that systems add to archives (`__MACOSX`) are ignored.
 
-    Characters are Simplified (tw2s). Time tags, brackets with what is in them, spaces and marks go. Quarantined are
-    titles, credits and singers' names (a colon within 16 characters), lines with Latin letters, kana, digits or "~",
-    those under 2 or over 20 characters, those that came before in any song, and those without a neighbour.
+    Characters are converted to Simplified (tw2s). Time tags, bracketed text, spaces and marks are removed. A line is
+    quarantined if it is a title, credit or singer's name (a colon within 16 characters), has Latin letters, kana,
+    digits or "~", has under 2 or over 20 characters, occurred before in any song, or has no neighbour.
 
     The id is that of the first line: `<source>-<song>.<line>`. The group is the song, or an earlier one that holds at
     least half of its lines.
 
     Args:
-        folders: source names and their folders. Of equal lines the first in their order is kept.
+        folders: source names and their folders. Of equal lines, the first in the order of folders is kept.
 
     Raises:
         ConfigError: no folder.
-        DataError: a folder with none of these files, or a malformed one.
+        DataError: a folder has none of these files, or a file is malformed.
     """
     if not folders:
         raise ConfigError("no source", where="reader lyrics", remedy="give it at least one")
@@ -73,7 +73,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
 
 
 def _pairs(song: _Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantined]:
-    """The pairs of a song, and its lines that are in none; `groups` learns its lines."""
+    """The pairs of a song, and its lines that are in no pair. Its lines are added to `groups`."""
     if song.titled and len(song.lines) == 1:
         yield quarantined(f"{song.id}.0", "title alone", song.lines[0])
         return
@@ -105,13 +105,13 @@ def _pairs(song: _Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantin
 
 
 def _group(song: _Song, texts: Sequence[str], groups: Mapping[str, str]) -> str:
-    """The group that holds at least half of a song's lines; else the song is a new one."""
+    """The group that holds at least half of the lines of a song; else a new group."""
     shared = Counter(groups[text] for text in texts if text in groups).most_common(1)
     return shared[0][0] if shared and 2 * shared[0][1] >= len(texts) else song.id
 
 
 def clean(line: str) -> tuple[str, str]:
-    """The Han characters of a line and no reason, or an empty text and the reason why it is none of a song."""
+    """The Han characters of a line and no reason, or an empty text and the reason why it is not a song line."""
     if reason := fault_of(line):
         return "", reason
     line = _TIME.sub("", line)
@@ -142,7 +142,7 @@ def _songs(origin: str, folder: Path) -> Iterator[_Song]:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a file is a song, and nothing that another system has added to an archive."""
+    """Whether a file is a song, not a file that a system added to an archive."""
     return "__MACOSX" not in path.parts and not path.name.startswith("._")
 
 
@@ -150,7 +150,7 @@ def listed_songs(file: Path) -> Iterator[list[str]]:
     """The lines of each song of `songs.json`.
 
     Raises:
-        DataError: it is no list of songs, or a song has no lines as `lyric`.
+        DataError: the file is not a list of songs, or a song lacks `lyric`.
     """
     songs = json_of(file)
     if not isinstance(songs, list):
@@ -183,5 +183,5 @@ def _chains(origin: str, file: Path) -> Iterator[_Song]:
 
 
 def _written(lines: Sequence[str]) -> list[str]:
-    """The lines that are not blank."""
+    """The non-blank lines."""
     return [line.strip() for line in lines if line.strip()]

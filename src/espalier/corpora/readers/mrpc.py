@@ -1,4 +1,4 @@
-"""MRPC: the Microsoft Research Paraphrase Corpus (Dolan and Brockett 2005), of which the paraphrases are kept."""
+"""MRPC: the paraphrases of the Microsoft Research Paraphrase Corpus (Dolan and Brockett 2005)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _SPLITS = ("train", "test")
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every pair of quality 1; those of quality 0 are quarantined as "no paraphrase".
+    """Every pair of quality 1. Pairs of quality 0 are quarantined as "no paraphrase".
 
-    Ids are `<source's name>-<split>-<row>`, from 0 below the header. Quotation marks are text.
+    Ids are `<source's name>-<split>-<row>`, counted from 0 below the header. Quotation marks are read as text.
 
     Args:
         folders: source names and their folders, which hold `msr_paraphrase_train.txt` and `msr_paraphrase_test.txt`.
 
     Raises:
         ConfigError: no folder.
-        ArtifactError: a file is not there.
-        DataError: a row that has not five fields, or another quality.
+        ArtifactError: a file is missing.
+        DataError: a row does not have five fields, or has an unknown quality.
     """
     for origin, folder, _ in recognized_sources(folders, (MARKER,), "mrpc"):
         for split in _SPLITS:

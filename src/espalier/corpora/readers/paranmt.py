@@ -1,9 +1,9 @@
-"""ParaNMT as GuiG reads it: a file with both sides parsed and linearized, six fields a line; or its text alone.
+"""ParaNMT as GuiG reads it: both sides parsed and linearized, six fields per line; or the texts only.
 
-The corpus (Wieting and Gimpel 2018) and GuiG's parses of it have no address that can be pinned, so that the catalogue
-has no entry: it is read as a local file. The fields of a line are separated by two tabs: text, labels and levels of the
+The corpus (Wieting and Gimpel 2018) and GuiG's parses of it have no stable address, so the catalogue has no entry and
+the corpus is read from a local file. The fields of a line are separated by two tabs: text, labels and levels of the
 source, then of the target; labels and levels are separated by spaces. A line of two fields and one tab, as in ParaNMT
-itself, has the texts only, for a corpus with a parser.
+itself, has the texts only; the corpus then needs a parser.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ _SEPARATOR, _TAB = "\t\t", "\t"
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every line as a pair with its trees, which have no words: (S (NP (PRP)) (VP (VBD))); or, of two fields, without.
+    """Every line as a pair, with trees without words, as in (S (NP (PRP)) (VP (VBD))), if it has six fields.
 
-    Ids are `paranmt-<line>`, from 0. Lines are quarantined that have neither six fields nor two ("not six fields"), a
-    level that is no number or is 0, as GuiG's own reader skips them ("no level"), or nodes that form no tree
-    ("no tree").
+    Ids are `paranmt-<line>`, from 0. A line is quarantined if it has neither six nor two fields ("not six fields"), a
+    level that is 0 or not a number ("no level", as in GuiG's own reader), or nodes that do not form a tree ("no tree").
 
     Args:
         folders: one source's name and folder, with one file.
 
     Raises:
         ConfigError: not exactly one source, or not exactly one file.
-        DataError: it is not UTF-8.
+        DataError: the file is not UTF-8.
     """
     origin, folder = single_source(folders, "paranmt")
     files = files_of({origin: folder}, "paranmt")
@@ -54,10 +53,10 @@ def _row(id: str, origin: str, line: str) -> Pair | Quarantined:
 
 
 def parsed_pair(id: str, origin: str, line: str, labels: Mapping[str, str] | None = None) -> Pair | Quarantined:
-    """A line of six fields as a pair; quarantined as `read` says if it is none.
+    """A line of six fields as a pair, or a quarantined row as described in `read`.
 
     Args:
-        labels: the label that takes the place of another, by the other's name.
+        labels: {label: replacement} for the trees.
     """
     from espalier.syntax.constituency import TreeError, tree_of, write_tree
 

@@ -1,4 +1,4 @@
-"""Paraphrases: the collections that stand in for ParaNMT (no public address gives its text), read as one corpus."""
+"""Paraphrases: collections read as one corpus in place of ParaNMT, whose text has no public address."""
 
 from __future__ import annotations
 
@@ -38,29 +38,30 @@ def read(
     shares: Mapping[str, float] | None = None,
     seed: int = 1,
 ) -> Iterator[Pair | Quarantined]:
-    """The rows of every folder, each read as what it holds: by `qcpg`, `parasci` or `mrpc`, or all together by `quora`.
+    """The rows of every folder, each read by `qcpg`, `parasci` or `mrpc`; Quora's folders are read together by `quora`.
 
-    `origin` is the stratum: the source's name, or for all that Quora's pool was made of, what others hold out of it
-    included, `QUORA`. What follows happens here and not in the corpus's filters, so that no row is parsed in vain.
-    Reasons for quarantine are, after those of the readers and in this order: "not ASCII", "too few words" and "too
-    many words" (either side), "duplicate" (its text begins with the first one's id), "not drawn".
+    `origin` is the stratum: `QUORA` for all parts of Quora's pool, including held-out pairs; for other rows the name of
+    the source. Rows are filtered here instead of in the corpus's filters, so that dropped rows are not parsed. Reasons
+    for quarantine, after the readers' reasons and in this order, are: "not ASCII", "too few words" and "too many words"
+    (either side), "duplicate" (its text begins with the id of the first), "not drawn".
 
     Args:
-        folders: source names and their folders. Of equal pairs the one of the folder named first is kept.
+        folders: source names and their folders. Of equal pairs, the one in the first folder is kept.
         lower: lower-case both sides, as ParaNMT is in GuiG.
         plain: `ascii_punctuation` for both sides.
-        ascii_only: keep pairs of ASCII alone.
-        min_words, max_words: of each side, by `estimate_words`.
-        deduplicate: of pairs with equal sides, `folded` and in either order, keep the first of all strata.
+        ascii_only: keep only pairs in ASCII.
+        min_words, max_words: limits for each side, by `estimate_words`.
+        deduplicate: of pairs whose `folded` sides are equal in either order, keep the first over all strata.
         count: number of the remaining rows to sample; None for all.
-        shares: fraction of `count` for each stratum; they sum to 1. A stratum that is not named gives no rows. If a
-            stratum has too few rows, the others give the rest in proportion. None: the proportions of all rows.
-        seed: of the sample. Rows are taken in the order of the hashes of their ids: one row more displaces at most one
-            of its stratum.
+        shares: fraction of `count` for each stratum; they sum to 1. An unnamed stratum gives no rows. If a stratum has
+            too few rows, the others fill the gap in proportion. None keeps the proportions of all rows.
+        seed: seed of the sample. Rows are taken in the order of the hashes of their ids, so one additional row
+            displaces at most one row of its stratum.
 
     Raises:
-        ConfigError: no folder, shares of unknown strata or not of 1 in all, or fewer rows than `count`.
-        DataError: a folder of none of these kinds, or a malformed file.
+        ConfigError: there is no folder, shares name unknown strata or do not sum to 1, or there are fewer rows than
+            `count`.
+        DataError: a folder is of no known kind, or a file is malformed.
     """
     sources = recognized_sources(folders, (*_KINDS, *quora.MARKERS), "paraphrases")
     strata = dict.fromkeys(origin if marker in _KINDS else QUORA for origin, _, marker in sources)
@@ -85,7 +86,7 @@ def read(
 
 
 def _rows(sources: Sequence[tuple[str, Path, str]]) -> Iterator[Pair | Quarantined]:
-    """The rows of each source in turn; the parts of Quora's pool together, in the place of the first."""
+    """The rows of each source in turn. The parts of Quora's pool are read together, in place of the first part."""
     pool = {origin: folder for origin, folder, marker in sources if marker in quora.MARKERS}
     for origin, folder, marker in sources:
         if marker in _KINDS:
@@ -117,7 +118,7 @@ def _unfit(row: Pair, ascii_only: bool, lower: int | None, upper: int | None) ->
 
 
 def _sample(rows: Sequence[Pair], count: int, shares: Mapping[str, float] | None, seed: int) -> set[str]:
-    """The ids of the rows that are sampled."""
+    """The ids of the sampled rows."""
     there = Counter(row.origin for row in rows)
     room = apportion(count, there if shares is None else shares, there)
     if (reached := sum(room.values())) < count:

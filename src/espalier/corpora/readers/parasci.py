@@ -16,15 +16,15 @@ _SPLITS = {"train": "train", "dev": "val", "test": "test"}
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every pair of the published splits, as printed; ids are `<source's name>-<split>-<line>`, from 0.
+    """Every pair of the published splits, as printed. Ids are `<source's name>-<split>-<line>`, from 0.
 
     Args:
         folders: source names and their folders, which hold `train/train.src`, `train/train.tgt`, `val/val.src` ...
 
     Raises:
         ConfigError: no folder.
-        ArtifactError: a file is not there.
-        DataError: two files that belong together have not as many lines.
+        ArtifactError: a file is missing.
+        DataError: the two files of a split have different numbers of lines.
     """
     for origin, folder, _ in recognized_sources(folders, (MARKER,), "parasci"):
         for split, name in _SPLITS.items():

@@ -13,17 +13,17 @@ from espalier.syntax.parse import Parse, columns_of
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
-    """Every sentence with its tree, without functional tags and traces (`clean`), its words and its parts of speech.
+    """Every sentence with its words, its parts of speech, and its tree without functional tags and traces (`clean`).
 
-    The text is the words with spaces between them, as the treebank has them; brackets are themselves, not -LRB-. Ids
-    are `penn-<document>-<number>`, from 0 in the document. A tree of traces alone is quarantined, as "no words".
+    The text is the treebank's words joined by spaces, with brackets in place of -LRB- and -RRB-. Ids
+    are `penn-<document>-<number>`, from 0 in the document. A tree with only traces is quarantined as "no words".
 
     Args:
         folders: one source's name and folder, which holds `treebank/combined/wsj_0001.mrg` and so on.
 
     Raises:
         ConfigError: not exactly one folder.
-        DataError: no such files, or a tree that cannot be read, with its file and line.
+        DataError: a file is missing, or a tree cannot be read; the message gives file and line.
     """
     from espalier.syntax.constituency import TreeError, clean, read_trees, tags, words, write_tree
 

@@ -1,4 +1,4 @@
-"""Poems: verse from local text files, a unit a line, an empty line after each poem."""
+"""Poems: verse from local text files, one unit per line, with an empty line after each poem."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iter
 
     A first line that begins with # is the poem's title (`tune`). Ids are `<source>/<file without its last suffix>/<row
     of the first line>`, with rows from 1. English words are those of `espalier.corpora.readers.english`; Chinese words
-    are characters, white space left out. Reasons for quarantine: "title without lines", "line without words", and those
-    of `fault_of`.
+    are characters without white space. Reasons for quarantine: "title without lines", "line without words", and the
+    reasons of `fault_of`.
 
     Args:
         folders: source names and their folders.
-        language: of the poems.
-        rhyme: the scheme of poems that have as many lines as it has letters, such as ABAB; no line of another poem
-            rhymes.
+        language: language of the poems.
+        rhyme: rhyme scheme, such as ABAB, of the poems with as many lines as it has letters; other poems have no rhyme.
 
     Raises:
-        ConfigError: no source, or a scheme with other signs than letters and ".".
-        DataError: a source without files, or a file that is not UTF-8; names the file and the row.
+        ConfigError: there is no source, or the scheme has characters other than letters and ".".
+        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
     """
     if not all(letter == "." or letter.isalpha() for letter in rhyme):
         raise ConfigError(f"rhyme {rhyme!r}", where="reader poems", remedy="a letter for each line, . for none")
@@ -44,7 +43,7 @@ def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iter
 
 
 def _stanzas(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Runs of lines with visible characters, each with the row of its first line; invisible characters are left out."""
+    """Runs of lines with visible characters, each with the row of its first line. Invisible characters are removed."""
     run: list[str] = []
     for row, line in enumerate([*lines, ""], start=1):
         if seen := visible(line).strip():

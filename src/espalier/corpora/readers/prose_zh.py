@@ -1,6 +1,6 @@
-"""Chinese lyrics and prose as passages that look like verse, to pre-train on: songs, Weibo dialogues, treebanks.
+"""Chinese lyrics and prose in verse-like passages for pre-training: songs, Weibo dialogues, treebanks.
 
-They stand in for the Wikipedia and the news on which SongNet was pre-trained (section 4.2).
+They replace the Wikipedia and news texts on which SongNet was pre-trained (section 4.2).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MARKS = re.compile(f"([{MARKS}])[{MARKS}]+")
 
 
 class _Unit(NamedTuple):
-    """A line, or what ends at 。！？; of a `whole`, which is a song, a dialogue or a file of a treebank."""
+    """A line, or text that ends at 。！？. Its `whole` is a song, a dialogue or a file of a treebank."""
 
     id: str
     origin: str
@@ -35,25 +35,25 @@ class _Unit(NamedTuple):
 
 
 def read(folders: Mapping[str, Path], *, units: int = 8, v1: Sequence[str] = ()) -> Iterator[Verse | Quarantined]:
-    """Every song, dialogue and treebank of the folders given, in passages of at most `units` units; none rhymes.
+    """Every song, dialogue and treebank of the given folders, in unrhymed passages of at most `units` units.
 
-    A file tells what a folder holds: `songs.json` (a list of songs with lines as `lyric`), Weibo as the reader `weibo`
-    has it, else a Chinese treebank as the reader `conllu` has it, in Simplified characters. A unit is a line of a song,
-    or what ends at 。！？ in an utterance or a sentence. Spaces go, ASCII marks become full-width ones, and of several
-    marks in a row the first stays. A unit that a ci could not have (`songci.FAULTS`), or with Traditional characters or
-    without words, is quarantined, and ends its passage.
+    The content of a folder is recognized by its files: `songs.json` (a list of songs with lines as `lyric`), the files
+    of the reader `weibo`, or else a Chinese treebank for the reader `conllu`, in Simplified characters. A unit is a
+    line of a song, or text that ends at 。！？ in an utterance or a sentence. Spaces are removed, ASCII marks become
+    full-width, and of several marks in a row only the first is kept. A unit is quarantined, and ends its passage, if a
+    ci could not have it (`songci.FAULTS`), if it has Traditional characters, or if it has no words.
 
     The id is that of the first unit: `songs-<song>.<line>`, `<dialogue>.<unit>` or `<sentence>.<unit>`; the tune is
     empty.
 
     Args:
         folders: source names and their folders.
-        units: the most units of a passage.
-        v1: treebanks in version 1, as in `conllu`.
+        units: the largest number of units in a passage.
+        v1: names of treebanks in version 1, as in `conllu`.
 
     Raises:
-        ConfigError: no folder, or passages of no units.
-        DataError: a folder with none of these files, or a malformed one.
+        ConfigError: there is no folder, or `units` is below 1.
+        DataError: a folder has none of these files, or a file is malformed.
     """
     if not folders or units < 1:
         raise ConfigError(
@@ -117,6 +117,6 @@ def _songs(file: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _sentences(rows: Iterable[Sentence | Quarantined]) -> Iterator[tuple[str, str, str]]:
-    """What the reader quarantines has an unknown tag, which does not matter here."""
+    """The sentences, including quarantined ones: their reason is an unknown tag, which does not matter here."""
     for row in rows:
         yield row.id, row.id.rpartition("-")[0], row.target if isinstance(row, Sentence) else row.text

@@ -1,4 +1,4 @@
-"""PTB: the Penn treebank as language models read it (Mikolov et al. 2010): 10,000 words, lower case, no marks."""
+"""PTB: the Penn treebank for language models (Mikolov et al. 2010): 10,000 words, lower case, no marks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPLITS = ("train", "valid", "test")
 def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
     """Every line of `ptb.train.txt`, `ptb.valid.txt` and `ptb.test.txt`, with its words.
 
-    `<unk>`, which stands for a rare word, and N, for a number, are words like others. Ids are `ptb-<split>-<line>`.
+    `<unk>` (a rare word) and N (a number) are ordinary words. Ids are `ptb-<split>-<line>`.
 
     Args:
         folders: one source's name and folder.

@@ -1,6 +1,7 @@
 """The Penn treebank's sentences with gold tags, in the form of PTB: lower case, no marks, N for numbers, `<unk>`.
 
-A tagger of newspaper text does not fit PTB, which has neither capitals nor marks; one trained on these rows does.
+PTB has neither capitals nor marks, so a tagger for newspaper text does not suit it. A tagger trained on these rows
+does.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _MARKS: Final = frozenset([",", ".", ":", "``", "''", "-LRB-", "-RRB-"])
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
-    """Every sentence with its words as PTB has them, and their tags.
+    """Every sentence with its words in the form of PTB, and their tags.
 
-    A word that PTB's training lines do not have is `<unk>`. Quarantined are sentences of marks alone ("no words"), and
-    those that are lines of valid or test, so that what is judged there is not learnt.
+    A word that is not in PTB's training lines becomes `<unk>`. Sentences of marks only are quarantined ("no words"),
+    and so are lines of valid or test, so that no test text is trained on.
 
     Args:
         folders: the treebank, as the reader `penn` takes it, and PTB.

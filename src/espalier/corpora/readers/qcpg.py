@@ -1,4 +1,4 @@
-"""QCPG: the ParaBank 2 and MSCOCO pairs that Bandel et al. 2022 published, each in both directions."""
+"""QCPG: the ParaBank 2 and MSCOCO pairs published by Bandel et al. 2022. Each pair occurs there in both directions."""
 
 from __future__ import annotations
 
@@ -26,18 +26,20 @@ _BLOCK, _MAX_BLOCKS = 1 << 20, 1 << 10
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every pair in the direction that comes first in its file; the other is quarantined, as "other direction".
+    """Every pair, in the direction that comes first in its file.
 
-    Ids are `<source's name>-<split>-<number>`, from 0 in the file's order. A pair that repeats an earlier one of its
-    source is quarantined as "duplicate". Exact texts are compared.
+    The other direction is quarantined as "other direction".
+
+    Ids are `<source's name>-<split>-<number>`, from 0 in the file's order. An exact repetition of an earlier pair of
+    the source is quarantined as "duplicate".
 
     Args:
         folders: source names and their folders, which hold `validation.csv.gz` and `test.csv.gz`.
 
     Raises:
         ConfigError: no folder.
-        ArtifactError: a file is not there.
-        DataError: one that is no gzipped CSV of two columns, `source` and `target`.
+        ArtifactError: a file is missing.
+        DataError: a file is not a gzipped CSV with the columns `source` and `target`.
     """
     for origin, folder, _ in recognized_sources(folders, (MARKER,), "qcpg"):
         earlier: set[tuple[str, str]] = set()

@@ -1,7 +1,8 @@
-"""Quora question pairs: the parts of the pool that were republished, without the pairs that C-DNPG held out.
+"""Quora question pairs: the republished parts of the pool, without the pairs that C-DNPG held out.
 
-Quora's own file is no longer to be had. Four collections that others drew from its duplicates (pairs of questions that
-ask the same) are read as one pool to train on, and the valid and test pairs of C-DNPG (Gu et al. 2022) as dev and test.
+Quora's own file is no longer available. Four collections that others drew from its duplicates (pairs of questions with
+the same meaning) are read as one training pool, and the valid and test pairs of C-DNPG (Gu et al. 2022) as dev and
+test.
 """
 
 from __future__ import annotations
@@ -45,28 +46,28 @@ def read(
 ) -> Iterator[Pair | Quarantined]:
     """The held-out pairs, then every pair of the pool, as a record or quarantined with a reason.
 
-    A marker file tells what a folder holds: `pos50k` (`train.src.txt` and so on, line by line), `bimpm` (`dev.tsv`,
-    `test.tsv`: label, question, question, number; some lines are not UTF-8), `diffuseq` (`valid.jsonl`, `test.jsonl`),
-    C-DNPG's own (`quora/valid.h5` and `quora/test.h5`, which are held out, and `quora1/`, another draw, which joins the
-    pool), and BERT's vocabulary. The last two must be there, of the others any.
+    A marker file identifies the content of a folder: `pos50k` (`train.src.txt` and so on, line by line), `bimpm`
+    (`dev.tsv`, `test.tsv`: label, question, question, number; some lines are not UTF-8), `diffuseq` (`valid.jsonl`,
+    `test.jsonl`), C-DNPG's own (the held-out `quora/valid.h5` and `quora/test.h5`, and `quora1/`, another draw, which
+    joins the pool), and BERT's vocabulary. The last two are required; the others are optional.
 
-    Two pairs are equal if their questions are, in either order. Questions are compared in their word pieces: with what
-    is held out in their letters alone, as leakage counts it; among themselves `folded`, so that numbers count. Reasons,
-    in this order: "no paraphrase" (label 0), "damaged character", "empty side", "held out", "question held out" (only
-    if `unshared` is "question"), "duplicate" (its text begins with the first one's id).
+    Two pairs are equal if their questions are equal, in either order. Questions are compared by their word pieces.
+    Compared with held-out pairs, only letters count, as in leakage; among training pairs, texts are `folded`, so
+    numbers count too. Reasons, in this order: "no paraphrase" (label 0), "damaged character", "empty side", "held out",
+    "question held out" (only if `unshared` is "question"), "duplicate" (its text begins with the id of the first).
 
-    Ids are `quora-dev-<number>`, `quora-test-<number>` and `quora-<part>-<number>`, from 0, so that a split of kind
-    `published` finds them. What is held out stays whole and in its order, though a few of its pairs are there twice;
-    but with `dev_apart` a dev pair that is also a test pair is quarantined as "in test".
+    Ids are `quora-dev-<number>`, `quora-test-<number>` and `quora-<part>-<number>`, from 0, as a split of kind
+    `published` expects. Held-out pairs are kept in their order, including a few repeated ones; but with `dev_apart` a
+    dev pair that is also a test pair is quarantined as "in test".
 
     Args:
         folders: source names and their folders.
-        unshared: what training may not share with dev and test: a pair, or not even a question.
-        dev_apart: whether dev may not share a pair with test.
+        unshared: what training must not share with dev and test: pairs, or even single questions.
+        dev_apart: whether dev must not share a pair with test.
 
     Raises:
-        ConfigError: two folders of one kind, no held-out pairs or no vocabulary.
-        ArtifactError, DataError: a file that is missing or malformed.
+        ConfigError: there are two folders of one kind, no held-out pairs or no vocabulary.
+        ArtifactError, DataError: a file is missing or malformed.
     """
     sources = recognized_sources(folders, MARKERS, "quora")
     kinds = {mark: (origin, folder) for origin, folder, mark in sources}
@@ -155,7 +156,7 @@ def _bimpm(origin: str, folder: Path) -> Iterator[_Raw]:
 
 
 def _unquoted(field: str) -> str:
-    """A field without the quotation marks that its writer put around it, because it holds some."""
+    """A field without the quotation marks that were added because the field contains quotation marks."""
     quoted = len(field) > 1 and field[0] == field[-1] == '"'
     return field[1:-1].replace('""', '"') if quoted else field
 

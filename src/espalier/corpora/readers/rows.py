@@ -1,4 +1,4 @@
-"""Rows that readers produce: records of pairs and sentences, and quarantined rows."""
+"""Rows that readers yield: records of pairs and sentences, and quarantined rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def quarantined(id: str, reason: str, text: str) -> Quarantined:
 
 
 def pair_of(id: str, source: str, target: str, *, origin: str, language: str, group: str = "") -> Pair | Quarantined:
-    """A pair with single spaces for white space, or quarantined as "empty side" or as `fault_of` says."""
+    """A pair with white space reduced to single spaces, or quarantined as "empty side" or by `fault_of`."""
     source, target = " ".join(source.split()), " ".join(target.split())
     if not source or not target:
         return quarantined(id, "empty side", f"{source}\t{target}")
@@ -28,7 +28,7 @@ def pair_of(id: str, source: str, target: str, *, origin: str, language: str, gr
 
 
 def sentence_of(id: str, text: str, *, origin: str, language: str) -> Sentence | Quarantined:
-    """A sentence with single spaces for white space, or quarantined as "empty line" or as `fault_of` says."""
+    """A sentence with white space reduced to single spaces, or quarantined as "empty line" or by `fault_of`."""
     text = " ".join(text.split())
     if not text:
         return quarantined(id, "empty line", text)
@@ -38,7 +38,7 @@ def sentence_of(id: str, text: str, *, origin: str, language: str) -> Sentence |
 
 
 def fault_of(text: str) -> str | None:
-    """Why a text cannot be used: "too long", "NUL character", "damaged character" (U+FFFD), or None."""
+    """The reason why a text cannot be used: "too long", "NUL character", "damaged character" (U+FFFD); else None."""
     if len(text) > MAX_CHARACTERS:
         return "too long"
     if "\0" in text:
@@ -47,14 +47,14 @@ def fault_of(text: str) -> str | None:
 
 
 def writable(text: str) -> str:
-    """The text with a surrogate, which no file can hold, as its escape: \\ud800."""
+    """The text with surrogates, which no file can hold, replaced by escapes: \\ud800."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def checked(row: Record | Quarantined) -> Record | Quarantined:
-    """A row that can be written, whoever made it.
+    """Check that any reader's row can be written, and quarantine it if not.
 
-    A record is quarantined if a side is too long, or any column has a NUL or a surrogate. U+FFFD is left to readers.
+    A record is quarantined if a side is too long, or if a column has a NUL or a surrogate. Readers check for U+FFFD.
     """
     values = values_of(row)
     if isinstance(row, Quarantined):

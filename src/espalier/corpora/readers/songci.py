@@ -1,4 +1,4 @@
-"""Song ci: the JSON files of the chinese-poetry project's Quan Song Ci, 21,053 poems under 1,421 titles."""
+"""Song ci: the JSON files of Quan Song Ci by the chinese-poetry project: 21,053 poems under 1,421 titles."""
 
 from __future__ import annotations
 
@@ -55,26 +55,26 @@ class _Raw(NamedTuple):
 
 
 def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[Verse | Quarantined]:
-    """Every poem of the one folder given, as a verse or quarantined with a reason.
+    """Every poem of the given folder, as a verse or quarantined with a reason.
 
-    The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (upstream's paragraphs are joined first, and
-    nearly always are such units already); text after the last of them is a last unit. Book-title marks 《》 are the
-    editors' and go; the title they mark stays. The tune is `tune_of` the title, and its family is among the
-    `families_of` all titles, with `SPELLINGS`. A duplicate is a poem whose characters, marks aside, an earlier one has;
-    its quarantined text begins with that one's id.
+    The id is `songci/<file number>/<index from 0>`. A unit ends at 。！？ (the source's paragraphs, nearly always units
+    already, are joined first); text after the last of these marks is a unit too. The editors' book-title marks 《》 are
+    removed; the titles in them stay. The tune is `tune_of` the title, and its family is among the `families_of` all
+    titles, with `SPELLINGS`. A poem with the same characters as an earlier one, apart from marks, is a duplicate; its
+    quarantined text begins with the id of the earlier one.
 
-    With the books, `tones` and `rhyme` are those of the variant of its tune that a poem follows. Without them, and
-    where a poem fits none, every unit ends on one rhyme, as in the released code: `rhyme` is all "A", and `tones` is
+    With the books, `tones` and `rhyme` are taken from the variant of the tune that the poem follows. Without the books,
+    or if no variant fits, every unit ends on one rhyme, as in the released code: `rhyme` is all "A", and `tones` is
     empty.
 
     Args:
-        folders: names and folders: of the poems, `ci.song.<number>.json`; of the released names, `cipai.txt`, if those
-            are to be known; of the source `couyun`, if variants and all names of a tune are to be known.
-        plain_commas: "、" becomes "，", as in the released preprocessing.
+        folders: names and folders of the sources: poems, `ci.song.<number>.json`; optionally the released tune names,
+            `cipai.txt`; optionally `couyun`, which gives the variants and all names of each tune.
+        plain_commas: replace "、" by "，", as in the released preprocessing.
 
     Raises:
         ConfigError: not exactly one source of poems.
-        DataError: no such files, not JSON, or a poem without its fields.
+        DataError: a file is missing or not JSON, or a poem lacks a field.
         ArtifactError: a book is missing or damaged.
     """
     released = [at / RELEASED for at in folders.values() if (at / RELEASED).is_file()]
@@ -113,12 +113,12 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
 
 
 def units_in(text: str) -> list[str]:
-    """The units of a ci: each ends after 。！？, or with the text."""
+    """The units of a ci. Each ends after 。！？, or at the end of the text."""
     return [unit for unit in _UNIT_END.split(text) if unit]
 
 
 def names_in(title: str) -> tuple[str, str]:
-    """The two names of a title "A・B"; the second is empty where there is one. A note in quotation marks goes."""
+    """The two names in a title "A・B"; the second is empty if there is only one. Quoted notes are removed."""
     # Only up to the last ”, since for each “ without one the pattern would search the whole rest.
     quoted, end, rest = title.rpartition("”")
     first, _, second = (re.sub("“[^”]*”", "", quoted + end) + rest).strip().partition("・")
@@ -129,8 +129,8 @@ def tune_of(title: str, known: Iterable[str]) -> str:
     """The tune name of a title.
 
     A title "A・B" gives two names of one tune. As in the released preprocessing: A if both are the same, else A if it
-    is known, else B if it is known, else A. The released list of known names is `cipai.txt`; without it they are the
-    titles of the corpus that stand alone. A name of blanks (□) is `LOST_TUNE`.
+    is known, else B if it is known, else A. The released list of known names is `cipai.txt`; without it, names that are
+    whole titles in the corpus are known. A name of blanks (□) is `LOST_TUNE`.
     """
     first, second = names_in(title)
     known = set(known) if not isinstance(known, set) else known
@@ -139,11 +139,11 @@ def tune_of(title: str, known: Iterable[str]) -> str:
 
 
 def families_of(titles: Sequence[str], lists: Iterable[Sequence[str]] = ()) -> dict[str, str]:
-    """For each name in titles, one name for all names of its tune.
+    """For each name in the titles, a common name for all names of its tune.
 
-    Two names are of one tune if a title "A・B" has both, if one of the `lists` has both, or if both are of one tune
-    with a third. A suffix alone (慢, 令) makes another tune. The name is the one that most titles have, the first in
-    code-point order of equals.
+    Two names belong to one tune if a title "A・B" or one of the `lists` has both, or if a third name belongs to one
+    tune with each. Names that differ only in a suffix (慢, 令) are different tunes. The common name is the most
+    frequent one in titles; ties are broken by code-point order.
     """
     named = [[name for name in names_in(title) if name and "□" not in name and name != LOST_TUNE] for title in titles]
     rows = [*named, *lists]

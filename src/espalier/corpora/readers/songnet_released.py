@@ -1,10 +1,10 @@
-"""The 962 test poems of SongNet's authors, with the texts that their pre-trained model wrote into the same formats.
+"""The 962 test poems of SongNet's authors, with the texts of their pre-trained model in the same formats.
 
 The files `out1.txt` to `out5.txt` are five draws over the same poems. A line is
 
     author<s1>tune<s2>unit</s>unit</s>...<tab><bos>unit</s>unit</s>...
 
-the poem before the tab, what the model wrote behind it. The authors end a unit at 。 alone and write ， for 、.
+with the poem before the tab and the model's text after it. The authors end units only at 。 and write ， for 、.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE = "out1.txt"
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Verse | Quarantined]:
-    """The poem of every line; every unit may rhyme, as in the released code: `rhyme` is all "A".
+    """The poem of every line. Every unit may rhyme, as in the released code: `rhyme` is all "A".
 
     Ids are those of `lines_of_test`.
 
@@ -47,13 +47,13 @@ def read(folders: Mapping[str, Path]) -> Iterator[Verse | Quarantined]:
 
 
 def written(line: str) -> str:
-    """What the model wrote, as `espalier.verse.text` writes a verse.
+    """The model's text in a line, in the form of `espalier.verse.text`.
 
-    In `out*.txt` it follows the test poem, behind a tab. In `res4end*.txt`, which the authors cut for Integrity, it
-    stands in the poem's place.
+    In `out*.txt` it follows the test poem after a tab. In `res4end*.txt`, which the authors cut for Integrity, it
+    stands in place of the poem.
 
     Raises:
-        DataError: the line has no such part.
+        DataError: the line has no such text.
     """
     before, _, text = line.partition("\t<bos>")
     if not text:

@@ -1,4 +1,4 @@
-"""Sonnets: two overlapping collections, read alike and counted once."""
+"""Sonnets: two overlapping collections, read alike; a sonnet in both is counted once."""
 
 from __future__ import annotations
 
@@ -38,24 +38,25 @@ class _Raw(NamedTuple):
 def read(
     folders: Mapping[str, Path], *, rhyme: str = "ABABCDCDEFEFGG", same_lines: int = 3
 ) -> Iterator[Verse | Quarantined]:
-    """Every poem of the folders given, as a verse or quarantined with a reason.
+    """Every poem of the given folders, as a verse or quarantined with a reason.
 
-    A file tells what a folder holds: `sonnets.json` (Friedman: author -> [title, text], with case and marks) or
-    `sonnet_<split>.txt` (Lau et al. 2018, "Deep-speare": a poem a line, lower-cased, tokenised, `<eos>` between lines).
-    The first kind has the better text and is read first, so of a poem in both it is the one kept. Two poems that share
-    at least `same_lines` lines, in their letters, are one poem (editions differ in spelling); the later is quarantined
-    as a duplicate, its quarantined text beginning with the earlier one's id. If the earlier one was itself quarantined,
-    the later is kept, under the earlier one's author. Ids are `friedman/<number>` and `deepspeare/<split>/<number>`,
-    from 0 in the file's order.
+    The content of a folder is recognized by its files: `sonnets.json` (Friedman: author -> [title, text], with case and
+    marks) or `sonnet_<split>.txt` (Lau et al. 2018, "Deep-speare": one poem per line, lower-cased, tokenised, `<eos>`
+    between lines). The first kind has the better text and is read first, so its version of a poem in both is kept. Two
+    poems that share at least `same_lines` lines, compared by letters, count as one poem (editions differ in spelling).
+    The later one is quarantined as a duplicate, and its quarantined text begins with the id of the earlier one. If the
+    earlier one was itself quarantined, the later one is kept with the earlier one's author. Ids are `friedman/<number>`
+    and `deepspeare/<split>/<number>`, from 0 in the file's order.
 
     Args:
         folders: source names and their folders.
-        rhyme: the scheme written on every poem. The paper gives every sonnet Shakespeare's; Petrarch's rhyme otherwise.
-        same_lines: as above.
+        rhyme: the scheme written on every poem. The paper gives every sonnet Shakespeare's; Petrarch's sonnets have
+            another.
+        same_lines: number of shared lines that make two poems duplicates.
 
     Raises:
-        ConfigError: no folder, or a scheme that has not 14 letters.
-        DataError: a folder with neither kind of file, or a malformed one.
+        ConfigError: there is no folder, or the scheme does not have 14 letters.
+        DataError: a folder has neither kind of file, or a file is malformed.
     """
     if not folders or len(rhyme) != LINES:
         raise ConfigError(
@@ -87,7 +88,7 @@ def read(
 
 
 def _twin(keys: set[str], owners: Mapping[str, _Raw], same_lines: int) -> _Raw | None:
-    """The earlier poem that shares most lines, if enough; of equals, the one that comes first in the alphabet."""
+    """The earlier poem that shares the most lines, if enough; ties are broken alphabetically."""
     shared = Counter(owners[key] for key in keys if key in owners)
     poem, lines = min(shared.items(), key=lambda item: (-item[1], item[0].id), default=(None, 0))
     return poem if lines >= same_lines else None

@@ -1,4 +1,4 @@
-"""TSV: pairs from local files, one pair a line, fields separated by tabs, no header."""
+"""TSV: pairs from local files, one pair per line, fields separated by tabs, without a header."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ def read(
 ) -> Iterator[Pair | Quarantined]:
     """Every line of every file, in the order of sources, paths and lines.
 
-    Ids are `<source>/<file without its last suffix>/<row>`, with rows from 1: the id names the file and the row. A file
-    `train.tsv` therefore has the split `train` for a split of kind `published`. White space becomes single spaces.
-    Reasons for quarantine: "wrong number of fields", "empty side", "damaged character".
+    Ids are `<source>/<file without its last suffix>/<row>`, with rows from 1. For a split of kind `published`, a file
+    `train.tsv` is therefore the split `train`. White space becomes single spaces. Reasons for quarantine: "wrong number
+    of fields", "empty side", "damaged character".
 
     Args:
         folders: source names and their folders.
-        language: of both sides.
-        columns: what each field of a line is; see `COLUMNS`. Rows of one `group` stay in one split of kind `group`.
+        language: language of both sides.
+        columns: names of the fields of a line; see `COLUMNS`. A split of kind `group` keeps rows of one `group`
+            together.
 
     Raises:
-        ConfigError: no source, or impossible columns.
-        DataError: a source without files, or a file that is not UTF-8; names the file and the row.
+        ConfigError: there is no source, or the columns are invalid.
+        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
     """
     _check(columns)
     for origin, file, name in files_of(folders, "tsv"):

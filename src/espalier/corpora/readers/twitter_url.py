@@ -1,6 +1,6 @@
-"""Pairs of tweets with one address (Lan et al. 2017): C-DNPG's valid and test pairs, and those that people annotated.
+"""Pairs of tweets with the same URL (Lan et al. 2017): C-DNPG's valid and test pairs, and manually annotated pairs.
 
-Of the corpus's automatic pairs, on which C-DNPG trained, none is republished. The annotated pairs are few, and serve to
+The automatic pairs, on which C-DNPG was trained, are not republished. The annotated pairs are few and serve to
 fine-tune a model of another corpus.
 """
 
@@ -32,27 +32,27 @@ MARKERS = (_ANNOTATED, _CDNPG, VOCABULARY)
 def read(folders: Mapping[str, Path], *, votes: int = 4, annotated_dev: int = 0) -> Iterator[Pair | Quarantined]:
     """The valid and the test pairs, then the annotated ones, as a record or quarantined with a reason.
 
-    A marker file tells what a folder holds: the annotated pairs, C-DNPG's own (`twitterurl/valid.h5` and `test.h5`),
-    and BERT's vocabulary. All three must be there; folders of others, on whose shelf one may lie, are left alone.
+    A marker file identifies the content of a folder: the annotated pairs, C-DNPG's own (`twitterurl/valid.h5` and
+    `test.h5`), and BERT's vocabulary. All three are required; other folders are ignored.
 
-    Two pairs are equal if their sides are in their word pieces' letters, in either order. Reasons, in this order:
-    "valid" (with `annotated_dev`); "malformed line", "under <votes> votes", "empty side", "held out" (a valid or test
-    pair), "duplicate". Valid and test otherwise stay whole and in their order, though pairs are there twice.
+    Two pairs are equal if the letters of their word pieces are equal, in either order of the sides. Reasons, in this
+    order: "valid" (with `annotated_dev`); "malformed line", "under <votes> votes", "empty side", "held out" (a valid or
+    test pair), "duplicate". Otherwise valid and test pairs are kept in their order, including repeated ones.
 
-    Most valid pairs share a tweet with test, so that they should choose nothing. With `annotated_dev` so many annotated
-    pairs are the dev pairs instead: the last ones that are kept, and all that a chain of shared tweets leads to.
+    Most valid pairs share a tweet with a test pair, so nothing should be chosen by them. With `annotated_dev`, the last
+    annotated pairs are the dev pairs instead, together with all pairs linked to them by chains of shared tweets.
 
-    Ids are `twitter-dev-<number>`, `twitter-test-<number>` and `twitter-annotated-<number>`, from 0; dev pairs that
-    are annotated have `twitter-dev-<number>` as well.
+    Ids are `twitter-dev-<number>`, `twitter-test-<number>` and `twitter-annotated-<number>`, from 0; annotated dev
+    pairs also have `twitter-dev-<number>`.
 
     Args:
         folders: source names and their folders.
-        votes: how many of six people must have called an annotated pair a paraphrase.
-        annotated_dev: the least number of annotated pairs that are dev pairs; 0: the valid pairs are.
+        votes: how many of six annotators must have called a pair a paraphrase.
+        annotated_dev: the smallest number of annotated pairs to use as dev pairs; 0 uses the valid pairs.
 
     Raises:
-        ConfigError: votes that cannot be, a part that is missing or given twice.
-        ArtifactError, DataError: a file that is missing or malformed.
+        ConfigError: `votes` is impossible, or a part is missing or given twice.
+        ArtifactError, DataError: a file is missing or malformed.
     """
     if not 0 <= votes <= _ANNOTATORS:
         raise ConfigError(f"{votes} votes", where="reader twitter_url", remedy=f"0 to {_ANNOTATORS}")
@@ -107,7 +107,7 @@ def read(folders: Mapping[str, Path], *, votes: int = 4, annotated_dev: int = 0)
 
 
 def _last_groups(sides: list[tuple[str, ...]], least: int) -> set[int]:
-    """The places of the last rows, whole groups of rows that share a side, at least `least` of them."""
+    """The indices of the last rows, at least `least` of them, in whole groups of rows that share a side."""
     groups = linked(len(sides), [[row[side] for row in sides] for side in (0, 1)])
     members: dict[int, list[int]] = {}
     for place, group in enumerate(groups):

@@ -1,7 +1,7 @@
 """Weibo: posts and responses of the LCCC-base dialogues and of CDial-GPT's toy data (Wang et al. 2020).
 
-Both put a space between all characters, those of a Latin word or a number too, so that only dropping all of them gives
-the text back; spaces that stood between two Latin words are lost.
+Both put a space between all characters, even within Latin words and numbers. Removing all spaces restores the text,
+except that spaces between two Latin words are lost.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _SPLITS = ("train", "valid", "test")
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """Every post and its response, in the order of the files; dialogues give one pair for each two neighbours.
+    """Every post and its response, in the order of the files. A dialogue gives one pair for each two neighbours.
 
-    A file tells what a folder holds: `LCCC-base_<split>.json` (a list of dialogues, each a list of utterances) or
-    `toy_<split>.txt` (post, tab, response). Ids are `lccc-<split>-<dialogue>.<pair>` and `cdial-<split>-<line>.0`, from
-    0; the dialogue is the group. Nothing is converted: what is in Traditional characters stays so, and repeated pairs
-    stay, for filters to judge.
+    The content of a folder is recognized by its files: `LCCC-base_<split>.json` (a list of dialogues, each a list of
+    utterances) or `toy_<split>.txt` (post, tab, response). Ids are `lccc-<split>-<dialogue>.<pair>` and
+    `cdial-<split>-<line>.0`, from 0; the dialogue is the group. Nothing is converted: Traditional characters and
+    repeated pairs are left to filters.
 
     Args:
         folders: source names and their folders.
 
     Raises:
-        ConfigError: no folder, or two of one kind.
-        DataError: a folder with neither kind of file, or a malformed one.
+        ConfigError: there is no folder, or there are two of one kind.
+        DataError: a folder has neither kind of file, or a file is malformed.
     """
     for origin, id, utterances in dialogues(folders):
         yield from adjacent(id, utterances, origin=origin, language="zh")
 
 
 def dialogues(folders: Mapping[str, Path]) -> Iterator[tuple[str, str, list[str]]]:
-    """The source, the id and the utterances of every dialogue, as `read` describes them; errors too."""
+    """The source, id and utterances of every dialogue; order and errors as in `read`."""
     kinds = recognized_sources(folders, (_LCCC, _CDIAL), "weibo")
     if len({mark for *_, mark in kinds}) < len(kinds):
         raise ConfigError("two sources of one kind", where="reader weibo", remedy="each once")

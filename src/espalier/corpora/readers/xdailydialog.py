@@ -1,4 +1,4 @@
-"""XDailyDialog: DailyDialog (Li et al. 2017) translated into Chinese by people (Liu et al. 2023)."""
+"""XDailyDialog: DailyDialog (Li et al. 2017), manually translated into Chinese (Liu et al. 2023)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _END = "__eou__"
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
-    """One pair for each two neighbours of every dialogue, in the published splits.
+    """One pair for each two neighbouring utterances of every dialogue, in the published splits.
 
-    A line is a dialogue: its utterances, `__eou__` after or between them; what follows a tab (topic, acts, emotions) is
-    left. Ids are `xdailydialog-<split>-<dialogue>.<pair>`, from 0; the dialogue is the group. Some dialogues stand
-    twice, within the training file and across the splits, for filters and leakage to count.
+    A line is a dialogue: its utterances, `__eou__` after or between them; text after a tab (topic, acts, emotions) is
+    ignored. Ids are `xdailydialog-<split>-<dialogue>.<pair>`, from 0; the dialogue is the group. Some dialogues occur
+    twice, within the training file and across splits; filters and leakage count them.
 
     Args:
         folders: one source's name and folder.
 
     Raises:
         ConfigError: not exactly one folder.
-        ArtifactError: a file of the three is not there.
+        ArtifactError: one of the three files is missing.
     """
     origin, folder = single_source(folders, "xdailydialog")
     for split, name in _FILES.items():

@@ -1,1 +1,1 @@
-"""Posts and responses, with canonical trees of the responses (X2Tree)."""
+"""Posts and responses, with canonical trees of responses (X2Tree)."""

@@ -26,12 +26,13 @@ MISSING = SEP
 
 @dataclass(frozen=True, slots=True)
 class DialogueView:
-    """The form in which a model reads a response.
+    """How a model reads a response.
 
     Attributes:
-        shape: "chain": words from left to right; "tree": nodes level by level; "linear": the tree as a chain, each node
-            before its children, which are words or `MISSING`: 3 n + 1 symbols for n words.
-        arity: K, the number of children of a node: the data's, or 1, where each word is the child of the one before.
+        shape: "chain": words from left to right; "tree": nodes level by level; "linear": the tree in pre-order, where
+            each node has K children, words or `MISSING`: 3 n + 1 symbols for n words if K = 3.
+        arity: K, the number of children of a node: the arity of the data, or 1, where each word is the child of the
+            word before.
     """
 
     shape: Literal["chain", "tree", "linear"]
@@ -40,19 +41,21 @@ class DialogueView:
 
 @dataclass(frozen=True)
 class DialogueBatch(Batch):
-    """A batch of dialogues. The nodes of all trees are one row, by level, so that a model can compute a level at once.
+    """A batch of dialogues.
+
+    The nodes of all trees form one row sorted by level, so that a model computes a level at once.
 
     Attributes:
         source: (batch, source words), right-padded with `PAD`.
         inputs: (batch, time) BOS, then the target shifted by one.
-        target: (batch, time) the response, or its linearized tree, and EOS, right-padded with `PAD`; the response also
-            for models of trees.
+        target: (batch, time) the response, or its linearized tree, and EOS, right-padded with `PAD`; for models of
+            trees also the response.
         tokens: (nodes,) the words of the trees, roots first in the order of the batch; empty for models of chains.
-        below: (nodes, K) the words of the children, EOS for none.
-        owner: (nodes,) the row of the batch that each node belongs to.
-        place: (nodes,) the node's index among all children of the level above: K x its parent's index in that level +
-            its slot; for a root its row.
-        widths: (levels,) the number of nodes of each level.
+        below: (nodes, K) words of the children, EOS for none.
+        owner: (nodes,) batch row of each node.
+        place: (nodes,) index of the node among all children of the level above: K x (index of its parent in that level)
+            + (its slot); for a root, its row.
+        widths: (levels,) number of nodes of each level.
     """
 
     source: Tensor
@@ -69,8 +72,9 @@ class DialogueBatch(Batch):
 class DialogueData(RaggedSplit[WordVocabulary]):
     """A split of encoded dialogues.
 
-    The columns are the words of both sides; for the nodes of the response's tree, by level and the root first, the
-    index of each node's word in the response (`order`), and its children, -1 for none.
+    The columns are the words of both sides and the tree of the response. The tree has nodes sorted by level, the root
+    first: `order` is the index of a node's word in the response, and `children` holds the indices of its children, -1
+    for none.
 
     Attributes:
         arity: K, the number of children of a node.
@@ -88,24 +92,24 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         vocabulary: WordVocabulary,
         arity: int = ARITY,
     ) -> DialogueData:
-        """From a list of arrays for each column."""
+        """Build a split from a list of arrays for each column."""
         return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.COLUMNS}, vocabulary, arity)
 
     def sizes(self, view: DialogueView) -> IntArray:
-        """(examples,) the tokens that each example counts for in a batch's budget: the words of both sides, and EOS.
+        """(examples,) size of each example in a batch's budget: the number of words of both sides, and EOS.
 
-        They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
+        Sizes do not depend on the view, so all models of a dataset train on the same batches in the same order.
         """
         return self.columns["source"].lengths + self.columns["target"].lengths + 1
 
     def longest(self, view: DialogueView) -> int:
-        """The length of the longest row that a model reads or writes, EOS included."""
+        """The length of the longest row that a model reads or writes, including EOS."""
         return max(int(rows.lengths.max(initial=0)) for rows in (self.columns["source"], self._written(view))) + 1
 
     def batch(
         self, indices: IntArray, view: DialogueView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> DialogueBatch:
-        """Collate the rows `indices` for a model with this view. `rng` is unused: nothing is drawn."""
+        """Collate the rows `indices` for a model with this view. `rng` is not used."""
         import torch
 
         source = self.columns["source"].padded(indices, PAD, grain)
@@ -119,12 +123,12 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         return DialogueBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
 
     def _written(self, view: DialogueView) -> Ragged:
-        """What a model with this view writes from left to right."""
+        """The sequences that a model with this view writes from left to right."""
         return self._linear if view.shape == "linear" else self.columns["target"]
 
     @cached_property
     def _linear(self) -> Ragged:
-        """The tree of each response, each node before its children."""
+        """The tree of each response in pre-order."""
         forest, target, k = self._forest(self.arity), self.columns["target"], self.arity
         # A subtree of w words has k w + 1 symbols.
         words, above = np.ones(len(target.flat), dtype=np.int64), forest.parent
@@ -144,7 +148,7 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         return Ragged(flat, offsets)
 
     def _levels(self, indices: IntArray, view: DialogueView) -> dict[str, IntArray]:
-        """The nodes of the trees `indices` by level, and within a level in the order of the batch."""
+        """The nodes of the trees `indices`, sorted by level, and within a level by the order of the batch."""
         forest = self._forest(view.arity)
         starts, counts = self.columns["target"].offsets[indices], self.columns["target"].lengths[indices]
         owner = np.repeat(np.arange(len(indices)), counts)
@@ -172,7 +176,7 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         return {}
 
     def _build_forest(self, arity: int) -> _Forest:
-        """The nodes of all trees of the split, numbered one tree after another."""
+        """The nodes of all trees of the split, one tree after another."""
         target = self.columns["target"]
         total = len(target.flat)
         first = np.repeat(target.offsets[:-1], target.lengths)  # of each node's tree
@@ -210,8 +214,8 @@ class _Forest:
         tokens: (nodes,) words.
         below: (nodes, K) the words of the children, EOS for none.
         parent: (nodes,) the parent, -1 for a root.
-        slot: (nodes,) which child of its parent a node is.
-        level: (nodes,) from 0, the roots' level.
+        slot: (nodes,) index of a node among the children of its parent.
+        level: (nodes,) level, from 0 for roots.
     """
 
     tokens: IntArray

@@ -1,4 +1,4 @@
-"""Posts and responses as words, and responses as canonical ternary trees of words (X2Tree)."""
+"""Encodes posts and responses as words, and responses as canonical ternary trees (X2Tree)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIDES: Final = ("source", "target")
 
 
 class DialogueSettings(Settings):
-    """A corpus of posts and responses as words and trees of words."""
+    """Settings for posts and responses as words and trees of words."""
 
     opposite: ClassVar[Mapping[str, str]] = {"min_words": "max_words", "max_words": "min_words"}
 
@@ -53,12 +53,12 @@ class DialogueEncoding:
     def build_vocabulary(
         self, records: Sequence[Pair], settings: DialogueSettings, language: Language
     ) -> WordVocabulary:
-        """The most frequent words of both sides (28,000 in X2Tree, which cover 97 %)."""
+        """The most frequent words of both sides (28,000 in X2Tree, with a coverage of 97 %)."""
         tokens = (word for row in records for side in SIDES for word in words_of(row, side))
         return WordVocabulary.most_frequent(tokens, language, max_words=settings.words, coverage=settings.coverage)
 
     def training_records(self, records: Sequence[Pair], settings: DialogueSettings) -> Sequence[Pair]:
-        """The pairs themselves."""
+        """The pairs, unchanged."""
         return records
 
     def encode(self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings) -> Encoded:
@@ -85,22 +85,22 @@ class DialogueEncoding:
         return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, {"lifted": lifted})
 
     def extras(self, records: Sequence[Pair], settings: DialogueSettings) -> Mapping[str, Any]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
     def counts(self, split: DialogueData) -> Mapping[str, float]:
-        """The number of words of the responses, and the share of each side's words that are known, in percent."""
+        """The number of words of the responses, and the percentage of known words of each side."""
         return {
             "words": int(split.columns["target"].lengths.sum()),
             **{f"known {name}": _known(split, side) for name, side in (("posts", "source"), ("responses", "target"))},
         }
 
     def numbers(self, vocabulary: WordVocabulary) -> Mapping[str, int]:
-        """Words."""
+        """The number of words."""
         return {"words": len(vocabulary.words)}
 
     def measures(self, split: DialogueData) -> Mapping[str, Any]:
-        """`depths`, the points of figure 6: the mean depth of words in chains and trees, by sentence length."""
+        """`depths`, the points of figure 6: mean depth of words in chains and trees, by sentence length."""
         children = split.columns["children"]
         rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
         points = depths_by_length(depths_of_tree(row.reshape(-1, ARITY)) for row in rows)
@@ -130,7 +130,7 @@ def _out_of_bounds(sides: Sequence[Sequence[int]], settings: DialogueSettings) -
 
 
 def _tree(row: Pair, words: Sequence[str], lift: bool) -> tuple[Ternary | None, str, int]:
-    """The response's tree or the reason for quarantine, and the number of arcs that were lifted."""
+    """The tree of the response or the reason for quarantine, and the number of lifted arcs."""
     heads = tuple(map(int, row.target_heads.split()))
     if not heads:
         return None, "no tree", 0

@@ -1,1 +1,1 @@
-"""Pairs of texts, with trees or without (GuiG, SCPN)."""
+"""Pairs of texts, with or without trees (GuiG, SCPN)."""

@@ -29,7 +29,7 @@ ROWS: tuple[Row, ...] = get_args(Row)
 
 
 def modality_of(row: Row) -> Literal["text", "tree"]:
-    """Whether a row is word pieces or tree symbols."""
+    """Whether a row holds word pieces or tree symbols."""
     return "text" if row == "source" else "tree"
 
 
@@ -38,12 +38,12 @@ class PairView:
     """The rows of a pair that a model reads and writes.
 
     Attributes:
-        reads: the rows that its encoders read.
+        reads: names of the rows that the encoders read.
         writes: the target's "text" or "tree".
-        form: of trees: "levels" (GuiG: one symbol a node) or "brackets" (SCPN: three ids a node).
+        form: form of trees: "levels" (GuiG: one symbol per node) or "brackets" (SCPN: three ids per node).
         template: the number of levels of a template (3 in GuiG).
         boundary_ids: whether encoders' rows begin with BOS and end with EOS (released GuiG).
-        cut: in training, the share of target trees that encoders read cut, as `cut_at_random` does it.
+        cut: in training, the share of target trees that encoders read cut by `cut_at_random`.
     """
 
     reads: tuple[Row, ...]
@@ -75,10 +75,10 @@ class PairBatch(Batch):
 
 @dataclass(frozen=True)
 class PairData(RaggedSplit[PairVocabulary]):
-    """A split of encoded pairs: the word pieces of both sides, the symbols of both trees, cut at the depth.
+    """A split of encoded pairs: word pieces of both sides, and symbols of both trees, cut at a depth.
 
     Attributes:
-        template: the symbols of each pair's template; None means the top levels of the target's tree.
+        template: the symbols of each pair's template; None means the top levels of the target tree.
     """
 
     COLUMNS: ClassVar[tuple[str, ...]] = ("source", "target", "source_tree", "target_tree")
@@ -93,12 +93,12 @@ class PairData(RaggedSplit[PairVocabulary]):
         vocabulary: PairVocabulary,
         template: Sequence[npt.ArrayLike] | None = None,
     ) -> PairData:
-        """From a list of rows for each column."""
+        """Build a split from a list of rows for each column."""
         ragged = {name: Ragged.of(columns[name]) for name in cls.COLUMNS}
         return cls(list(ids), ragged, vocabulary, None if template is None else Ragged.of(template))
 
     def select(self, places: IntArray) -> Self:
-        """The pairs at these places, in that order."""
+        """The pairs with these indices, in that order."""
         selected = super().select(places)
         return selected if self.template is None else replace(selected, template=self.template.select(places))
 
@@ -106,11 +106,11 @@ class PairData(RaggedSplit[PairVocabulary]):
         """The same pairs with other target trees and templates, given as Penn strings.
 
         Args:
-            guides: a target tree for each pair; None keeps the pairs' own.
+            guides: a target tree for each pair; None keeps the present ones.
             templates: a template for each pair; None means the top levels of the target's tree.
 
         Raises:
-            ConfigError: a tree has a label that the vocabulary does not have.
+            ConfigError: a tree has a label that the vocabulary lacks.
         """
         columns = dict(self.columns)
         if guides is not None:
@@ -122,7 +122,7 @@ class PairData(RaggedSplit[PairVocabulary]):
         return Ragged.of([symbols[tree] for tree in trees])
 
     def row(self, name: str, view: PairView) -> Ragged:
-        """One of `ROWS`, or "target", of every pair, in the form that `view` asks for; without specials."""
+        """One of `ROWS` or "target" for every pair, without specials, in the form of `view`."""
         key = name, view.form, view.template
         if key not in self._rows:
             self._rows[key] = self._row(name, view)
@@ -146,13 +146,13 @@ class PairData(RaggedSplit[PairVocabulary]):
         return {}
 
     def words(self) -> frozenset[str]:
-        """The different words of both sides, in lower case."""
+        """The distinct words of both sides, in lower case."""
         return frozenset(
             word.lower() for side in ("source", "target") for word in self.vocabulary.words_of(self.columns[side])
         )
 
     def letters(self) -> frozenset[str]:
-        """The letters of each text of both sides, by which leakage compares texts; a text without letters has none."""
+        """The letters of all texts of both sides, for comparison as in leakage. Texts without letters are left out."""
         pieces = [letters_of(piece) for piece in self.vocabulary.pieces_of(range(self.vocabulary.text_size))]
         texts = [self.columns[side] for side in ("source", "target")]
         return frozenset(
@@ -162,9 +162,9 @@ class PairData(RaggedSplit[PairVocabulary]):
         ) - {""}
 
     def sizes(self, view: PairView) -> IntArray:
-        """(examples,) the tokens that each pair counts for in a batch's budget: the ids of both texts and both trees.
+        """(examples,) size of each pair in a batch's budget: the number of ids of both texts and both trees.
 
-        They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
+        Sizes do not depend on the view, so all models of a dataset train on the same batches in the same order.
         """
         return sum((self.columns[name].lengths for name in self.COLUMNS), start=np.ones(len(self), dtype=np.int64))
 
@@ -186,7 +186,7 @@ class PairData(RaggedSplit[PairVocabulary]):
     def batch(
         self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> PairBatch:
-        """Collate the rows `indices` for a model with this view. `rng` draws the trees that are cut (`view.cut`)."""
+        """Collate the rows `indices` for a model with this view. `rng` chooses the trees to cut (`view.cut`)."""
         import torch
 
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
@@ -203,7 +203,7 @@ class PairData(RaggedSplit[PairVocabulary]):
         return PairBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
 
     def _cut_trees(self, indices: IntArray, view: PairView, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """(batch, nodes or 3 x nodes) target trees, a share of them cut."""
+        """(batch, nodes or 3 x nodes) target trees, of which a share is cut."""
         trees = self.columns["target_tree"].select(indices)
         trees = cut_at_random(trees, view.cut, view.template, rng, self.vocabulary)
         trees = trees if view.form == "levels" else bracketed(trees, self.vocabulary)
@@ -213,11 +213,11 @@ class PairData(RaggedSplit[PairVocabulary]):
 def cut_at_random(
     trees: Ragged, share: float, levels: int, rng: np.random.Generator, vocabulary: PairVocabulary
 ) -> Ragged:
-    """The trees, of which `rng` chooses a share; a chosen one loses its last levels, one at least.
+    """Cut a random share of the trees; a cut tree loses at least its last level.
 
-    The number of levels that it keeps is uniform from `levels` to its own less 1. A chosen tree of `levels` levels or
-    fewer stays whole. The number of chosen trees is share x trees, rounded up or down at random so that its mean is
-    exact.
+    A cut tree of n levels keeps a number of levels that is uniform from `levels` to n - 1. A chosen tree of at most
+    `levels` levels stays whole. The number of chosen trees is share x trees, rounded up or down at random so that its
+    mean is exact.
     """
     level, count = vocabulary.trees.levels_of(trees.flat), len(trees.lengths)
     owner = np.repeat(np.arange(count), trees.lengths)

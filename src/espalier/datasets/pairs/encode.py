@@ -1,4 +1,4 @@
-"""Pairs as word pieces and, where they have trees, as tree symbols (GuiG, section 4.1)."""
+"""Encodes pairs as word pieces and, if they have trees, as tree symbols (GuiG, section 4.1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_TEMPLATES, TEMPLATE_LEVELS = 100, 3
 
 
 class PairSettings(Settings):
-    """A corpus of pairs as rows of word pieces and of tree symbols."""
+    """Settings for pairs as rows of word pieces and tree symbols."""
 
     #: A word has one piece or more.
     opposite: ClassVar[Mapping[str, str]] = {"max_length": "min_words"}
@@ -115,7 +115,7 @@ class PairEncoding:
         return Encoded(PairData.of(ids, columns, vocabulary), places, quarantined, facts)
 
     def extras(self, records: Sequence[Pair], settings: PairSettings) -> Mapping[str, Any]:
-        """The most frequent templates of the targets' trees, as `templates`; the texts, as `pairs`, where kept."""
+        """`templates`: the most frequent templates of the target trees; `pairs`: the texts, if they are kept."""
         kept: dict[str, Any] = {}
         if settings.keep_pairs:
             kept["pairs"] = [{side: getattr(row, side) for side in SIDES} for row in records]
@@ -126,7 +126,7 @@ class PairEncoding:
         return {"templates": [{"template": text, "count": count} for text, count in templates], **kept}
 
     def counts(self, split: PairData) -> Mapping[str, float]:
-        """Pieces and nodes of the targets, and unknown pieces."""
+        """The number of pieces and nodes of the targets, and of unknown pieces."""
         return {
             "pieces": int(split.columns["target"].lengths.sum()),
             "nodes": int(split.columns["target_tree"].lengths.sum()),
@@ -134,26 +134,26 @@ class PairEncoding:
         }
 
     def numbers(self, vocabulary: PairVocabulary) -> Mapping[str, int]:
-        """The number of pieces, and of trees' labels and levels, specials included."""
+        """The number of pieces, labels and levels, including specials."""
         symbols = vocabulary.symbols
         trees = {"labels": len(symbols.labels), "levels": symbols.levels} if symbols else {}
         return {"pieces": vocabulary.text_size, **trees}
 
     def measures(self, split: PairData) -> Mapping[str, Any]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
 
 def tree_encoder(vocabulary: PairVocabulary) -> Callable[[str], list[int]]:
     """A cached function from Penn strings to symbols.
 
-    It raises a ConfigError for a tree with a label that the vocabulary does not have.
+    The function raises a ConfigError for a tree with a label that the vocabulary lacks.
     """
     return cache(lambda tree: vocabulary.trees.encode(read_tree(tree, words=False)))
 
 
 def reversed_pairs(records: Iterable[Pair]) -> list[Pair]:
-    """The pairs with source and target exchanged; their ids end with "/reversed"."""
+    """The pairs with source and target exchanged. Their ids end with "/reversed"."""
     columns = ("", "_words", "_tags", "_tree", "_heads", "_labels")
     return [
         replace(

@@ -1,8 +1,8 @@
-"""Trees as rows of ids: one symbol for a node's label and level together, or SCPN's brackets.
+"""Trees as rows of ids: one symbol for both the label and the level of a node, or SCPN's brackets.
 
-GuiG predicts a label and a level at each step (section 3.1). Their product is small (74 labels at 8 levels are 592), so
-one symbol names both, and a tree is one row of ids. Ids 0 to 3 are PAD, UNK, BOS and EOS, as in a text's vocabulary;
-UNK is never written.
+GuiG predicts a label and a level at each step (section 3.1). There are few combinations (74 labels x 8 levels = 592),
+so one symbol stands for both, and a tree is one row of ids. Ids 0 to 3 are PAD, UNK, BOS and EOS, as in a text's
+vocabulary; UNK is never written.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ class TreeSymbols:
     """The labels of a corpus's trees, and the number of levels.
 
     Attributes:
-        labels: the most frequent first.
+        labels: labels, the most frequent first.
         depth: trees are cut below this level (8 in GuiG).
-        opens: for each label whether a node with it has children in the training trees.
-        ends: for each label whether a node with it above level `depth` has no children there: a part of speech.
+        opens: for each label, whether nodes with it have children in the training trees.
+        ends: for each label, whether nodes with it above level `depth` have no children in the training trees, like a
+            part of speech.
     """
 
     labels: tuple[str, ...]
@@ -42,7 +43,7 @@ class TreeSymbols:
 
     @classmethod
     def build(cls, trees: Iterable[Tree], depth: int) -> TreeSymbols:
-        """From the training trees; labels of equal frequency are in code-point order."""
+        """Build from the training trees. Labels of equal frequency are in code-point order."""
         counts, opens, ends = dict[str, int](), set[str](), set[str]()
         for tree in trees:
             labels, levels = linearize(tree)
@@ -78,7 +79,7 @@ class TreeSymbols:
         """The id of a node.
 
         Raises:
-            ConfigError: no such label, or a level below `depth`.
+            ConfigError: the label is unknown, or the level is below `depth`.
         """
         if label not in self._ids:
             raise ConfigError.unknown("label", label, self.labels, where="tree")
@@ -96,10 +97,10 @@ class TreeSymbols:
         return [self.symbol(label, level) for label, level in pairs if level <= self.depth]
 
     def decode(self, symbols: Sequence[int]) -> Tree:
-        """The tree of symbols without specials.
+        """Convert symbols, without specials, to a tree.
 
         Raises:
-            TreeError: the levels are not those of a tree.
+            TreeError: the levels do not form a tree.
         """
         return tree_of(
             [self.labels[(symbol - FIRST) // self.depth] for symbol in symbols],
@@ -108,18 +109,18 @@ class TreeSymbols:
 
     @cached_property
     def label_ids(self) -> IntArray:
-        """(size,) each symbol's label id; a special's is its own id."""
+        """(size,) label id of each symbol; a special has its own id."""
         symbols = np.arange(self.size)
         return np.where(symbols < FIRST, symbols, FIRST + (symbols - FIRST) // self.depth)
 
     @cached_property
     def level_ids(self) -> IntArray:
-        """(size,) each symbol's level id (level + 3); a special's is its own id."""
+        """(size,) level id of each symbol (level + 3); a special has its own id."""
         symbols = np.arange(self.size)
         return np.where(symbols < FIRST, symbols, FIRST + (symbols - FIRST) % self.depth)
 
     def levels_of(self, symbols: npt.NDArray[np.integer[Any]]) -> IntArray:
-        """The level of each symbol, from 1 at the root; no symbol may be a special."""
+        """The level of each symbol, from 1 at the root. Specials are not allowed."""
         return self.level_ids[symbols] - FIRST + 1
 
     # --- Brackets ----------------------------------------------------------------------------------------------------
@@ -130,16 +131,16 @@ class TreeSymbols:
         return FIRST_BRACKETED + len(self.labels)
 
     def encode_bracketed(self, symbols: Sequence[int]) -> list[int]:
-        """A row of symbols as SCPN reads it: three ids a node."""
+        """A row of symbols in SCPN's form: three ids per node."""
         names = {"(": OPEN, ")": CLOSE}
         tokens = bracketed(self.decode(symbols)) if len(symbols) else []
         return [names[token] if token in names else FIRST_BRACKETED + self._ids[token] for token in tokens]
 
     def decode_bracketed(self, ids: Sequence[int]) -> Tree:
-        """The tree of bracketed ids without specials.
+        """Convert bracketed ids, without specials, to a tree.
 
         Raises:
-            TreeError: the brackets are not those of a tree.
+            TreeError: the brackets do not form a tree.
         """
         names = {OPEN: "(", CLOSE: ")"}
         return tree_of_brackets([names[id_] if id_ in names else self.labels[id_ - FIRST_BRACKETED] for id_ in ids])
@@ -149,5 +150,5 @@ class TreeSymbols:
         return {label: index for index, label in enumerate(self.labels)}
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; `TreeSymbols(**value)` with tuples gives it back."""
+        """Plain values. `TreeSymbols(**value)`, with tuples, restores the object."""
         return {"labels": list(self.labels), "depth": self.depth, "opens": list(self.opens), "ends": list(self.ends)}

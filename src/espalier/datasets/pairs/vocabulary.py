@@ -1,4 +1,4 @@
-"""The vocabulary of a model of pairs: the word pieces of its texts, and the symbols of its trees."""
+"""The vocabulary of a model of pairs: word pieces of texts, and symbols of trees."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ MAX_PIECES = 1_000_000
 class PairVocabulary:
     """Word pieces and tree symbols.
 
-    The pieces are learnt from the training texts by byte pair encoding (Sennrich et al. 2016), or are BERT's, of which
-    those are kept that occur there. Texts are then split as BERT splits them, and rarer pieces are <unk>.
+    The pieces are learnt from the training texts by byte pair encoding (Sennrich et al. 2016), or are BERT's pieces
+    that occur in the training texts. Texts are then split as by BERT, and rarer pieces are <unk>.
 
     Attributes:
-        pieces: the tokenizer, as the JSON of `tokenizers`.
-        symbols: of both sides' trees; None if the pairs have none.
-        language: of the texts.
+        pieces: the tokenizer as JSON of the library `tokenizers`.
+        symbols: symbols of the trees of both sides; None if the pairs have no trees.
+        language: language of the texts.
         lower: whether texts are lower-cased before they are encoded.
-        kept: the tokenizer's ids of BERT's pieces that have an id here, in ascending order; empty for learnt pieces.
+        kept: ids, in the tokenizer, of the BERT pieces in this vocabulary, in ascending order; empty for learnt pieces.
     """
 
     pieces: str
@@ -74,15 +74,15 @@ class PairVocabulary:
     def published(
         cls, texts: Sequence[str], symbols: TreeSymbols | None, language: Language, *, file: Path, min_count: int
     ) -> PairVocabulary:
-        """The pieces of an uncased BERT vocabulary that occur `min_count` times or more in the training texts.
+        """The pieces of an uncased BERT vocabulary that occur at least `min_count` times in the training texts.
 
         Args:
-            texts: as for `build`.
-            file: one piece a line.
+            texts: words joined by single spaces, as in `build`.
+            file: BERT's vocabulary, one piece per line.
 
         Raises:
-            ArtifactError: it is not there.
-            DataError: it is no such vocabulary, or none of its pieces is so frequent.
+            ArtifactError: the file does not exist.
+            DataError: the file is not such a vocabulary, or no piece is frequent enough.
         """
         known = WordPieces(file)
         ids = [id_ for row in known.encode(texts) for id_ in row]
@@ -112,7 +112,8 @@ class PairVocabulary:
     def text_of(self, words: Sequence[str]) -> str:
         """Words joined by single spaces, and lower-cased if `lower`.
 
-        With BERT's pieces, the words that BERT splits, without accents and without those that it cannot spell.
+        With BERT's pieces, the words are split as by BERT, lose their accents, and are dropped if BERT cannot spell
+        them.
         """
         text = " ".join(words)
         if self.kept:
@@ -120,7 +121,7 @@ class PairVocabulary:
         return text.lower() if self.lower else text
 
     def cut(self, texts: Sequence[str], pieces: int) -> list[str]:
-        """Texts from `text_of` without what comes after their first `pieces` word pieces."""
+        """Texts from `text_of`, cut after their first `pieces` word pieces."""
         rows = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [
             text if len(row.tokens) <= pieces else self._spelt(row.tokens[:pieces])
@@ -128,16 +129,18 @@ class PairVocabulary:
         ]
 
     def encode_texts(self, texts: Sequence[str]) -> list[list[int]]:
-        """The pieces of texts from `text_of`, without specials; a character outside the training texts is <unk>.
+        """The pieces of texts from `text_of`, without specials.
 
-        `decode_text` restores a text without such characters and without "▁", which marks where words begin. Of BERT's
-        pieces those are <unk> that are not kept.
+        Characters that are not in the training texts are <unk>.
+
+        `decode_text` restores a text without such characters and without "▁", which marks the beginnings of words.
+        BERT's pieces that are not kept are <unk>.
         """
         rows = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
         return [self._own_ids[row].tolist() for row in rows] if self.kept else rows
 
     def decode_text(self, ids: Sequence[int]) -> str:
-        """Words joined by single spaces; specials are left out, except <unk>, which is a word of its own."""
+        """Words joined by single spaces. Specials are left out, except <unk>, which is a word of its own."""
         # Pieces are joined here, not by the library, which drops unknown ones with the other specials.
         tokens = [
             f"▁{_SPECIALS[UNK]}▁" if id_ == UNK else self._tokens[id_]
@@ -147,11 +150,11 @@ class PairVocabulary:
         return " ".join(word for word in "".join(tokens).split("▁") if word)
 
     def pieces_of(self, ids: Sequence[int]) -> list[str]:
-        """Each id's piece; "▁" marks where a word begins."""
+        """The piece of each id. "▁" marks the beginning of a word."""
         return [self._tokens[id_] for id_ in ids]
 
     def words_of(self, texts: Ragged) -> set[str]:
-        """The different words of encoded texts. Each distinct sequence of pieces is decoded once."""
+        """The distinct words of encoded texts. Each distinct sequence of pieces is decoded once."""
         begins = self._begins[texts.flat]
         begins[texts.offsets[:-1][texts.lengths > 0]] = True
         starts = np.flatnonzero(begins)
@@ -165,30 +168,30 @@ class PairVocabulary:
 
     @cached_property
     def _begins(self) -> npt.NDArray[np.bool_]:
-        """(pieces,) whether a word begins with the piece."""
+        """(pieces,) whether a piece begins a word."""
         return np.array(self.starts)
 
     @cached_property
     def starts(self) -> list[bool]:
-        """For each id of a piece whether a word begins with it."""
+        """For each id of a piece, whether it begins a word."""
         return [token.startswith("▁") for token in self._tokens]
 
     @cached_property
     def _tokens(self) -> list[str]:
-        """The text of each id; "▁" stands before a word's first piece."""
+        """The text of each id. "▁" precedes the first piece of a word."""
         if self.kept:
             return [*_SPECIALS, *(_marked(str(self._tokenizer.id_to_token(id_))) for id_ in self.kept)]
         return [str(self._tokenizer.id_to_token(id_)) for id_ in range(self._tokenizer.get_vocab_size())]
 
     @cached_property
     def _own_ids(self) -> npt.NDArray[np.int64]:
-        """(BERT's pieces,) the id of each here."""
+        """(BERT's pieces,) the id in this vocabulary."""
         ids = np.full(self._tokenizer.get_vocab_size(), UNK, dtype=np.int64)
         ids[list(self.kept)] = len(_SPECIALS) + np.arange(len(self.kept))
         return ids
 
     def _spelt(self, tokens: Sequence[str]) -> str:
-        """The words that the tokenizer's own tokens spell; what it cannot spell is left out, as in BERT's decoding."""
+        """The words spelled by the tokenizer's own tokens. What it cannot spell is left out, as in BERT's decoding."""
         if self.kept:
             tokens = [_marked(token) for token in tokens if token not in BERT_SPECIALS]
         return " ".join(word for word in "".join(tokens).split("▁") if word)
@@ -207,7 +210,7 @@ class PairVocabulary:
 
     @classmethod
     def load(cls, path: Path) -> PairVocabulary:
-        """Read what `save` wrote."""
+        """Read a vocabulary written by `save`."""
         value = read_json(path)
         try:
             trees = value["trees"]
@@ -230,5 +233,5 @@ class PairVocabulary:
 
 
 def _marked(piece: str) -> str:
-    """One of BERT's pieces, with "▁" before it where it begins a word."""
+    """A BERT piece, preceded by "▁" if it begins a word."""
     return piece.removeprefix("##") if piece.startswith("##") else f"▁{piece}"

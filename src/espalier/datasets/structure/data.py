@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StructureView:
-    """What a model reads besides the tokens before.
+    """What a model reads besides the preceding tokens.
 
     Attributes:
-        structures: the structures that it is given, by name; none for GPT2.
+        structures: names of the structures that it reads; empty for GPT2.
         topic: whether it reads topic words before the text.
     """
 
@@ -33,7 +33,7 @@ class StructureView:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What it reads of the text to come: the names of the structures, and "topic"."""
+        """What a model reads about the text to come: the names of structures, and "topic"."""
         return (*self.structures, "topic") if self.topic else self.structures
 
 
@@ -44,10 +44,10 @@ class StructureBatch(Batch):
     Attributes:
         inputs: (batch, time) BOS, then the target shifted by one.
         target: (batch, time) the text and EOS, padded with `PAD`.
-        structures: for each structure of the view (batch, time): the symbol at t is that of the target at t, so of the
-            token that t predicts; `SPECIAL` (P) at EOS and padding.
+        structures: for each structure of the view, (batch, time): the symbol at t belongs to the target at t, the token
+            that is predicted there; `SPECIAL` (P) at EOS and padding.
         topic: (batch, topic time) topic words and `TOPIC`, padded with `PAD`; width 0 if the model reads none.
-        prompt: (batch,) how many tokens of the text are given when it is continued, 0 to half of it.
+        prompt: (batch,) number of tokens that are given when a text is continued, from 0 to half of the text.
     """
 
     inputs: Tensor
@@ -78,7 +78,7 @@ class StructureData(RaggedSplit[StructureVocabulary]):
     def of(
         cls, ids: Sequence[str], columns: Mapping[str, Sequence[npt.ArrayLike]], vocabulary: StructureVocabulary
     ) -> StructureData:
-        """From a list of arrays for each column and structure."""
+        """Build a split from a list of arrays for each column and structure."""
         return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.names(vocabulary)}, vocabulary)
 
     @classmethod
@@ -87,17 +87,17 @@ class StructureData(RaggedSplit[StructureVocabulary]):
         return (*cls.COLUMNS, *vocabulary.structures)
 
     def sizes(self, view: StructureView) -> IntArray:
-        """(rows,) the tokens of each text, and EOS.
+        """(rows,) number of tokens of each text, including EOS.
 
-        They do not depend on the view, so that all models of a dataset train on the same batches in the same order.
+        Sizes do not depend on the view, so all models of a dataset train on the same batches in the same order.
         """
         return self.columns["target"].lengths + 1
 
     def longest(self, view: StructureView) -> int:
-        """The length of the longest row that a model reads: topic words, tokens, EOS.
+        """The length of the longest row that a model reads: topic words, tokens and EOS.
 
         Raises:
-            ConfigError: the view has a structure that the vocabulary does not have.
+            ConfigError: the view has a structure that the vocabulary lacks.
         """
         for name in view.structures:
             self.vocabulary.symbol_count(name)
@@ -107,7 +107,7 @@ class StructureData(RaggedSplit[StructureVocabulary]):
     def batch(
         self, indices: IntArray, view: StructureView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> StructureBatch:
-        """Collate the rows `indices` for a model with this view. `rng` is unused: nothing is drawn."""
+        """Collate the rows `indices` for a model with this view. `rng` is not used."""
         import torch
 
         words, lengths = self.columns["target"].padded(indices, PAD), self.columns["target"].lengths[indices]

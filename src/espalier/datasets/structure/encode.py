@@ -1,4 +1,4 @@
-"""Tagged texts as tokens and structures (SAT, sections 3.2 and 4.3)."""
+"""Encodes tagged texts as tokens and structures (SAT, sections 3.2 and 4.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from espalier.text.language import Language, tokens_of
 
 
 class StructureSettings(Settings):
-    """A tagged corpus as rows of tokens and symbols."""
+    """Settings for a tagged corpus as rows of tokens and symbols."""
 
     opposite: ClassVar[Mapping[str, str]] = {"max_length": "min_words"}
 
@@ -47,7 +47,7 @@ class StructureSettings(Settings):
 
 
 class StructureEncoding:
-    """Tokens, the symbols of their structures, topic words and the length of the prompt."""
+    """Tokens, symbols of their structures, topic words, and the length of the prompt."""
 
     settings, record, vocabulary, split = StructureSettings, Sentence, StructureVocabulary, StructureData
 
@@ -57,7 +57,7 @@ class StructureEncoding:
         """The tokens and symbols of the training texts.
 
         Raises:
-            ConfigError: a structure, or topic words, that the language does not have.
+            ConfigError: the language has no such structure, or no topic words.
         """
         for name in settings.structures:
             if language not in structure(name).languages:
@@ -72,13 +72,13 @@ class StructureEncoding:
         return StructureVocabulary.build(tokens, symbols, language, min_count=settings.min_count)
 
     def training_records(self, records: Sequence[Sentence], settings: StructureSettings) -> Sequence[Sentence]:
-        """The texts themselves."""
+        """The texts, unchanged."""
         return records
 
     def encode(
         self, records: Sequence[Sentence], vocabulary: StructureVocabulary, settings: StructureSettings
     ) -> Encoded:
-        """Encode the texts that fit. `facts["unknown_symbols"]` counts symbols that training does not have."""
+        """Encode the texts that fit. `facts["unknown_symbols"]` counts symbols that do not occur in training."""
         columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in StructureData.names(vocabulary)}
         ids, places, quarantined = list[str](), list[int](), list[Quarantined]()
         unknown = 0
@@ -107,25 +107,25 @@ class StructureEncoding:
         return Encoded(data, places, quarantined, {"unknown_symbols": unknown})
 
     def extras(self, records: Sequence[Sentence], settings: StructureSettings) -> Mapping[str, Any]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
     def counts(self, split: StructureData) -> Mapping[str, float]:
-        """Tokens, without end marks, and unknown ones."""
+        """The number of tokens, without end marks, and of unknown tokens."""
         flat = split.columns["target"].flat
         return {"tokens": len(flat), "unknown": int((flat == UNK).sum())}
 
     def numbers(self, vocabulary: StructureVocabulary) -> Mapping[str, int]:
-        """Tokens, and the symbols of each structure."""
+        """The number of tokens, and of symbols of each structure."""
         return {"words": len(vocabulary.words), **{name: len(table) for name, table in vocabulary.symbols.items()}}
 
     def measures(self, split: StructureData) -> Mapping[str, Any]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
 
 def words_and_tags(row: Sentence) -> tuple[list[list[str]], list[str]]:
-    """The tokens of each word of a text, and the words' tags; both empty if there is not one tag for each word."""
+    """The tokens of each word of a text, and the tags of its words; both empty if their numbers differ."""
     language: Language = "zh" if row.language == "zh" else "en"
     words, tags = row.target_words.split(), row.target_tags.split()
     if not words or len(words) != len(tags):
@@ -134,12 +134,12 @@ def words_and_tags(row: Sentence) -> tuple[list[list[str]], list[str]]:
 
 
 def prompt_length(id: str, tokens: int) -> int:
-    """The length of a text's prompt, uniform from 0 to half of its tokens (section 4.5), drawn from its id."""
+    """The prompt length of a text, uniform from 0 to half of its tokens (section 4.5), seeded by its id."""
     return seed_from("prompt", id) % (tokens // 2 + 1)
 
 
 def topic_of(text: str, count: int, vocabulary: StructureVocabulary) -> list[int]:
-    """The tokens of a text's topic words, at most `count` words, and `TOPIC`; empty if none are asked for."""
+    """The tokens of at most `count` topic words of a text, and `TOPIC`; empty if `count` is 0."""
     if not count:
         return []
     from espalier.syntax.parsers.jieba_backend import keywords
@@ -148,5 +148,5 @@ def topic_of(text: str, count: int, vocabulary: StructureVocabulary) -> list[int
 
 
 def topic_ids(words: Sequence[str], vocabulary: StructureVocabulary) -> list[int]:
-    """The tokens of topic words, and `TOPIC`."""
+    """The tokens of topic words, followed by `TOPIC`."""
     return [*vocabulary.encode([token for word in words for token in word]), TOPIC]

@@ -1,9 +1,8 @@
-"""Structures: symbols as long as the tokens, extracted from a tagged text (SAT, equations 4-6).
+"""Structures: sequences of symbols, one per token, extracted from a tagged text (SAT, equations 4-6).
 
 A structure is a function g_i of equation 4: it gives each token a symbol. Tokens are characters in Chinese and words in
-English; what is said of a word is said of each of its characters. Positions, a structure too, are the model's own.
-
-Add your own in a module that params.yaml lists under `plugins`: `STRUCTURES["mine"] = Mine()`.
+English; in Chinese a property of a word applies to each of its characters. Positions are also a structure, but the
+model computes them. Add your own in a module listed under `plugins` in params.yaml: `STRUCTURES["mine"] = Mine()`.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from espalier.verse.books import mandarin_books
 
 
 class Structure(Protocol):
-    """One of the functions g_i.
+    """One of the functions g_i of equation 4.
 
     Attributes:
-        languages: those that it is defined for.
+        languages: languages for which it is defined.
     """
 
     languages: ClassVar[tuple[Language, ...]]
@@ -37,7 +36,7 @@ class Structure(Protocol):
 
 
 class WordBoundaries:
-    """pc, participial construction (equation 6): B, M and E begin, continue and end a word; S is a word by itself."""
+    """pc, participial construction (equation 6): B, M, E for begin, middle, end of a word; S for a single token."""
 
     languages: ClassVar[tuple[Language, ...]] = ("zh", "en")
 
@@ -58,7 +57,7 @@ class PartsOfSpeech:
 
 
 class Tones:
-    """平 or 仄 of each character by its readings in Mandarin, 中 if it has readings of both; 無 for a mark (ours)."""
+    """平 or 仄 of each character by its Mandarin readings; 中 if it has both; 無 for a mark (ours)."""
 
     languages: ClassVar[tuple[Language, ...]] = ("zh",)
 
@@ -84,19 +83,19 @@ def structure(name: str, *, where: str | None = None) -> Structure:
 
 @dataclass(frozen=True)
 class StructuredText:
-    """A text's tokens, and by structure the symbol of each; no symbols where the text could not be tagged."""
+    """The tokens of a text, and the symbols of each structure; no symbols if the text could not be tagged."""
 
     tokens: tuple[str, ...]
     symbols: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, words: Sequence[Sequence[str]], tags: Sequence[str], names: Iterable[str]) -> StructuredText:
-        """A tagged text.
+        """Build from a tagged text.
 
         Args:
             words: the tokens of each word.
-            tags: one for each word.
-            names: the structures.
+            tags: one tag per word.
+            names: names of the structures.
         """
         tokens = tuple(token for word in words for token in word)
         return cls(tokens, {name: tuple(structure(name).symbols(words, tags)) for name in names})

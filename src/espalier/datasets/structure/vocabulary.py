@@ -1,4 +1,4 @@
-"""The vocabulary of structured texts: tokens, and a table of symbols for each structure (SAT, section 3.2)."""
+"""The vocabulary of structured texts: tokens, and a symbol table for each structure (SAT, section 3.2)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SYMBOL_SPECIALS = ("P", "<unk>")
 
 @dataclass(frozen=True)
 class StructureVocabulary(WordVocabulary):
-    """Tokens, characters in Chinese and words in English, and the symbols of each structure.
+    """Tokens (characters in Chinese, words in English) and the symbols of each structure.
 
     Attributes:
-        symbols: by structure its symbols, the most frequent first; the first has the id after the specials.
+        symbols: symbols of each structure, the most frequent first; ids begin after the specials.
     """
 
     symbols: Mapping[str, tuple[str, ...]]
@@ -40,7 +40,7 @@ class StructureVocabulary(WordVocabulary):
         *,
         min_count: int,
     ) -> StructureVocabulary:
-        """The tokens that occur `min_count` times or more, and all symbols; the most frequent first."""
+        """The tokens that occur at least `min_count` times, and all symbols; the most frequent first."""
         counts = Counter(tokens)
         words = tuple(word for word in ranked(counts) if counts[word] >= min_count)
         return cls(words, language, {name: tuple(ranked(Counter(seen))) for name, seen in symbols.items()})
@@ -51,7 +51,7 @@ class StructureVocabulary(WordVocabulary):
         return tuple(self.symbols)
 
     def symbol_count(self, structure: str) -> int:
-        """The number of ids of a structure's symbols, its specials included.
+        """The number of symbol ids of a structure, including specials.
 
         Raises:
             ConfigError: the vocabulary has no such structure.
@@ -59,16 +59,16 @@ class StructureVocabulary(WordVocabulary):
         return len(SYMBOL_SPECIALS) + len(self._table(structure))
 
     def encode_symbols(self, structure: str, symbols: Sequence[str]) -> list[int]:
-        """Ids of a structure's symbols, `UNKNOWN` where one has none."""
+        """The ids of symbols of a structure; `UNKNOWN` for unknown symbols."""
         ids = self._symbol_ids[structure]
         return [ids.get(symbol, UNKNOWN) for symbol in symbols]
 
     def symbol(self, structure: str, identity: int) -> str:
-        """The symbol with this id, "P" for specials."""
+        """The symbol with this id; "P" for specials."""
         return (*SYMBOL_SPECIALS, *self._table(structure))[identity]
 
     def symbol_meanings(self, structure: str) -> list[tuple[str, str]]:
-        """What each id of a structure's symbols stands for, as `meanings` says it of tokens."""
+        """The meaning of each symbol id of a structure, as `meanings` gives it for tokens."""
         specials = [("special", name) for name in SYMBOL_SPECIALS]
         return [*specials, *(("symbol", name) for name in self._table(structure))]
 

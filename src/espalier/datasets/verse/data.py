@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The symbols of a frame that a model reads. Each ablation of the paper's table 4 is a value here.
+    """The symbols of a frame that a model reads. Each ablation of the paper's table 4 is a view.
 
     Attributes:
         order: "descending" (equation 4) or "ascending" (w/ inverse-P).
-        literals: share of words whose C symbol is the word itself (section 3.3; 0.2 in the paper), in training.
+        literals: in training, the share of words whose C symbol is the word itself (section 3.3; 0.2 in the paper).
         title: whether the tune's name is read as memory (released).
-        tones: whether the tone of each place is read (T; ours).
+        tones: whether the tones of places are read (T; ours).
     """
 
     order: str = "descending"
@@ -46,9 +46,9 @@ class VerseBatch(Batch):
         inputs: (batch, time) BOS, then the target shifted by one.
         target: (batch, time) the ids to be predicted.
         c, p, s: (batch, time) the symbols of the target's places (equations 3-5).
-        letter: (batch, time) the number of the rhyme letter at rhyme places, -1 elsewhere.
-        tone: (batch, time) the tone of each word's place, as in `Frame`.
-        t: (batch, time) the symbols of the places' tones, `PAD` at marks and separators; width 0 if the model reads
+        letter: (batch, time) index of the rhyme letter at rhyme places, -1 elsewhere.
+        tone: (batch, time) tone of each place, as in `Frame`.
+        t: (batch, time) symbols of the tones, `PAD` at marks and separators; width 0 if the model reads
             no tones.
         title: (batch, title length) ids of the tune's name; width 0 if the model reads no title.
     """
@@ -66,9 +66,9 @@ class VerseBatch(Batch):
 
 @dataclass(frozen=True)
 class VerseData(RaggedSplit[VerseVocabulary]):
-    """A split of encoded verse; `title` is as long as the tune's name, the other columns as the target.
+    """A split of encoded verse. `title` is as long as the tune's name; the other columns are as long as the target.
 
-    A file has the column `tone` only if the vocabulary has symbols for it; without it nothing is known of tones.
+    A file has the column `tone` only if the vocabulary has tone symbols; else tones are unknown.
     """
 
     COLUMNS: ClassVar[tuple[str, ...]] = ("target", "c", "p", "inverse", "s", "letter", "title")
@@ -84,7 +84,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         targets: Sequence[npt.ArrayLike] | None = None,
         titles: Sequence[npt.ArrayLike] | None = None,
     ) -> VerseData:
-        """From frames; without `targets` the target rows are empty."""
+        """Build a split from frames. Without `targets`, target rows are empty."""
         names = (*cls.COLUMNS[1:-1], "tone")
         columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in names}
         columns["target"] = Ragged.of(targets if targets is not None else [[] for _ in frames])
@@ -102,9 +102,9 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         return self.columns["c"].lengths
 
     def has_formats(self, texts: Sequence[str]) -> list[bool]:
-        """For each text whether a poem of the split has its format: the same marks, and words between them.
+        """For each text, whether a poem of the split has its format: the same marks, and as many words between them.
 
-        Marks that the vocabulary does not have count as words.
+        Marks that the vocabulary lacks count as words.
         """
         voc, target = self.vocabulary, self.columns["target"]
         is_word = np.ones(voc.text_size, dtype=bool)
@@ -117,14 +117,14 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         return [pattern(target_of(text, voc)) in known for text in texts]
 
     def sizes(self, view: View) -> IntArray:
-        """(examples,) the tokens that each example counts for in a batch's budget: its length."""
+        """(examples,) size of each example in a batch's budget: its length."""
         return self.lengths
 
     def longest(self, view: View) -> int:
         """The length of the longest row that a model reads or writes.
 
         Raises:
-            ConfigError: the view reads tones, for which the vocabulary has no symbols.
+            ConfigError: the view reads tones, but the vocabulary has no tone symbols.
         """
         if view.tones and not self.vocabulary.tones:
             raise ConfigError(
@@ -167,7 +167,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
 
 
 def _shifted(target: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """(count, time) BOS and the target without its last column."""
+    """(count, time): BOS, then the target without its last column."""
     if target.shape[1] == 0:
         return np.full((count, 1), BOS, dtype=np.int64)
     return np.concatenate([np.full((count, 1), BOS, dtype=np.int64), target[:, :-1]], axis=1)

@@ -1,4 +1,4 @@
-"""Verse as frames, targets and titles (SongNet, sections 3.1 and 3.2)."""
+"""Encodes verse as frames, targets and titles (SongNet, sections 3.1 and 3.2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from espalier.verse.text import units_of
 
 
 class VerseSettings(Settings):
-    """A verse corpus as rows of symbols."""
+    """Settings for a verse corpus as rows of symbols."""
 
     opposite: ClassVar[Mapping[str, str]] = {"units": "min_units", "max_tokens": "min_tokens"}
 
@@ -55,7 +55,7 @@ class VerseEncoding:
         )
 
     def training_records(self, records: Sequence[Verse], settings: VerseSettings) -> Sequence[Verse]:
-        """The poems themselves."""
+        """The poems, unchanged."""
         return records
 
     def encode(self, records: Sequence[Verse], vocabulary: VerseVocabulary, settings: VerseSettings) -> Encoded:
@@ -75,29 +75,29 @@ class VerseEncoding:
         return Encoded(VerseData.of(ids, frames, vocabulary, targets=targets, titles=titles), places, quarantined)
 
     def extras(self, records: Sequence[Verse], settings: VerseSettings) -> Mapping[str, Any]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
     def counts(self, split: VerseData) -> Mapping[str, float]:
-        """Tokens, and unknown words."""
+        """The number of tokens, and of unknown words."""
         return {"tokens": int(split.lengths.sum()), "unknown": int((split.columns["target"].flat == UNK).sum())}
 
     def numbers(self, vocabulary: VerseVocabulary) -> Mapping[str, int]:
-        """Words."""
+        """The number of words."""
         return {"words": len(vocabulary.words)}
 
     def measures(self, split: VerseData) -> Mapping[str, Any]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
 
 def title_of(tune: str, vocabulary: VerseVocabulary) -> list[int]:
-    """A tune's name as ids, cut to the number of positions that the vocabulary has."""
+    """The name of a tune as ids, cut to the vocabulary's number of positions."""
     return vocabulary.encode(tokens_of(tune.lower(), vocabulary.language)[: vocabulary.length])
 
 
 def _frame(row: Verse, vocabulary: VerseVocabulary, max_tokens: int) -> Frame | str:
-    """The frame of a poem, or why it has none."""
+    """The frame of a poem, or the reason why it has none."""
     try:
         format_ = format_of(row.target, vocabulary.language, row.rhyme, row.tones)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""Frames: a format as the symbol rows that SongNet reads (equations 3-5), and a verse as its target row.
+"""Frames: a format as the symbol rows that SongNet reads (equations 3-5), and the target row of a verse.
 
 All rows are aligned to the target: place t describes the word y_t. A model reads y_{t-1} with the symbols of t.
 """
@@ -28,17 +28,17 @@ TONE_OF = {"": NO_TONE, "中": EITHER, "平": LEVEL, "仄": OBLIQUE}
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Symbol rows, each (length,), over every unit, its separator, and the end mark.
+    """Symbol rows, each (length,), over all units, their separators, and the end mark.
 
     Attributes:
-        c: c0 and c2 at blanks, the token's own id at marks and literals (equation 3; section 3.3 for literals). A
-            literal that the vocabulary does not have is `UNK`, or, if a blank rhymes with it, the first word of the
-            vocabulary that rhymes with it.
+        c: c0 and c2 at blanks, the token's own id at marks and literals (equation 3; section 3.3 for literals). An
+            unknown literal is `UNK`, or, if a blank rhymes with it, the first word of the vocabulary that rhymes with
+            it.
         p: counts down to p0 within each unit (equation 4).
         inverse: counts up from p0 within each unit.
-        s: the number of the unit (equation 5).
-        letter: the number of the rhyme letter at rhyme places, -1 elsewhere.
-        tone: the tone of each word's place: `EITHER`, `LEVEL` or `OBLIQUE`; `NO_TONE` at marks, separators and the end.
+        s: index of the unit (equation 5).
+        letter: index of the rhyme letter at rhyme places, -1 elsewhere.
+        tone: tone of each place: `EITHER`, `LEVEL` or `OBLIQUE`; `NO_TONE` at marks, separators and the end.
     """
 
     c: IntArray
@@ -56,11 +56,11 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None
     """The symbol rows of a format.
 
     Args:
-        sounds: the book that literals rhyme by; by default Mandarin.
+        sounds: the rhyme book for literals; Mandarin by default.
 
     Raises:
-        ConfigError: the format has more units, or a longer unit, than the vocabulary has symbols for; or a blank
-            rhymes with a literal with which no word of the vocabulary rhymes.
+        ConfigError: the format has more units, or a longer unit, than the vocabulary has symbols for; or no word of the
+            vocabulary rhymes with a literal that a blank must rhyme with.
     """
     sounds = sounds or Sounds(vocabulary.language)
     mixed = format_.mixed_letters
@@ -113,9 +113,9 @@ def _has_blanks(format_: Format, letter: str) -> bool:
 
 
 def _sounds_like(literal: str, tone: str, vocabulary: VerseVocabulary, sounds: Sounds) -> int:
-    """The id of a word of the vocabulary for an unknown literal: the first that rhymes as the literal does.
+    """The id of the first word of the vocabulary that rhymes like an unknown literal.
 
-    Its groups are the literal's; if no word has these, a part of them.
+    The word has all rhyme groups of the literal, or, if no word does, some of them.
     """
     wanted = sounds.groups(literal, tone)
     narrower = 0

@@ -1,7 +1,7 @@
 """The vocabulary of a verse model: one table for words and for the symbols C, S, P (SongNet, section 3.2) and T (ours).
 
-The order of ids is: the specials, the words, the symbols. A model's output layer covers the first `text_size` ids,
-specials and words, so that it never writes a symbol.
+Ids are ordered as specials, words, symbols. The output layer of a model covers the first `text_size` ids (specials and
+words), so it never writes a symbol.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ MAX_SYMBOLS = 10_000
 
 @dataclass(frozen=True)
 class VerseVocabulary(WordVocabulary):
-    """Words of verse, and the numbers of segment symbols (`units`) and of intra-position symbols (`length`).
+    """Words of verse, and the numbers of segment symbols (`units`) and intra-position symbols (`length`).
 
     Attributes:
-        tones: whether it has the three symbols T of a place's tone.
+        tones: whether there are the three symbols T for the tone of a place.
     """
 
     units: int
@@ -48,19 +48,19 @@ class VerseVocabulary(WordVocabulary):
         length: int,
         tones: bool = False,
     ) -> VerseVocabulary:
-        """The words that occur `min_count` times or more, the most frequent first, ties in code-point order."""
+        """The words that occur at least `min_count` times, the most frequent first; ties are in code-point order."""
         counts = Counter(tokens)
         words = tuple(word for word in ranked(counts) if counts[word] >= min_count)
         return cls(words, language, units, length, tones)
 
     @property
     def size(self) -> int:
-        """All ids: text, c0 c1 c2 and the title's segment, then S, then P, then T if there is one."""
+        """The number of all ids: text, c0 c1 c2, the title's segment, then S, P, and T if there is one."""
         return self.text_size + 4 + self.units + self.length + 3 * self.tones
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
-        """What each id stands for, by kind."""
+        """The kind and meaning of each id."""
         symbols = ["c0", "c1", "c2", "s title"]
         symbols += [f"s{unit}" for unit in range(self.units)] + [f"p{place}" for place in range(self.length)]
         symbols += ["t either", "t level", "t oblique"] if self.tones else []
@@ -68,7 +68,7 @@ class VerseVocabulary(WordVocabulary):
 
     @property
     def c_word(self) -> int:
-        """c0: a blank (the paper's numbering; the released code calls it c1)."""
+        """c0: a blank (numbered as in the paper; c1 in the released code)."""
         return self.text_size
 
     @property
@@ -104,7 +104,7 @@ class VerseVocabulary(WordVocabulary):
 
     @property
     def t_either(self) -> int:
-        """T of a place of either tone; those of a level and of an oblique place follow. Only with `tones`."""
+        """T of a place with either tone, followed by T of level and of oblique places. Only with `tones`."""
         return self.text_size + 4 + self.units + self.length
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The constraints of `trees` for trees that are written in brackets (SCPN), with three ids for each node."""
+"""The constraints of `trees` for bracketed trees (SCPN), with three ids per node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNIT = 3  # ids of a node: "(", its label, ")"
 
 @dataclass
 class BracketState:
-    """A batch of prefixes of bracketed trees."""
+    """The state of a batch of prefixes of bracketed trees."""
 
     time: int
     last: Tensor  # (batch,) the last id; BOS before the first
@@ -34,12 +34,12 @@ class BracketState:
 
 
 class Brackets:
-    """One tree in brackets and EOS: at most `max_ids` ids. The rules of labels are those of `WellFormed`.
+    """One tree in brackets and EOS: at most `max_ids` ids. Labels follow the rules of `WellFormed`.
 
     Args:
-        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow at least as many.
         template: whether the top levels equal each row's template, as in `KeptTemplate`.
-        levels: the largest number of levels of a template that are used.
+        levels: the number of a template's top levels to keep.
         open_leaves: as in `KeptTemplate`.
     """
 
@@ -54,7 +54,7 @@ class Brackets:
         """The state before the first bracket. With `template`, `batch.template` is (batch, time) bracketed ids.
 
         Raises:
-            ConfigError: no tree is short enough, or none with a row's template.
+            ConfigError: no tree of at most `max_ids` ids exists, or none with a row's template.
             TreeError: a row's template is not a tree.
         """
         rules = self.rules.to(batch.device)
@@ -66,7 +66,7 @@ class Brackets:
         return BracketState(0, last, torch.zeros_like(last), torch.zeros_like(last), template, rules, need)
 
     def mask(self, state: BracketState) -> Tensor:
-        """After "(" a label; else "(" or ")", or EOS after the root is closed."""
+        """Allow a label after "(", else "(" or ")", and EOS after the root is closed."""
         rules, template, last, level = state.rules, state.template, state.last, state.level
         naming, closed = last == OPEN, (last == CLOSE) & (level == 0)
         node = torch.where(last >= FIRST_BRACKETED, _symbol(last, level, self.depth), BOS)
@@ -100,7 +100,7 @@ class Brackets:
 
 
 def nodes_of(brackets: Tensor, depth: int) -> Tensor:
-    """The tree symbols of bracketed ids, at the places of labels; PAD elsewhere and below level `depth`."""
+    """Tree symbols at the places of labels in bracketed ids; PAD elsewhere and below level `depth`."""
     level = (brackets == OPEN).cumsum(1) - (brackets == CLOSE).cumsum(1)
     named = (brackets >= FIRST_BRACKETED) & (level >= 1) & (level <= depth)
     return torch.where(named, _symbol(brackets, level, depth), PAD)

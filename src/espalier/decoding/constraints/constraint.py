@@ -1,4 +1,4 @@
-"""Constraints: masks of the allowed next tokens, with a state that is advanced and reordered like a model's."""
+"""Constraints: masks of allowed next tokens. Their state is advanced and reordered like a model's state."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ class Constraint(Protocol):
         ...
 
     def mask(self, state: Any) -> Tensor:
-        """(batch, vocabulary) the tokens that are allowed next; at least one in each row.
+        """(batch, vocabulary) mask of allowed next tokens; at least one per row.
 
-        Bool (True: allowed), or added to log-probabilities (0 or -inf), which takes a fifth of the time.
+        The mask is bool (True: allowed), or float (0 or -inf) to add to log-probabilities, which takes a fifth of the
+        time.
         """
         ...
 
@@ -29,7 +30,7 @@ class Constraint(Protocol):
 
 
 def masked(scores: Tensor, mask: Tensor) -> Tensor:
-    """Log-probabilities, -inf where a mask does not allow a token."""
+    """Set log-probabilities to -inf where the mask forbids a token."""
     return scores + mask if mask.is_floating_point() else torch.where(mask, scores, -torch.inf)
 
 
@@ -41,26 +42,26 @@ class ForbiddenTokens:
     size: int
 
     def start(self, batch: Any) -> ForbiddenTokensState:
-        """One mask for all rows."""
+        """The state: one mask for all rows."""
         bias = torch.zeros(self.size, device=batch.device)
         bias[self.tokens.to(batch.device)] = -torch.inf
         return ForbiddenTokensState(bias.expand(len(batch), -1))
 
     def mask(self, state: ForbiddenTokensState) -> Tensor:
-        """All but the tokens."""
+        """A mask of all tokens except the forbidden ones."""
         return state.bias
 
     def advance(self, tokens: Tensor, state: ForbiddenTokensState) -> ForbiddenTokensState:
-        """Nothing changes."""
+        """Return the state unchanged."""
         return state
 
 
 @dataclass
 class ForbiddenTokensState:
-    """A view of one mask, (batch, vocabulary), which is added."""
+    """One additive mask, expanded to (batch, vocabulary)."""
 
     bias: Tensor
 
     def select(self, index: Tensor) -> ForbiddenTokensState:
-        """As many rows as `index` has."""
+        """Expand the mask to as many rows as `index` has."""
         return ForbiddenTokensState(self.bias[:1].expand(len(index), -1))

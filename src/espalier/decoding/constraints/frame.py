@@ -1,4 +1,4 @@
-"""Constraints for verse without rhyme: a bounded length, and the tokens and tones of a frame."""
+"""Constraints for verse without rhyme: bounded length, and the tokens and tones of a frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from espalier.verse.sounds import Sounds
 
 @dataclass
 class MaximumLengthState:
-    """The place that a batch of prefixes has come to, and the length of each one's frame, (prefixes,)."""
+    """The current place of a batch of prefixes, and the length of each prefix's frame, (prefixes,)."""
 
     time: int
     lengths: Tensor
@@ -27,7 +27,7 @@ class MaximumLengthState:
 
 
 class MaximumLength:
-    """Words, marks, separators and EOS; a text is at most `slack` tokens longer than its own frame."""
+    """Allow words, marks, separators and EOS, up to `slack` tokens more than the frame has."""
 
     def __init__(self, vocabulary: VerseVocabulary, slack: int) -> None:
         self.slack = slack
@@ -37,11 +37,11 @@ class MaximumLength:
         self.end[EOS] = True
 
     def start(self, batch: VerseBatch) -> MaximumLengthState:
-        """The state at the first place of every frame."""
+        """The state at the first place of all frames."""
         return MaximumLengthState(0, (batch.c != PAD).sum(1) - 1)
 
     def mask(self, state: MaximumLengthState) -> Tensor:
-        """Any word, mark, separator or EOS; at the largest length only EOS."""
+        """Allow any word, mark, separator or EOS; at the largest length only EOS."""
         over = state.time >= state.lengths + self.slack
         free = self.free.to(over.device).expand(len(over), -1)
         return torch.where(over[:, None], self.end.to(over.device), free) if bool(over.any()) else free
@@ -53,12 +53,12 @@ class MaximumLength:
 
 @dataclass
 class FrameState:
-    """The place that a batch of prefixes has come to.
+    """The current place of a batch of prefixes.
 
     Attributes:
-        places: of the frames.
-        frame: (prefixes,) the frame of each.
-        bias: (kinds, text size) 0 at the words that fit a kind of place, -inf elsewhere.
+        places: the places of the frames.
+        frame: (prefixes,) index of each prefix's frame.
+        bias: (kinds, text size) 0 for words that fit a kind of place, -inf for others.
     """
 
     time: int
@@ -72,26 +72,26 @@ class FrameState:
 
     @property
     def place(self) -> int:
-        """The column of the frame; past its end, the last."""
+        """The current column of the frames; past their end, the last column."""
         return min(self.time, len(self.places.kind) - 1)
 
     @property
     def kind(self) -> Tensor:
-        """(prefixes,) of the places."""
+        """(prefixes,) kind of the current place."""
         return self.places.kind[self.place].index_select(0, self.frame)
 
     @property
     def token(self) -> Tensor:
-        """(prefixes,) that is copied; `PAD` at blanks."""
+        """(prefixes,) token to copy from the frame; `PAD` at blanks."""
         return self.places.token[self.place].index_select(0, self.frame)
 
 
 class FrameConstraint:
-    """The tokens that the frame has at each place, and at its blanks words of the tone of their place.
+    """Copy the frame's own tokens, and fill its blanks with words of the required tone.
 
     Args:
-        marks: copy the marks of the frame; else they are blanks.
-        sounds: whether tones count, and by which book.
+        marks: whether marks of the frame are copied; else they are blanks.
+        sounds: whether tones are constrained, and the book that defines them.
     """
 
     def __init__(self, vocabulary: VerseVocabulary, marks: bool, sounds: Sounds | None = None) -> None:
@@ -101,10 +101,10 @@ class FrameConstraint:
         self.bias = as_bias(self.fits)
 
     def start(self, batch: VerseBatch) -> FrameState:
-        """The state at the first place of every frame.
+        """The state at the first place of all frames.
 
         Raises:
-            ConfigError: the vocabulary has no word for a place.
+            ConfigError: no word of the vocabulary fits a place.
         """
         marks = None if self.marks else self.vocabulary.mark_ids
         places = Places.of(batch, self.vocabulary.text_size, marks, self.sounds.tone)
@@ -121,7 +121,7 @@ class FrameConstraint:
         return FrameState(0, places, rows, self.bias.to(batch.device))
 
     def mask(self, state: FrameState) -> Tensor:
-        """(prefixes, text size) 0 at words that fit a blank or at the frame's own token, -inf elsewhere."""
+        """(prefixes, text size) 0 for words that fit a blank and for the frame's own token, -inf for others."""
         kind = state.kind
         return copied(state.bias.index_select(0, kind), kind, state.token)
 
@@ -131,6 +131,6 @@ class FrameConstraint:
 
 
 def copied(bias: Tensor, kind: Tensor, token: Tensor) -> Tensor:
-    """A bias that also allows the frame's own token where it is copied; it is written to."""
+    """Allow the frame's own token where it is copied. `bias` is changed in place."""
     own = torch.where(kind == COPIED, 0.0, -torch.inf)  # at blanks the token is PAD, which never fits
     return bias.scatter_(1, token[:, None], own[:, None])

@@ -1,4 +1,4 @@
-"""What the frames of a batch ask of each place, shared by all prefixes."""
+"""What each place of a batch's frames requires; shared by all prefixes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SIGN_OF = {LEVEL: "平", OBLIQUE: "仄"}
 
 @dataclass(frozen=True)
 class Places:
-    """The kind of each place of each frame, and its token: (time, frames) both; `PAD` at blanks.
+    """The kind and the token of each place of each frame, (time, frames) both; the token of a blank is `PAD`.
 
-    Past the end of a frame its token is EOS.
+    The token after the end of a frame is EOS.
     """
 
     kind: Tensor
@@ -34,12 +34,12 @@ class Places:
 
     @classmethod
     def of(cls, batch: VerseBatch, first_symbol: int, marks: npt.NDArray[np.int64] | None, tone: bool) -> Places:
-        """The places of a batch's frames.
+        """The places of the frames of a batch.
 
         Args:
-            first_symbol: the first id that is no text.
-            marks: the ids of marks that are blanks, if they are not copied.
-            tone: whether words must have their places' tones.
+            first_symbol: the first id after those of texts.
+            marks: ids of marks that are treated as blanks instead of being copied.
+            tone: whether words must have the tones of their places.
         """
         c = torch.where(batch.c == PAD, EOS, batch.c)
         blank = c >= first_symbol
@@ -51,10 +51,10 @@ class Places:
 
 @lru_cache(maxsize=8)
 def fitting(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> npt.NDArray[np.bool_]:
-    """(kinds, text size) whether a word can fill a blank of each kind; `COPIED` is no blank.
+    """(kinds, text size) whether a word can fill a blank of each kind. `COPIED` is not a blank.
 
     Args:
-        marks: whether marks are copied; else they are words.
+        marks: whether marks are copied; else they are treated as words.
     """
     words = np.ones(vocabulary.text_size, dtype=np.bool_)
     words[[PAD, UNK, BOS, EOS, SEP]] = False
@@ -75,7 +75,7 @@ def as_bias(allowed: npt.NDArray[np.bool_]) -> Tensor:
 
 
 def unmet(what: str, batch: VerseBatch, row: int, time: int) -> ConfigError:
-    """The error of a frame that no text of the vocabulary fills; it names the unit, and the word of it."""
+    """The error for a frame that the vocabulary cannot fill; it names the unit and the word."""
     before = batch.c[row, :time].tolist()
     unit = before.count(SEP)
     start = len(before) - before[::-1].index(SEP) if unit else 0

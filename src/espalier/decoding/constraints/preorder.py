@@ -1,4 +1,4 @@
-"""The constraint of trees that are written as chains, each node before its children (X2Tree's linearized baseline)."""
+"""The constraint for trees written as chains, each node before its children (X2Tree's linearized baseline)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from torch import Tensor
 
 @dataclass
 class PreorderState:
-    """A batch of prefixes.
+    """The state of a batch of prefixes.
 
     Attributes:
-        slots: (batch,) the children that are still to be written; 1 before the root.
-        words: (batch,) the nodes so far.
+        slots: (batch,) number of children still to be written; 1 before the root.
+        words: (batch,) number of nodes so far.
     """
 
     slots: Tensor
@@ -32,9 +32,9 @@ class Preorder:
     """One tree of `min_words` to `max_words` nodes of `arity` children each, then the end mark.
 
     Attributes:
-        size: the number of tokens.
-        missing: the token of a child that is not there.
-        never: further tokens that no tree has.
+        size: size of the vocabulary.
+        missing: the token for an absent child.
+        never: further tokens that are never allowed.
     """
 
     size: int
@@ -51,7 +51,7 @@ class Preorder:
         return PreorderState(slots, torch.zeros_like(slots))
 
     def mask(self, state: PreorderState) -> Tensor:
-        """A word or `missing` while a child is to be written, then the end mark."""
+        """Allow a word or `missing` while children remain to be written, then only the end mark."""
         goes_on = state.slots > 0
         mask = (goes_on & (state.words < self.max_words))[:, None].repeat(1, self.size)
         mask[:, list(self.never)] = False
@@ -60,7 +60,7 @@ class Preorder:
         return mask
 
     def advance(self, tokens: Tensor, state: PreorderState) -> PreorderState:
-        """A word takes a slot and opens `arity`; `missing` takes one."""
+        """Fill one slot. A word also opens `arity` new slots; `missing` opens none."""
         word = (tokens != self.missing) & (tokens != self.end)
         taken = (tokens != self.end).long()
         return PreorderState(state.slots - taken + self.arity * word, state.words + word)

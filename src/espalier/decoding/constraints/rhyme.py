@@ -1,7 +1,8 @@
-"""A constraint for verse that rhymes by a book: the words of a letter share one group, and every letter keeps one.
+"""A constraint for verse that rhymes by a book: all words of a rhyme letter share one rhyme group.
 
-A word may have several readings, and rhymes by any that has the tone of its place. So a letter has a set of groups
-that are still possible: at first those with a word for each of its places, then those of them that its words share.
+A word with several readings rhymes by any reading that has the tone of its place. Each letter therefore keeps a set of
+possible groups: at first the groups with a word for each of the letter's places, later those that its words so far
+share.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ class Letters:
 
     Attributes:
         rhymes: for each time whether any frame rhymes there.
-        letter: (time, frames) the letter of each place; the number of letters where there is none.
-        mixed: (frames, letters + 1) whether the words of a letter share a part, not a group (`Sounds.by_part`).
-        every: (frames, letters + 1) whether every reading of a letter's literals counts. It does where nothing else
-            rhymes with them.
+        letter: (time, frames) the letter of each place; places without a letter hold the number of letters.
+        mixed: (frames, letters + 1) whether the words of a letter need only share a part, not a group
+            (`Sounds.by_part`).
+        every: (frames, letters + 1) whether every reading of a letter's literals counts: True if no other word rhymes
+            with them.
         reading: (time, frames) the tone that a word's reading must have to rhyme: `EITHER`, `LEVEL` or `OBLIQUE`.
-        slot: (time, frames) how many rhyme places stand before; the largest number of them where it is none.
+        slot: (time, frames) index of the rhyme place within its frame; other places hold the largest number of rhyme
+            places.
         of_slot: (frames, rhyme places + 1) the letter of each rhyme place, -1 for none.
     """
 
@@ -48,12 +51,12 @@ class Letters:
 
 @dataclass
 class RhymeState:
-    """A batch of prefixes.
+    """The state of a batch of prefixes.
 
     Attributes:
-        inside: its places in the frames.
-        letters: of the frames.
-        classes: tensors of the vocabulary's `SoundClasses`.
+        inside: the current places in the frames.
+        letters: the rhyme letters of the frames.
+        classes: the vocabulary's `SoundClasses` as tensors.
         possible: (prefixes, letters + 1, chunks) the groups that each letter can still have.
         used: (prefixes, rhyme places + 1) the different words at rhyme places so far, PAD elsewhere.
     """
@@ -70,18 +73,18 @@ class RhymeState:
 
     @property
     def rhymes(self) -> bool:
-        """Whether any frame rhymes here."""
+        """Whether any frame has a rhyme at the current place."""
         return self.letters.rhymes[self.inside.place]
 
     def here(self, rows: Tensor) -> Tensor:
-        """(prefixes,) what (time, frames) `rows` of the letters say of the places."""
+        """(prefixes,) values of `rows`, (time, frames), at the current place of each prefix."""
         return rows[self.inside.place].index_select(0, self.inside.frame)
 
 
 class RhymeConstraint:
-    """In a frame, at the rhyme places of a letter, different words of one rhyme group.
+    """Like `FrameConstraint`; in addition, the rhyme places of a letter hold different words of one rhyme group.
 
-    Literals count as words. A word is repeated only where no other fits.
+    Literals count as words. A word is repeated only if no other word fits.
     """
 
     def __init__(self, frame: FrameConstraint) -> None:
@@ -99,7 +102,7 @@ class RhymeConstraint:
         """The state before the first token.
 
         Raises:
-            ConfigError: the vocabulary has no words for a place, or no group for all places of a letter.
+            ConfigError: no word of the vocabulary fits a place, or no group has words for all places of a letter.
         """
         inside, device = self.frame.start(batch), batch.device
         letters, possible, used = self._letters(batch, inside)
@@ -107,7 +110,7 @@ class RhymeConstraint:
         return RhymeState(inside, letters, named, possible.to(device), used.to(device))
 
     def mask(self, state: RhymeState) -> Tensor:
-        """(prefixes, text size) 0 at the unused words of the groups that a letter can still have, -inf elsewhere."""
+        """(prefixes, text size) 0 for unused words of the groups that are possible for the letter, -inf for others."""
         if not state.rhymes:
             return self.frame.mask(state.inside)
         kind, letters, tensors = state.inside.kind, state.letters, state.classes
@@ -125,7 +128,7 @@ class RhymeConstraint:
         return copied(bias, kind, state.inside.token)
 
     def advance(self, tokens: Tensor, state: RhymeState) -> RhymeState:
-        """A letter keeps the groups of the word; each word at a rhyme place is used."""
+        """Keep the groups that the new word shares with its letter, and mark words at rhyme places as used."""
         inside = self.frame.advance(tokens, state.inside)
         if not state.rhymes:
             return replace(state, inside=inside)
@@ -148,7 +151,7 @@ class RhymeConstraint:
         """The letters of the frames, the groups that each can have, and their literals, which are used from the start.
 
         Raises:
-            ConfigError: a letter can have none.
+            ConfigError: no group is possible for a letter.
         """
         letter, tone, c = (part.cpu().numpy() for part in (batch.letter, batch.tone, batch.c))
         kind, classes = inside.places.kind.T.cpu().numpy(), self.classes
@@ -208,12 +211,12 @@ class RhymeConstraint:
 
 
 def _left(asked: Bits, here: npt.NDArray[np.bool_], mixed: npt.NDArray[np.bool_]) -> Bits:
-    """(frames, time, chunks) the groups that a letter can have after each place.
+    """(frames, time, chunks) the groups that remain possible for a letter after each place.
 
     Args:
-        asked: (frames, time, chunks) the groups of each place.
-        here: (frames, time) the places of the letter.
-        mixed: (frames,) whether the letter's words share a part, not a group.
+        asked: (frames, time, chunks) groups of the words at each place.
+        here: (frames, time) whether a place belongs to the letter.
+        mixed: (frames,) whether the letter's words need only share a part, not a group.
     """
     places = np.where(mixed[:, None, None], with_twins(asked), asked)
     left = np.bitwise_and.accumulate(np.where(here[..., None], places, -1), axis=1)

@@ -1,4 +1,4 @@
-"""The words of a vocabulary by their sounds: classes of words, whose sets of rhyme groups are bits of integers."""
+"""Classes of words that sound alike. Sets of rhyme groups are bit sets in integers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LOWER = sum(1 << bit for bit in range(0, WIDTH, 2))
 
 @dataclass(frozen=True, eq=False)
 class SoundClasses:
-    """The words of a vocabulary by their sounds. Sets of groups are bits of `chunks` integers.
+    """The classes of words that sound alike. A set of groups is a bit set in `chunks` integers.
 
     Attributes:
         of_word: (text size,) the class of each id.
         words: (kinds, classes) the words of each class that fit a kind of place.
-        groups: (classes, chunks) of the readings that count (`Sounds.groups`).
-        every: (classes, chunks) of every reading.
+        groups: (classes, chunks) the groups of the readings that count (`Sounds.groups`).
+        every: (classes, chunks) the groups of all readings.
         tones: (kinds, chunks) the groups whose words have the tone of a kind of place.
         found: (kinds, chunks) the groups of the words that fit a kind of place.
     """
@@ -48,7 +48,7 @@ class SoundClasses:
 
 @lru_cache(maxsize=8)
 def classes_of(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> SoundClasses:
-    """The classes of a vocabulary, computed once for each book."""
+    """The classes of a vocabulary. They are computed once for each book."""
     fits = fitting(vocabulary, marks, sounds)
     words = [vocabulary.token(i) if fits[EITHER, i] else "" for i in range(fits.shape[1])]
     counted, every = (
@@ -69,7 +69,7 @@ def classes_of(vocabulary: VerseVocabulary, marks: bool, sounds: Sounds) -> Soun
 
 
 def _numbered(groups: frozenset[str], sounds: Sounds) -> dict[str, int]:
-    """The bit of each group. The level and the oblique group of a part are a pair."""
+    """The bit number of each group. The level and the oblique group of a part have adjacent bits."""
     if not sounds.has_parts:
         return {group: bit for bit, group in enumerate(sorted(groups), start=FIRST)}
     parts = {part: number for number, part in enumerate(sorted({sounds.rhyme_key(group, True) for group in groups}))}
@@ -77,7 +77,7 @@ def _numbered(groups: frozenset[str], sounds: Sounds) -> dict[str, int]:
 
 
 def _sets(members: list[list[int]], size: int) -> Bits:
-    """(sets, chunks) the sets of these bits, which are below `size`, and of the first bit."""
+    """(sets, chunks) bit sets with the given members, which are below `size`, and with bit 0."""
     sets = np.zeros((len(members), -(-size // WIDTH)), dtype=np.int64)
     sets[:, 0] = 1
     for number, bits in enumerate(members):
@@ -87,6 +87,6 @@ def _sets(members: list[list[int]], size: int) -> Bits:
 
 
 def with_twins(groups: S) -> S:
-    """Sets of groups, with the oblique group of each level one, and the reverse."""
+    """Add the oblique group of each level group, and the reverse."""
     twins: S = groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)
     return twins

@@ -1,4 +1,4 @@
-"""The constraint of texts under a template: a prompt that is kept, and a length that is bounded or exact."""
+"""The constraint for texts under a template: a fixed prompt, and a bounded or exact length."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TOKEN, _ANY, _END, _PROMPT = range(4)
 
 @dataclass
 class TemplateState:
-    """The place that a batch of prefixes has come to.
+    """The current place of a batch of prefixes.
 
     `prompts`, `given` and `lengths` have one row for each template.
 
     Attributes:
         prompts: (templates, time) the tokens of the templates.
-        given: (templates,) how many of them are the prompt.
-        lengths: (templates,) of the templates, without the end mark.
+        given: (templates,) length of the prompt in tokens.
+        lengths: (templates,) length of each template, without the end mark.
         template: (prefixes,) the template of each prefix.
-        bias: (kinds, text size) 0 at what a place allows, -inf elsewhere.
+        bias: (kinds, text size) 0 for tokens that a kind of place allows, -inf for others.
     """
 
     time: int
@@ -42,12 +42,12 @@ class TemplateState:
 
 
 class TemplateConstraint:
-    """The prompt's tokens, then tokens up to the end mark. Of specials, prompts alone may have the unknown word.
+    """The tokens of the prompt, then any tokens up to the end mark. Only prompts may contain the unknown word.
 
     Args:
-        prompt: whether the first tokens of a template are given, as many as its batch says.
-        slack: how much longer than its template a text may be, in tokens.
-        frame: whether a text is exactly as long as its template.
+        prompt: whether the first tokens of a template are fixed; the batch gives their number.
+        slack: how many tokens a text may be longer than its template.
+        frame: whether a text must be exactly as long as its template.
     """
 
     def __init__(self, vocabulary: StructureVocabulary, *, prompt: bool, slack: int = 0, frame: bool = False) -> None:
@@ -65,7 +65,7 @@ class TemplateConstraint:
         return TemplateState(0, batch.target, given, batch.real.sum(1) - 1, rows, self.bias.to(batch.device))
 
     def mask(self, state: TemplateState) -> Tensor:
-        """(prefixes, text size) 0 at what may come next, -inf elsewhere."""
+        """(prefixes, text size) 0 for tokens that are allowed next, -inf for others."""
         time, lengths = state.time, state.lengths
         kind = torch.full_like(lengths, _TOKEN if self.frame else _ANY)
         kind = kind.masked_fill(time >= lengths + (0 if self.frame else self.slack), _END)

@@ -1,8 +1,9 @@
-"""Constraints for trees that are written node by node: well-formed trees of bounded length, with or without a template.
+"""Constraints for trees written node by node: well-formed trees of bounded length, with or without a template.
 
-Released GuiG decodes nodes by beam search and levels greedily, and discards outputs that are not trees; here only trees
-are allowed. The rules of a node depend on its symbol (label and level): whether it may, and whether it must, have
-children. They give the number of nodes that each symbol needs below it, so that every allowed prefix can be completed.
+Released GuiG decodes nodes by beam search and levels greedily, and discards outputs that are not trees; this module
+allows only trees. The symbol of a node (label and level) decides whether the node may, and whether it must, have
+children. These rules give the smallest number of nodes below each symbol, so that every allowed prefix can be
+completed.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ _IMPOSSIBLE = 2**14  # more nodes than fit into any bound
 
 @dataclass(frozen=True)
 class NodeRules:
-    """The rules for the nodes below a node, for each symbol. BOS is the parent of the root, at level 0.
+    """For each symbol, which nodes it may and must have below it. BOS is the parent of the root, at level 0.
 
     Attributes:
         depth: the last level.
         level: (size,) int64, 1 to `depth`; 0 for specials.
-        opens: (size,) bool: it may have children.
-        must: (size,) bool: it must have children.
-        need: (size,) int64: the smallest number of nodes below it; 2**14 if it is allowed in a template only.
+        opens: (size,) bool: whether it may have children.
+        must: (size,) bool: whether it must have children.
+        need: (size,) int64: the smallest number of nodes below it; 2**14 if only a template allows the symbol.
         min_need: (depth + 2,) int64: the minimum of `need` at each level; 2**14 at level 0 and below `depth`.
-        to_level: (depth + 1, size) bool: the symbols of each level and of those above it; in row 0 the specials.
+        to_level: (depth + 1, size) bool: the symbols at each level or above; the specials in row 0.
         fewer: (depth + 2, size) bool: in row n the symbols that need fewer than n nodes.
     """
 
@@ -50,8 +51,8 @@ class NodeRules:
     def of(cls, symbols: TreeSymbols) -> NodeRules:
         """The rules of the training trees.
 
-        A label that occurs there only at the last level is allowed only there. If no label has children there, and none
-        lacks them, the rules depend on levels alone.
+        A label that occurs only at the last level of the training trees is allowed only there. If they show no label
+        with children and none without, the rules depend only on levels.
 
         Raises:
             ConfigError: there are no labels.
@@ -84,14 +85,15 @@ class NodeRules:
 
 @dataclass(frozen=True)
 class TemplateNodes:
-    """The template of each row of a batch. Below its open leaves nodes are free.
+    """The template of each row of a batch. Nodes below its open leaves are free.
 
     Attributes:
         nodes: (batch, n + 1) the template's symbols, then EOS.
-        floor: (batch, n + 1) after the first n of the template's nodes, free nodes are below this level: that of the
-            last node if it is an open leaf, else the last level of all, below which is nothing; 0 without a template.
-        remaining: (batch, n + 1) the smallest number of nodes after the first n of the template's, including those that
-            they need below them.
+        floor: (batch, n + 1) after the first n nodes of the template, free nodes are allowed below this level: the
+            level of the last node if it is an open leaf, else the deepest level (no free node is allowed); 0 without a
+            template.
+        remaining: (batch, n + 1) the smallest number of nodes after the first n nodes of the template, including nodes
+            that these need below them.
     """
 
     nodes: Tensor
@@ -100,13 +102,13 @@ class TemplateNodes:
 
     @classmethod
     def of(cls, template: Tensor, levels: int, rules: NodeRules, open_leaves: bool = False) -> TemplateNodes:
-        """The top `levels` levels of templates, (batch, nodes) symbols; specials among them are skipped.
+        """The top `levels` levels of templates, (batch, nodes) symbols. Specials are skipped.
 
         Args:
-            open_leaves: whether all leaves are open, or only those at a template's last level.
+            open_leaves: whether all leaves are open; else only those at the last level of a template.
 
         Raises:
-            TreeError: a row's levels are not those of a tree.
+            TreeError: the levels of a row do not form a tree.
         """
         level = rules.level[template]
         real = (level > 0) & (level <= levels)
@@ -131,26 +133,26 @@ class TemplateNodes:
         return TemplateNodes(self.nodes[index], self.floor[index], self.remaining[index])
 
     def next(self, place: Tensor) -> Tensor:
-        """(batch,) the template's symbol after the first `place`; EOS after the last."""
+        """(batch,) symbol of the template after its first `place` nodes; EOS after the last."""
         return self.nodes.gather(1, place[:, None])[:, 0]
 
     def free_below(self, place: Tensor) -> Tensor:
-        """(batch,) the level below which nodes are free after the template's first `place`."""
+        """(batch,) level below which nodes are free after the template's first `place` nodes."""
         return self.floor.gather(1, place[:, None])[:, 0]
 
     def min_remaining(self, place: Tensor) -> Tensor:
-        """(batch,) the smallest number of nodes after the template's first `place`."""
+        """(batch,) smallest number of nodes after the template's first `place` nodes."""
         return self.remaining.gather(1, place[:, None])[:, 0]
 
     def after(self, place: Tensor, written: Tensor) -> Tensor:
-        """(batch,) `place` plus one where `written` is True."""
+        """(batch,) `place`, plus 1 where `written` is True."""
         return (place + written).clamp(max=self.nodes.shape[1] - 1)
 
     def fit(self, max_ids: int, unit: int, rules: NodeRules) -> TemplateNodes:
         """Check that every template fits into a tree of at most `max_ids` ids, `unit` for each node and one for EOS.
 
         Raises:
-            ConfigError: one does not.
+            ConfigError: a template does not fit.
         """
         root = torch.where(self.floor[:, 0] == 0, rules.need[BOS], 0)
         tokens = unit * (self.remaining[:, 0] + root) + 1
@@ -165,12 +167,12 @@ class TemplateNodes:
 
 
 def _with_specials(values: Tensor) -> Tensor:
-    """`values`, one for each symbol of a node, after a 0 for each special."""
+    """`values`, one per symbol of a node, preceded by a 0 per special."""
     return torch.nn.functional.pad(values, (FIRST, 0))
 
 
 def _check(level: Tensor) -> None:
-    """Raise TreeError unless the levels, (batch, n + 1), 0 after the last node, are those of trees."""
+    """Raise TreeError unless levels form trees. They are (batch, n + 1), with 0 after the last node."""
     before = torch.nn.functional.pad(level, (1, 0))[:, :-1]
     wrong = ((level > before + 1) | ((level == 1) & (before > 0))).any(1)
     if bool(wrong.any()):
@@ -182,7 +184,7 @@ def _check(level: Tensor) -> None:
 
 @dataclass
 class TreeState:
-    """A batch of prefixes of trees."""
+    """The state of a batch of prefixes of trees."""
 
     time: int
     last: Tensor  # (batch,) the last symbol; BOS before the first
@@ -198,10 +200,11 @@ class TreeState:
 class WellFormed:
     """The nodes of one tree in pre-order, as ids of `TreeSymbols`, and EOS: at most `max_ids` ids.
 
-    Whether a node has children follows its label's nodes in the training trees; at the last level it has none.
+    Whether a node may have children depends on the nodes with its label in the training trees. Nodes at the last level
+    have none.
 
     Args:
-        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow at least as many.
     """
 
     open_leaves = False
@@ -210,10 +213,10 @@ class WellFormed:
         self.max_ids, self.rules = max_ids, NodeRules.of(symbols)
 
     def start(self, batch: Any) -> TreeState:
-        """Before the root.
+        """The state before the root.
 
         Raises:
-            ConfigError: no tree is short enough.
+            ConfigError: no tree has at most `max_ids` ids.
         """
         return self._start(torch.zeros(len(batch), 0, dtype=torch.long, device=batch.device), 0)
 
@@ -224,7 +227,7 @@ class WellFormed:
         return TreeState(0, last, torch.zeros_like(last), nodes, rules)
 
     def mask(self, state: TreeState) -> Tensor:
-        """A child of the last node, a sibling of it or of an ancestor, the template's next node, or EOS."""
+        """Allow a child of the last node, a sibling of it or of an ancestor, the template's next node, or EOS."""
         rules, template, last = state.rules, state.template, state.last
         level, floor = rules.level[last], template.free_below(state.place)
         must = rules.must[last] & (level >= floor)
@@ -238,7 +241,7 @@ class WellFormed:
         return allowed.scatter_(1, template.next(state.place)[:, None], done[:, None])
 
     def advance(self, tokens: Tensor, state: TreeState) -> TreeState:
-        """The state after one more node; specials do not change it."""
+        """The state after one more node. Specials do not change it."""
         level = state.rules.level[tokens]
         place = state.template.after(state.place, (level > 0) & (level <= state.template.free_below(state.place)))
         last = torch.where(level > 0, tokens, state.last)
@@ -246,14 +249,14 @@ class WellFormed:
 
 
 class KeptTemplate(WellFormed):
-    """`WellFormed`, with top levels that equal each row's template.
+    """`WellFormed`, with top levels equal to each row's template.
 
-    At most `levels` levels of the template are used; the nodes of the last one may have free children. The template may
-    break the rules of labels.
+    At most `levels` levels of the template are used. Nodes of the last of these levels may have free children. A
+    template may break the rules of labels.
 
     Args:
-        open_leaves: whether nodes without children above the last level may have free children too. Each node that has
-            children in the template then has these alone.
+        open_leaves: whether leaves of the template above the last level may have free children too. A node with
+            children in the template then gets no others.
     """
 
     def __init__(self, symbols: TreeSymbols, max_ids: int, levels: int = 3, open_leaves: bool = False) -> None:
@@ -261,10 +264,10 @@ class KeptTemplate(WellFormed):
         self.levels, self.open_leaves = levels, open_leaves
 
     def start(self, batch: PairBatch) -> TreeState:
-        """Before the root; `batch.template` is (batch, nodes) symbols.
+        """The state before the root. `batch.template` is (batch, nodes) symbols.
 
         Raises:
             ConfigError: a row's template needs more than `max_ids` tokens.
-            TreeError: a row's template is no tree.
+            TreeError: a row's template is not a tree.
         """
         return self._start(batch.template, self.levels)

@@ -1,4 +1,4 @@
-"""A constraint for texts that are written in word pieces: given words stand in them, in order."""
+"""A constraint for texts in word pieces: given words occur in the text, in order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NEVER_DUE = 2**30
 
 @dataclass(frozen=True)
 class GivenWord:
-    """A word of a text.
+    """A word that must occur in a text.
 
     Attributes:
-        place: how many words are to stand before it.
-        pieces: the ids of its pieces. The first is one that a word begins with.
+        place: number of words before it.
+        pieces: ids of its pieces. The first piece is one that begins a word.
     """
 
     place: int
@@ -30,18 +30,18 @@ class GivenWord:
 
 @dataclass
 class WordState:
-    """A batch of prefixes.
+    """The state of a batch of prefixes.
 
     Attributes:
-        time: the ids so far.
-        words: (batch,) the words that have begun.
-        given: (batch,) the given words that are whole.
-        inside: (batch,) the pieces of the next given word that are written.
-        whole: (batch,) whether the word so far is whole: the start, or the end of a given word.
-        places: (batch, k + 1) of the given words; 2**30 after the last.
-        pieces: (batch, k + 1, m) of the given words, padded with PAD.
-        lengths: (batch, k + 1) the numbers of their pieces; 0 after the last.
-        needs: (batch, k + 1) the pieces of each and of all that follow.
+        time: number of ids so far.
+        words: (batch,) number of words begun.
+        given: (batch,) number of given words that are complete.
+        inside: (batch,) number of written pieces of the next given word.
+        whole: (batch,) whether the current word may not be continued: at the start, and after a given word.
+        places: (batch, k + 1) places of the given words; 2**30 after the last.
+        pieces: (batch, k + 1, m) pieces of the given words, padded with PAD.
+        lengths: (batch, k + 1) number of pieces of each; 0 after the last.
+        needs: (batch, k + 1) number of pieces of each and of all later ones.
     """
 
     time: int
@@ -61,15 +61,15 @@ class WordState:
 
 
 class GivenWords:
-    """Each given word stands in the text whole, and in the given order; padding, unknown and beginning never do.
+    """Each given word occurs whole, in the given order. PAD, UNK and BOS are never allowed.
 
-    A given word is written when as many words stand before it as its place says, or earlier where it would not fit
-    otherwise. The text cannot end before.
+    A given word is written after as many words as its place says, or earlier if it would not fit otherwise. The text
+    cannot end before all given words are written.
 
     Args:
-        words: for each row of a batch, in the order of the text; their places do not fall.
-        starts: for each id whether a word begins with it.
-        max_ids: the largest number of ids, EOS included; `beam_search` must allow as many.
+        words: the given words of each row of a batch, in the order of the text; places must not decrease.
+        starts: for each id, whether it begins a word.
+        max_ids: the largest number of ids, EOS included; `beam_search` must allow at least as many.
 
     Raises:
         ConfigError: the words of a row do not fit.
@@ -85,7 +85,7 @@ class GivenWords:
         self.starts = torch.tensor(starts)
 
     def start(self, batch: Any) -> WordState:
-        """Before the first piece; `batch` has a row for each of `words`."""
+        """The state before the first piece. `batch` has one row for each entry of `words`."""
         most = max((len(row) for row in self.words), default=0)
         longest = max((len(word.pieces) for row in self.words for word in row), default=0)
         places = torch.full((len(self.words), most + 1), _NEVER_DUE)
@@ -101,7 +101,7 @@ class GivenWords:
         return WordState(0, *(part.to(batch.device) for part in parts))
 
     def mask(self, state: WordState) -> Tensor:
-        """The next piece of a given word; where one is due its first, or what continues the word before it."""
+        """Allow the next piece of an unfinished given word, else the first piece of a due word, else a continuation."""
         starts, (due, room) = self.starts.to(state.words.device), self._due(state)
         ids = torch.arange(len(starts), device=starts.device)
         begins = starts | (ids == EOS)
@@ -129,7 +129,7 @@ class GivenWords:
         )
 
     def _due(self, state: WordState) -> tuple[Tensor, Tensor]:
-        """(batch,) whether the next given word begins now, and how many ids may stand besides what is to come."""
+        """(batch,) whether the next given word must begin now, and how many other ids still fit."""
         row = state.given[:, None]
         room = self.max_ids - state.time - 1 - (state.needs.gather(1, row)[:, 0] - state.inside)
         left = state.lengths.gather(1, row)[:, 0] > 0
@@ -137,6 +137,6 @@ class GivenWords:
         return due, room
 
     def _next(self, state: WordState) -> Tensor:
-        """(batch,) the next piece of the next given word; PAD if there is none."""
+        """(batch,) next piece of the next given word; PAD if there is none."""
         rows = torch.arange(len(state.given), device=state.given.device)
         return state.pieces[rows, state.given, state.inside]

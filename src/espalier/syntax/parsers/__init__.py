@@ -1,1 +1,1 @@
-"""Parsers behind one protocol. Libraries are imported where they are used: nothing here needs spaCy to be read."""
+"""Parsers behind one protocol. Libraries are imported on use: this package loads without spaCy."""

@@ -1,4 +1,4 @@
-"""Constituency trees by benepar: its own models, off the shelf, from a path, or trained here."""
+"""Constituency trees by benepar: published models, models from a path, or models trained here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r\f\v]")
 
 
 class _Input(NamedTuple):
-    """A sentence to parse: its words, those that the model reads for them, and what its retokenizer makes of these."""
+    """A sentence to parse: its words, the model's input words, and the output of the model's retokenizer."""
 
     words: tuple[str, ...]
     read: list[str]
@@ -40,17 +40,17 @@ class _Input(NamedTuple):
 
 
 def load(model: str | Path, *, max_words: int = 200, batch_tokens: int = 500) -> BeneparParser:
-    """A parser with a model.
+    """Load a parser with a model.
 
     Args:
-        model: a name such as "benepar_en3", looked up where `benepar.download` puts it; or a path: a file or folder
-            of benepar's own formats, or the folder that `train_benepar` wrote.
-        max_words: longer sentences are refused as "too long". Time and memory grow with the square of the length.
-        batch_tokens: the tokens that are computed at once, padding counted.
+        model: a name such as "benepar_en3", looked up in the folder of `benepar.download`; or a path to a file or
+            folder in benepar's own formats, or to the output folder of `train_benepar`.
+        max_words: longer sentences are refused as "too long". Time and memory are quadratic in the length.
+        batch_tokens: number of tokens in a batch, including padding.
 
     Raises:
-        ConfigError: there is no such model, or a bound is below 1.
-        ArtifactError: it is not a model of benepar's.
+        ConfigError: the model does not exist, or a limit is below 1.
+        ArtifactError: the file is not a benepar model.
     """
     for name, value in (("max_words", max_words), ("batch_tokens", batch_tokens)):
         if value < 1:
@@ -66,7 +66,7 @@ def load(model: str | Path, *, max_words: int = 200, batch_tokens: int = 500) ->
 class BeneparParser:
     """A `Parser` around benepar's `ChartParser`; see `load`.
 
-    A text is split into words by `penn_words`, which knows English only: for other languages give the words.
+    Texts are split into words by `penn_words`, which supports only English; for other languages pass words.
     """
 
     def __init__(self, model: Any, signature: str, max_words: int = 200, batch_tokens: int = 500) -> None:
@@ -85,11 +85,10 @@ class BeneparParser:
         self._labels = {number: label for label, number in model.label_vocab.items()}
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """For each sentence its words, its tags (if the model has a tagger) and its tree.
+        """Words, tags (if the model has a tagger) and tree of each sentence.
 
-        Sentences of similar length are computed together. Sentences are refused if they are "empty" or "too long", if
-        their "tokens do not round-trip" to the text or through the model's tokenizer, or if the model predicts no
-        constituent ("no tree").
+        Sentences of similar length form a batch. Reasons for refusal are "empty", "too long", "tokens do not
+        round-trip" (to the text or through the model's tokenizer) and "no tree" (the model predicts no constituent).
         """
         results: list[Any] = [self._input(sentence) for sentence in sentences]
         places = [place for place, result in enumerate(results) if isinstance(result, _Input)]
@@ -169,7 +168,7 @@ class BeneparParser:
 
 
 def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
-    """Where batches begin and end, in a list sorted by length: at most `limit` tokens with padding, or one sentence."""
+    """The bounds of batches in a list sorted by length: at most `limit` tokens with padding, or one sentence."""
     first = 0
     for last in range(1, len(tokens) + 1):
         if last == len(tokens) or (last + 1 - first) * tokens[last] > limit:
@@ -178,7 +177,7 @@ def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
 
 
 def _located(model: str | Path) -> tuple[Path, str]:
-    """The path of a model, and how its signature names it."""
+    """The path of a model, and its name in the signature."""
     with without_beginning():
         from benepar.integrations.downloader import locate_model
 

@@ -1,10 +1,10 @@
-"""benepar's span scores and their best trees, without what its own code computes in vain.
+"""benepar's span scores and best trees, without unnecessary computations of its own code.
 
-A `ChartParser` scores a span by its two fenceposts: f(e[j] - e[i]) with a first layer that is linear. So that layer is
-applied to the fenceposts instead of the spans, and only to spans that begin before they end. The best tree is found
-without a gradient, and in training a gradient flows only through the spans on which the best and the gold tree differ:
-everywhere else the margin loss has none. Scores, losses and gradients are those of benepar's `forward` and
-`compute_loss` but for rounding.
+A `ChartParser` scores a span by its two fenceposts: f(e[j] - e[i]), where the first layer is linear. Here that layer is
+applied to fenceposts instead of spans, and only to spans that begin before they end. The best tree is computed without
+gradients. In training, gradients flow only through spans in which the best and the gold tree differ, since the margin
+loss has no gradient elsewhere. Scores, losses and gradients equal those of benepar's `forward` and `compute_loss` up to
+rounding.
 
 Source: Kitaev and Klein 2018 (arXiv 1805.01052), section 2; the margin loss: Stern, Andreas and Klein 2017
 (arXiv 1705.03919), section 4.2. Shapes: B sentences of at most N words, width D, L labels, the first of them empty.
@@ -21,9 +21,9 @@ from torch import Tensor
 
 
 class Nodes(NamedTuple):
-    """Constituents of a batch, all (nodes,): sentence, first word, words less one, label.
+    """Constituents of a batch, all (nodes,): sentence, first word, number of words less one, label.
 
-    Sorted by sentence, then by start, then the widest first: the order of a walk from the root.
+    They are sorted by sentence, then start, then decreasing width, which is pre-order.
     """
 
     sentence: Tensor
@@ -33,7 +33,7 @@ class Nodes(NamedTuple):
 
 
 def annotate_pretrained(model: Any, encoded: Sequence[Any]) -> tuple[Tensor, Tensor]:
-    """Annotations (B, N + 2, D) and the mask (B, N + 2) of sentences as the model's retokenizer gives them."""
+    """Annotations, (B, N + 2, D), and mask, (B, N + 2), of sentences from the model's retokenizer."""
     batch = model.pad_encoded(list(encoded))
     extra = {}
     for name in ("token_type_ids", "decoder_input_ids", "decoder_attention_mask"):
@@ -50,7 +50,7 @@ def annotate_pretrained(model: Any, encoded: Sequence[Any]) -> tuple[Tensor, Ten
 
 
 def annotate(model: Any, content: Tensor, mask: Tensor) -> Tensor:
-    """Annotations (B, N + 2, D) of the words' own vectors: (B, N + 2, D / 2), or (.., D) where there is no encoder."""
+    """Annotations, (B, N + 2, D), from word vectors, (B, N + 2, D / 2), or (.., D) without an encoder."""
     if model.encoder is None:
         return content
     hidden = model.encoder(model.add_timing(model.morpho_emb_dropout(content)), mask)
@@ -58,13 +58,13 @@ def annotate(model: Any, content: Tensor, mask: Tensor) -> Tensor:
 
 
 def fenceposts(model: Any, annotations: Tensor) -> Tensor:
-    """(B, N + 1, D): the half of the word before a fencepost, and the half of the word after it."""
+    """(B, N + 1, D): half of the word before a fencepost, and half of the word after it."""
     half = model.d_model // 2
     return torch.cat([annotations[:, :-1, :half], annotations[:, 1:, half:]], -1)
 
 
 def score_spans(model: Any, posts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores (B, spans, L - 1) of all labels but the empty one, whose score is 0; the spans' starts and widths.
+    """Scores, (B, spans, L - 1), of all labels but the empty one (score 0), and the starts and widths of spans.
 
     Args:
         posts: fenceposts, (B, N + 1, D).
@@ -84,13 +84,14 @@ def score_spans(model: Any, posts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def best_nodes(
     scores: Tensor, start: Tensor, width: Tensor, lengths: Tensor, force_root: bool, gold: Tensor | None = None
 ) -> Nodes:
-    """The nodes of each sentence's best binary tree (CKY); those of the empty label included.
+    """The nodes of the best binary tree of each sentence (CKY), including nodes with the empty label.
 
     Args:
-        scores: (B, spans, L - 1), as `score_spans` gives them; overwritten where there is `gold`.
-        lengths: words of each sentence, (B,).
-        force_root: the root has a label.
-        gold: labels (B, spans): any other label, the empty one too, then counts one more (the Hamming margin).
+        scores: (B, spans, L - 1), from `score_spans`; overwritten if `gold` is given.
+        lengths: number of words of each sentence, (B,).
+        force_root: whether the root must have a label.
+        gold: labels (B, spans). All other labels, including the empty one, then get 1 added to their scores (Hamming
+            margin).
     """
     if gold is not None:
         scores += 1
@@ -115,7 +116,7 @@ def best_nodes(
 
 
 def _best_trees(chart: Tensor, lengths: Tensor) -> Tensor:
-    """Which spans (B, N starts, N widths) make up the best tree over each sentence's words; `chart` is overwritten."""
+    """The spans, (B, N starts, N widths), of the best tree of each sentence. `chart` is overwritten."""
     words = chart.shape[1]
     # The best totals by start and width, and again by end and, from the right, width: a split's halves then are rows.
     ending = torch.empty_like(chart)
@@ -138,11 +139,11 @@ def _best_trees(chart: Tensor, lengths: Tensor) -> Tensor:
 
 
 def margin_loss(model: Any, posts: Tensor, lengths: Tensor, gold: Nodes) -> Tensor:
-    """The summed margin loss of a batch: benepar's, its gradient too.
+    """The summed margin loss of a batch, with benepar's value and gradient.
 
     Args:
         posts: fenceposts (B, N + 1, D), with a gradient.
-        gold: the constituents of the gold trees, none with the empty label.
+        gold: constituents of the gold trees, without the empty label.
     """
     with torch.no_grad():
         scores, start, width = score_spans(model, posts.detach())

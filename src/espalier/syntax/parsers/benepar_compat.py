@@ -1,10 +1,11 @@
-"""Load benepar 0.2 under a current torch and transformers, which have dropped functions that it calls.
+"""Load benepar 0.2 with current versions of torch and transformers, which have dropped functions that it calls.
 
-1. `Retokenizer` calls `tokenizer.build_inputs_with_special_tokens`, which transformers 5 has dropped. It is
-   replaced while a model is loaded; the replacement returns the same special tokens.
-2. `torch.load` refuses pickled objects by default since 2.6. Both of benepar's formats hold but tensors and plain
-   values, so that refusal stays on: a file that holds more is refused, never unpickled.
-3. Weights saved under an older transformers name buffers that the models no longer have, or name a tied weight once.
+1. `Retokenizer` calls `tokenizer.build_inputs_with_special_tokens`, which transformers 5 has dropped. The method is
+added while a model is loaded, and returns the same special tokens.
+2. `torch.load` refuses pickled objects by default since 2.6. Both of benepar's formats contain only tensors and plain
+values, so this check stays on: files with other objects are refused, never unpickled.
+3. Weights saved with older versions of transformers name buffers that models no longer have, or name a tied weight
+once.
 4. benepar's `__init__` imports its spaCy component, which is slow and not needed here. Its modules are imported with an
    empty package instead; later imports get the full package.
 """
@@ -38,14 +39,14 @@ _TIED: Final = re.compile(r"^pretrained_model\.(encoder|decoder)\.embed_tokens\.
 
 
 def load_chart_parser(path: Path) -> Any:
-    """The `ChartParser` in one of benepar's two formats, ready to parse.
+    """Load the `ChartParser` from one of benepar's two formats.
 
     Args:
-        path: a file as training saves it ({"config", "state_dict"}), or a folder as benepar releases it (the
-            configuration and tokenizer of a pretrained encoder, and `benepar_model.bin`).
+        path: a file saved by training ({"config", "state_dict"}), or a released folder (configuration and tokenizer of
+            a pretrained encoder, and `benepar_model.bin`).
 
     Raises:
-        ArtifactError: it is neither, is damaged, or holds more than tensors and plain values.
+        ArtifactError: the path has neither format, is damaged, or contains objects other than tensors and plain values.
     """
     with without_beginning():
         from benepar.nkutil import HParams
@@ -79,7 +80,7 @@ def load_chart_parser(path: Path) -> Any:
 
 @contextmanager
 def without_beginning() -> Iterator[None]:
-    """While this lasts, modules of benepar's are imported without what its package does first."""
+    """In this context, benepar's modules are imported without running its package's `__init__`."""
     if "benepar" in sys.modules or (spec := find_spec("benepar")) is None:
         yield
         return
@@ -94,7 +95,7 @@ def without_beginning() -> Iterator[None]:
 
 @contextmanager
 def removed_tokenizer_methods() -> Iterator[None]:
-    """While this lasts, tokenizers have the method that benepar calls to find where special tokens stand."""
+    """In this context, tokenizers have the method by which benepar finds special tokens."""
     from transformers import PreTrainedTokenizerFast
 
     name = "build_inputs_with_special_tokens"
@@ -109,7 +110,7 @@ def removed_tokenizer_methods() -> Iterator[None]:
 
 
 def _with_special_tokens(tokenizer: Any, ids: Sequence[int], pair: Sequence[int] | None = None) -> list[int]:
-    """`ids` between the special tokens that this tokenizer puts around any text."""
+    """`ids` between the special tokens of this tokenizer."""
     probe = tokenizer("a", return_special_tokens_mask=True)
     special = probe["special_tokens_mask"]
     first, after = special.index(0), len(special) - special[::-1].index(0)

@@ -1,4 +1,4 @@
-"""The numbers of benepar's training, as they stand in params.yaml."""
+"""Settings of benepar's training in params.yaml."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class BeneparTraining(BaseModel):
-    """The numbers of a training; the names that benepar has for them in brackets."""
+    """Settings of a training, with benepar's names in brackets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,11 +38,11 @@ class BeneparTraining(BaseModel):
     residual_dropout: float = Field(0.2, ge=0, lt=1)
 
     def hparams(self, *, tagged: bool, rooted: bool) -> dict[str, Any]:
-        """The same by benepar's names.
+        """The settings under benepar's names.
 
         Args:
-            tagged: the model tags words too.
-            rooted: each tree has a label over all its words.
+            tagged: whether the model also tags words.
+            rooted: whether each tree has a label over all its words.
         """
         return {
             "use_chars_lstm": True,

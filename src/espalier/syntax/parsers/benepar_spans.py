@@ -1,4 +1,4 @@
-"""Trees as benepar's labelled spans, and back. A unary chain is one label, S::VP; a tag is no constituent."""
+"""Trees as benepar's labelled spans, and back. A unary chain is one label, S::VP. Tags are not constituents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNKNOWN: Final = "UNK"
 
 
 class Span(NamedTuple):
-    """A constituent: words `start` (from 0) to `end` (excluded), and its labels from the top, joined by `CHAIN`."""
+    """A constituent: words `start` (from 0) to `end` (exclusive), and its labels from the top, joined by `CHAIN`."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 def spans_of(tree: Tree) -> list[Span]:
-    """The labelled constituents of a tree, children before parents; the root's empty label and the tags are none."""
+    """The labelled constituents of a tree, children before parents, without the root's empty label and the tags."""
     spans: list[Span] = []
     position = 0
     # A stack instead of recursion: a node is followed by its children, and they by the label that closes it.
@@ -51,14 +51,14 @@ def spans_of(tree: Tree) -> list[Span]:
 
 
 def tree_over(words: Sequence[str], tags: Sequence[str], spans: Iterable[Span]) -> Tree:
-    """The tree of labelled spans.
+    """Build the tree of labelled spans.
 
     Args:
-        tags: one a word; none where the model has no tagger.
+        tags: one per word; empty if the model has no tagger.
         spans: nested, parents before children (by start, then the longest first).
 
     Returns:
-        A tree without TOP, except where no label holds all words together.
+        A tree without TOP, unless no label spans all words.
     """
     top = Tree("TOP", [])
     open_spans = [(len(words), top)]
@@ -77,7 +77,7 @@ def tree_over(words: Sequence[str], tags: Sequence[str], spans: Iterable[Span]) 
 def _add_words(
     open_spans: list[tuple[int, Tree]], words: Sequence[str], tags: Sequence[str], position: int, until: int
 ) -> int:
-    """Hang the words up to `until` below the constituents that hold them, and close those that end there."""
+    """Attach words up to `until` to the constituents that contain them, and close constituents that end there."""
     while True:
         while len(open_spans) > 1 and open_spans[-1][0] <= position:
             open_spans.pop()

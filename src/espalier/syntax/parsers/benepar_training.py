@@ -1,9 +1,9 @@
-"""benepar trained here: its `ChartParser` with the character LSTM and its own Transformer, on a treebank's trees.
+"""Training of benepar's `ChartParser` on a treebank, with its character LSTM and Transformer.
 
-After Kitaev and Klein 2018 (arXiv 1805.01052): the margin loss over trees and five times the taggers' cross-entropy;
-Adam (0.9, 0.98), a warm-up. Different from benepar's own script, which halves the rate where dev stands still: here the
-rate falls evenly to zero with the last step, so that a training's length is known, and batches hold sentences of about
-one length. The weights of the epoch with the best dev F1 are kept.
+It follows Kitaev and Klein 2018 (arXiv 1805.01052): margin loss over trees plus five times the tagger's cross-entropy;
+Adam (0.9, 0.98) with warm-up. Benepar's own script halves the learning rate when dev F1 stagnates. Here the rate falls
+linearly to zero at the last step, so that the length of training is known. Batches contain sentences of similar length.
+The weights of the epoch with the best dev F1 are kept.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Watch = Callable[[int, int, str], None]
 
 
 class Example(NamedTuple):
-    """A sentence to learn from: the words as the model reads them, their tags and its constituents, by number."""
+    """A training sentence: the words in the model's form, and the numbers of their tags and constituents."""
 
     read: list[str]
     tags: list[int]
@@ -71,22 +71,23 @@ def train_benepar(
     seed: int,
     watch: Watch = lambda done, total, note: None,
 ) -> dict[str, float]:
-    """Train on trees, and write the model to `folder` in benepar's own format, which `benepar.Parser` loads too.
+    """Train on trees, and write the model to `folder` in benepar's own format, which `benepar.Parser` can load.
 
-    The result follows from the arguments (on one machine, with one number of threads), also where the training was
-    killed and called again: an epoch draws its randomness from the seed and its number, and ends with a checkpoint.
+    The result depends only on the arguments (on one machine with a fixed number of threads), even if training was
+    killed and resumed: the randomness of an epoch depends on the seed and its number, and every epoch ends with a
+    checkpoint.
 
     Args:
-        train: words, tags and trees.
-        scratch: where the checkpoint stands; it must belong to these arguments only.
-        watch: after each step told the steps done, the steps in all, and a short note.
+        train: sentences with words, tags and trees.
+        scratch: folder of the checkpoint, used only with these arguments.
+        watch: called after each step with the steps done, the total steps, and a short note.
 
     Returns:
-        "f1": the best labelled bracket F1 on dev, in percent, where all brackets count, unary ones too (EVALB leaves
-        punctuation out, so its F1 is another); and the "epoch" that reached it, from 1.
+        "f1": the best labelled bracket F1 on dev, in percent, over all brackets including unary ones (EVALB differs,
+            since it ignores punctuation); "epoch": the epoch that reached it, from 1.
 
     Raises:
-        DataError: no tree to train on, or none to choose an epoch by.
+        DataError: there is no tree for training, or no dev tree for choosing an epoch.
     """
     learnt = [parse for parse in train if parse.tree and len(parse.words) <= config.max_words]
     judged = [parse for parse in dev if parse.tree]
@@ -103,7 +104,7 @@ def train_benepar(
 
 
 def _model_and_examples(parses: Sequence[Parse], config: BeneparTraining) -> tuple[Any, list[Example]]:
-    """A new model with the vocabularies of the sentences, and these by number."""
+    """A new model with vocabularies of the sentences, and the sentences as numbers."""
     with without_beginning():
         from benepar.char_lstm import RetokenizerForCharLSTM
         from benepar.nkutil import HParams
@@ -175,7 +176,7 @@ def _trained(
 
 
 def _resumed(checkpoint: Path, model: Any, optimizer: torch.optim.Optimizer) -> tuple[int, _Best]:
-    """The epochs that are done, and the best of them; the checkpoint's state is put into `model` and `optimizer`."""
+    """The number of completed epochs, and the best one. The checkpoint's state is put into `model` and `optimizer`."""
     if not checkpoint.exists():
         return 0, _Best(-1.0, 0, {})
     weights, moments = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
@@ -192,7 +193,7 @@ def _resumed(checkpoint: Path, model: Any, optimizer: torch.optim.Optimizer) -> 
 
 
 def _batches(lengths: NDArray[np.int64], size: int, draw: np.random.Generator) -> Iterator[list[int]]:
-    """The sentences of an epoch in batches, each of about one length, in any order."""
+    """Batches of the sentences of an epoch, each of similar lengths, in random order."""
     order = draw.permutation(len(lengths))
     pools = [order[first : first + POOL * size] for first in range(0, len(order), POOL * size)]
     batches = []
@@ -208,7 +209,7 @@ def _lowered(example: Example) -> Example:
 
 
 def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
-    """benepar's loss of a batch: the margin loss a sentence, and the tagger's weighted cross-entropy a word."""
+    """benepar's loss of a batch: margin loss per sentence, and weighted cross-entropy of the tagger per word."""
     device = model.device
     words, rows = numbered(example.read for example in examples)
     ids, mask = (tensor.to(device) for tensor in padded(rows))
@@ -225,7 +226,7 @@ def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
 
 
 def bracket_f1(gold: Sequence[Parse], parser: Parser) -> float:
-    """Labelled bracket F1 of a parser that is given the words, in percent; all brackets count."""
+    """Labelled bracket F1, in percent, of a parser with given words. All brackets count."""
     predicted = parser.parse([parse.words for parse in gold])
     both = right = 0
     for one, other in zip(gold, predicted, strict=True):
@@ -241,7 +242,7 @@ def _brackets(parse: Parse) -> Counter[Span]:
 
 
 def _save(path: Path, value: Any) -> None:
-    """Write with `torch.save`; from memory, since a file's name would be written into it."""
+    """Write with `torch.save`, via memory, since the file would otherwise contain its own name."""
     buffer = io.BytesIO()
     torch.save(value, buffer)
     with atomic_file(path) as part:

@@ -1,4 +1,4 @@
-"""Words as benepar's character LSTM reads them: each different word once, words of one length together, unpadded."""
+"""Words for benepar's character LSTM: each distinct word once, grouped by length, without padding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EDGES: Final = (_START_SENTENCE * 3, _STOP_SENTENCE * 3)
 
 
 def numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
-    """The different words of sentences, and each sentence as their numbers, between its edges."""
+    """The distinct words of sentences, and each sentence as their numbers, with edge symbols."""
     numbers: dict[str, int] = {}
     rows = [
         [numbers.setdefault(word, len(numbers)) for word in (EDGES[0], *sentence, EDGES[1])] for sentence in sentences
@@ -24,7 +24,7 @@ def numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[list[i
 
 
 def padded(rows: Sequence[Sequence[int]], value: int = 0) -> tuple[Tensor, Tensor]:
-    """Rows of numbers as one tensor (rows, longest), and where they are real."""
+    """Rows of numbers as one tensor, (rows, longest), and a mask of real entries."""
     lengths = torch.tensor([len(row) for row in rows])
     mask = torch.arange(int(lengths.max())) < lengths[:, None]
     tensor = torch.full(mask.shape, value)
@@ -35,12 +35,12 @@ def padded(rows: Sequence[Sequence[int]], value: int = 0) -> tuple[Tensor, Tenso
 def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, int], limit: int = 2048) -> Tensor:
     """The vectors of words, (words, D / 2).
 
-    In training each word of the list has its own dropout; where it stands more than once in a batch, it has one.
+    In training, dropout is drawn once for each word of the list, even if the word occurs several times in a batch.
 
     Args:
         encoder: benepar's `CharacterLSTM`.
-        characters: the number of each character.
-        limit: the words that the LSTM reads at once.
+        characters: numbers of characters.
+        limit: number of words that the LSTM reads at once.
     """
     device = encoder.emb.weight.device
     order = sorted(range(len(words)), key=lambda index: len(words[index]))

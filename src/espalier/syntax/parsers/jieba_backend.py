@@ -1,4 +1,4 @@
-"""jieba: Chinese words, with its own part-of-speech tags, and the keywords of a text by TF-IDF. It needs no model."""
+"""jieba: Chinese word segmentation with its own part-of-speech tags, and keywords by TF-IDF. It needs no model."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Senten
 
 
 def load() -> JiebaParser:
-    """The parser, with jieba's own dictionary."""
+    """The parser with jieba's own dictionary."""
     return JiebaParser()
 
 
 class JiebaParser:
-    """Words and tags of jieba's posseg, whose words are not always those of `cut_words`.
+    """Words and tags of jieba's posseg. Its words can differ from those of `cut_words`.
 
-    Words that are given are tagged one by one: as posseg tags them alone, or x where it would part them.
+    Given words are tagged one by one by posseg; a word that posseg would split gets x.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class JiebaParser:
         self._tagger = _tagger()
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """Words and tags of each sentence. White space parts words and is none."""
+        """Words and tags of each sentence. White space separates words."""
         return [self._parsed(sentence) for sentence in sentences]
 
     def _parsed(self, sentence: Sentence) -> Parse | Refused:
@@ -50,21 +50,21 @@ class JiebaParser:
 
 
 def cut_words(text: str) -> list[str]:
-    """The words of plain `jieba.cut`, by its dictionary and, for new ones, its Markov model; no white space."""
+    """The words of `jieba.cut`, by its dictionary and, for unknown words, its Markov model; without white space."""
     return [word for word in _tokenizer().cut(text) if word.strip()]
 
 
 def keywords(text: str, n: int) -> list[str]:
-    """The `n` words of a text that tell most about it, by jieba's TF-IDF, the best first."""
+    """The `n` most informative words of a text by jieba's TF-IDF, the best first."""
     return list(_extractor().extract_tags(text, topK=None)[: max(n, 0)])
 
 
 @cache
 def _tokenizer() -> Any:
-    """A tokenizer with the dictionary of the installed version, read once a process.
+    """A tokenizer with the dictionary of the installed version, loaded once per process.
 
-    jieba's own start reads a cache from the machine's temporary folder, whatever version or program has left it there,
-    and tells of it on standard error; this one reads and writes nothing there, so processes cannot meet.
+    jieba itself reads a cache in the machine's temporary folder, even one from another version or program, and reports
+    it on standard error. This tokenizer uses no cache, so processes cannot interfere.
     """
     with of_extra("parse"):
         import jieba

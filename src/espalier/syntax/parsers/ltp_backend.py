@@ -1,7 +1,7 @@
-"""Chinese words, tags and dependency trees by LTP: its own models, from the hub or from a path.
+"""Chinese words, tags and dependency trees by LTP, with its models from the hub or from a path.
 
 Che, Feng, Qin and Liu 2021 (arXiv 2009.11616). The tags are those of LTP's 863 set, the relations LTP's own (SBV, VOB,
-ATT; HED is the root's). A legacy model, of perceptrons, gives words and tags alone.
+ATT; HED for the root). A legacy model, which consists of perceptrons, gives only words and tags.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
 def load(model: str | Path, *, batch_tokens: int = 2000) -> LtpParser | LegacyLtpParser:
-    """A parser with a model.
+    """Load a parser with a model.
 
     Args:
-        model: the folder of a model of LTP's, or a hub name such as "LTP/small" or "LTP/small@main", which is looked up
-            in the hub's local cache first.
-        batch_tokens: the tokens that a neural model computes at once.
+        model: the folder of an LTP model, or a hub name such as "LTP/small" or "LTP/small@main", which is first looked
+            up in the hub's local cache.
+        batch_tokens: number of tokens in a batch of a neural model.
 
     Raises:
-        ConfigError: there is no such model, or the hub is out of reach; or the bound is below 1.
-        ArtifactError: it is not a model of LTP's.
+        ConfigError: the model does not exist, the hub cannot be reached, or the limit is below 1.
+        ArtifactError: the folder is not an LTP model.
     """
     if batch_tokens < 1:
         raise ConfigError(f"batch_tokens is {batch_tokens}", where="ltp's options", remedy="give at least 1")
@@ -55,7 +55,7 @@ def load(model: str | Path, *, batch_tokens: int = 2000) -> LtpParser | LegacyLt
 class LtpParser:
     """A `Parser` around LTP's neural model; see `load`.
 
-    White space in a text parts words, or vanishes from within one, as the model has it.
+    White space in a text separates words, or is removed from a word, as the model decides.
     """
 
     def __init__(self, model: Any, signature: str, batch_tokens: int = 2000) -> None:
@@ -64,10 +64,10 @@ class LtpParser:
         self._batch_tokens = batch_tokens
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """For each sentence its words, and the tags, heads and labels that the model predicts.
+        """Words of each sentence, with the tags, heads and labels that the model predicts.
 
-        Sentences are refused if they are "empty" or "too long", or if their "tokens do not round-trip": the model's
-        tokenizer gives no token for the text or for a word, or the predicted words do not spell the text.
+        Reasons for refusal are "empty", "too long" and "tokens do not round-trip": the model's tokenizer gives no token
+        for the text or a word, or the predicted words do not spell the text.
         """
         results: list[Any] = [refusal(sentence) for sentence in sentences]
         for tokenized in (False, True):
@@ -82,9 +82,9 @@ class LtpParser:
         return results
 
     def _parsed_batches(self, inputs: Sequence[Any], tokenized: bool) -> list[Parse | Refused]:
-        """The parses of texts, or, if `tokenized`, of lists of words.
+        """Parses of texts or, if `tokenized`, of lists of words.
 
-        A batch has inputs of equally many tokens, because LTP gives lists of words with padding an extra word.
+        All inputs of a batch have the same number of tokens, since LTP adds a word to padded lists of words.
         """
         results: list[Parse | Refused] = [NO_ROUND_TRIP] * len(inputs)
         sizes = self._sizes(inputs, tokenized)
@@ -100,7 +100,7 @@ class LtpParser:
         return results
 
     def _sizes(self, inputs: Sequence[Any], tokenized: bool) -> list[int]:
-        """The tokens of each input; 0 where a given word, or the whole text, has none but the special ones."""
+        """The number of tokens of each input; 0 if a given word, or the whole text, has only special tokens."""
         if not inputs:
             return []
         encodings = self._model.tokenizer(
@@ -129,17 +129,17 @@ class LtpParser:
 
 
 class LegacyLtpParser:
-    """A `Parser` around LTP's perceptrons, for words and tags; see `load`. White space parts words."""
+    """A `Parser` around LTP's perceptrons, for words and tags; see `load`. White space separates words."""
 
     def __init__(self, model: Any, signature: str) -> None:
         self.signature = signature
         self._model = model
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """One answer a sentence: words, and tags where the model can tell.
+        """Words, and tags if the model predicts them, of each sentence.
 
-        Refused are those that are "empty", and those of which the "tokens do not round-trip": white space within a
-        given word, or half a surrogate pair.
+        Reasons for refusal are "empty" and "tokens do not round-trip": white space within a given word, or half a
+        surrogate pair.
         """
         results: list[Any] = [refusal(sentence) for sentence in sentences]
         places = [place for place, result in enumerate(results) if result is None]
@@ -158,7 +158,7 @@ class LegacyLtpParser:
 
 
 def refusal(sentence: Sentence) -> Refused | None:
-    """What is wrong with a sentence before any model has seen it."""
+    """The reason to refuse a sentence before any model reads it; None if there is none."""
     if not (sentence.split() if isinstance(sentence, str) else sentence):
         return EMPTY
     if not isinstance(sentence, str) and not are_words(sentence):
@@ -169,7 +169,7 @@ def refusal(sentence: Sentence) -> Refused | None:
 
 
 def _located(model: str) -> tuple[Path, str]:
-    """The folder of a model, and how its signature names it."""
+    """The folder of a model, and its name in the signature."""
     folder = Path(model)
     if (folder / CONFIG).is_file():
         return folder, "model"
@@ -193,7 +193,7 @@ def _located(model: str) -> tuple[Path, str]:
 
 
 def _cached(download: Any, name: str, revision: str | None) -> str:
-    """The hub's snapshot in the local cache, fetched where it is not there yet."""
+    """The hub's snapshot in the local cache, downloaded if missing."""
     try:
         folder: str = download(name, revision=revision, allow_patterns=_FILES, local_files_only=True)
         if any(Path(folder).glob("*.bin")):

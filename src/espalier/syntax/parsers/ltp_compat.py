@@ -1,13 +1,14 @@
-"""LTP 4.2 under a current torch, transformers and hub: all that its loading asks of them and no longer finds.
+"""LTP 4.2 with current versions of torch, transformers and the hub, which have changed what its loading uses.
 
-1. Its own loader hands `hf_hub_download` arguments that are gone (`use_auth_token`, `proxies`), and prints to standard
-   output. Models are loaded here from their folder.
+1. Its loader passes dropped arguments to `hf_hub_download` (`use_auth_token`, `proxies`) and prints to standard output.
+Models are therefore loaded from their folders.
 2. Its pipeline calls `tokenizer.batch_encode_plus`, which transformers 5 has dropped: calling the tokenizer does the
-   same. The one tokenizer is given that name, no class is touched.
-3. `torch.load` refuses pickled objects by default since 2.6. LTP's weights hold tensors alone, so that refusal stays.
-4. Weights saved under an older transformers hold buffers that its models no longer have (`position_ids`). So weights
-   may be too many; LTP's own loader does not mind missing ones either, which would be left at random: they are refused.
-5. A configuration names what is called to build the model. Only LTP's own parts may be named.
+same. The method is added to the one tokenizer, not to a class.
+3. `torch.load` refuses pickled objects by default since 2.6. LTP's weights contain only tensors, so this check stays
+on.
+4. Weights saved with older versions of transformers contain buffers that models no longer have (`position_ids`). Extra
+weights are therefore allowed. Missing weights, which LTP's own loader would leave random, are refused.
+5. A configuration names the classes that build the model. Only LTP's own classes are allowed.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ _PARTS: Final = re.compile(
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model's configuration, which says at least whether it is `nerual` (so spelled).
+    """The configuration of a model. It states at least whether the model is `nerual` (spelled so).
 
     Raises:
-        ArtifactError: it is none of LTP's, or names other code than LTP's.
+        ArtifactError: the configuration is not LTP's, or names code outside LTP.
     """
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or not isinstance(config.get("nerual"), bool):
@@ -50,10 +51,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def weights_of(folder: Path, config: Mapping[str, Any]) -> list[Path]:
-    """The files that hold what the model has learnt.
+    """The files with the learned weights.
 
     Raises:
-        ArtifactError: one is missing, or lies elsewhere.
+        ArtifactError: a file is missing, or lies outside the folder.
     """
     tasks = {"": WEIGHTS} if config["nerual"] else config.get("tasks")
     if not isinstance(tasks, dict) or not tasks:
@@ -66,10 +67,10 @@ def weights_of(folder: Path, config: Mapping[str, Any]) -> list[Path]:
 
 
 def load_neural(folder: Path, config: Mapping[str, Any]) -> Any:
-    """LTP's neural model, ready to parse, on the GPU where there is one.
+    """LTP's neural model, ready to parse, on the GPU if there is one.
 
     Raises:
-        ArtifactError: it is damaged, or its weights are other ones than its configuration's.
+        ArtifactError: the model is damaged, or its weights do not match its configuration.
     """
     import torch
     from ltp.nerual import LTP
@@ -98,12 +99,12 @@ def load_neural(folder: Path, config: Mapping[str, Any]) -> Any:
 
 
 def load_legacy(folder: Path, config: Mapping[str, Any]) -> Any:
-    """LTP's perceptrons, of which words' segmentation is needed at least.
+    """LTP's perceptrons. Word segmentation is required.
 
-    LTP's own reader ends the process on a file that is cut off in the middle; nothing here can prevent that.
+    LTP's own reader ends the process if a file is truncated, which cannot be prevented here.
 
     Raises:
-        ArtifactError: one of them is no perceptron, or segmentation is not among them.
+        ArtifactError: a file is not a perceptron, or segmentation is missing.
     """
     from ltp.legacy import LTP
 
@@ -123,7 +124,7 @@ def _fill(model: Any, state: Mapping[str, Any]) -> None:
 
 
 def _targets(value: Any) -> Iterator[Any]:
-    """All that the configuration would have called, at any depth."""
+    """All objects that the configuration would call, at any depth."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""What the pipeline knows of a parser, and nothing more."""
+"""The protocol of parsers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sentence = str | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A sentence that a parser cannot parse, with a short fixed reason, so that reasons can be counted."""
+    """A sentence that a parser cannot parse, with a short fixed reason that can be counted."""
 
     reason: str
 
@@ -26,16 +26,16 @@ NO_TREE: Final = Refused("no tree")
 
 
 def are_words(words: Sequence[str]) -> bool:
-    """Whether none is empty or has white space."""
+    """Whether no word is empty or has white space."""
     return all(word.split() == [word] for word in words)
 
 
 class Parser(Protocol):
-    """A backend with its model loaded."""
+    """A backend with a loaded model."""
 
     #: The model's name and version, and its library's: "benepar 0.2.0, nltk-sample 1a2b3c4d". It goes into artifacts.
     signature: str
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """One answer a sentence, in the order given. Batches are made inside, by length; they change no answer."""
+        """One result per sentence, in the given order. Batches are formed by length and do not change results."""
         ...

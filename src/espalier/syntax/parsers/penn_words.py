@@ -1,8 +1,8 @@
 """English text as the words of the Penn treebank: do n't, John 's, `` and '' for quotes.
 
-NLTK's `NLTKWordTokenizer` makes them, by rules alone, without data to fetch. It leaves well-known and 1/2 whole, as the
-treebank does; spaCy's rules for English split both. A text is taken for one sentence: of its full stops only the last
-stands apart.
+They come from NLTK's `NLTKWordTokenizer`, which uses only rules and needs no data. Like the treebank, it does not split
+well-known and 1/2, unlike spaCy's rules for English. A text is treated as one sentence: only its last full stop is a
+token.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SPACES: Final = re.compile(r"\s*")
 
 
 def penn_words(text: str) -> tuple[tuple[str, ...], list[bool]] | None:
-    """The words of a sentence, and for each whether white space follows it; None where they do not make up the text."""
+    """The words of a sentence, and whether white space follows each; None if they do not spell the text."""
     words = tuple(_tokenizer().tokenize(text))
     follows: list[bool] = []
     position = _SPACES.match(text).end()  # type: ignore[union-attr]

@@ -1,6 +1,6 @@
-"""The backends by name, and a parser as an artifact: a folder whose `parser.json` says how to load it.
+"""The backends by name, and parsers as artifacts: folders whose `parser.json` tells how to load them.
 
-To add a backend: `BACKENDS["mine"] = Backend("my.module:load")`. Its module is imported when it is used.
+To add a backend: `BACKENDS["mine"] = Backend("my.module:load")`. Its module is imported on use.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODEL: Final = "model"
 
 
 class _Description(BaseModel):
-    """`parser.json`."""
+    """The contents of `parser.json`."""
 
     backend: str
     model: str | None
@@ -57,11 +57,11 @@ class Backend:
     baseline: bool = False
 
     def open(self, model: str | Path | None, options: Mapping[str, Any], *, where: str) -> Parser:
-        """A loaded parser.
+        """Load a parser.
 
         Raises:
-            ConfigError: its library is not installed, the model cannot be loaded, there is no such option, or it is of
-                another type; `where` says for which backend.
+            ConfigError: the library is not installed, the model cannot be loaded, or an option is unknown or has the
+                wrong type; `where` names the backend in messages.
         """
         with of_extra(self.extra):
             load: Callable[..., Parser] = pkgutil.resolve_name(self.load)
@@ -92,9 +92,9 @@ class Backend:
         """Train on gold sentences, and write the model to `folder`.
 
         Args:
-            dev: chooses the epoch.
-            settings: of type `settings()`.
-            scratch: for checkpoints; belongs to these arguments only.
+            dev: sentences for choosing the epoch.
+            settings: settings of type `settings()`.
+            scratch: folder of checkpoints, used only with these arguments.
             watch: called with the steps done, the steps in total and a short note.
 
         Raises:
@@ -133,23 +133,23 @@ BACKENDS: dict[str, Backend] = {
 
 
 def open_parser(backend: str, model: str | Path | None, options: Mapping[str, Any]) -> Parser:
-    """A parser of that backend.
+    """Load a parser of the given backend.
 
     Args:
-        model: an off-the-shelf name, or a path; None where the backend needs none.
-        options: keywords of the backend's `load`.
+        model: the name of a published model, or a path; None if the backend needs none.
+        options: keyword arguments of the backend's `load`.
 
     Raises:
-        ConfigError: there is no such backend, model or option.
+        ConfigError: the backend, model or option does not exist.
     """
     return entry("backend", BACKENDS, backend).open(model, options, where=backend)
 
 
 def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[str, Any]) -> Parser:
-    """Write the `parser.json` of a folder, and prove that it loads.
+    """Write the `parser.json` of a folder, and check that the parser loads.
 
     Args:
-        model: an off-the-shelf name or path; None for the one in `folder`/model, or for no model at all.
+        model: the name of a published model, or a path; None for the model in `folder`/model, or for no model.
     """
     parser = open_parser(backend, _model(folder, backend, model), options)
     value = {"backend": backend, "model": model, "options": dict(options), "signature": parser.signature}
@@ -158,11 +158,11 @@ def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[
 
 
 def load_parser(folder: Path) -> Parser:
-    """The parser of a folder.
+    """Load the parser of a folder.
 
     Raises:
-        ArtifactError: the folder is none of a parser.
-        ConfigError: its off-the-shelf model cannot be had.
+        ArtifactError: the folder is not a parser's.
+        ConfigError: its published model is not available.
     """
     value = read_json(folder / "parser.json", _Description)
     return open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
@@ -179,10 +179,10 @@ def words_by_rules(folder: Path) -> Callable[[str], tuple[tuple[str, ...], list[
 
 
 def export_parser(folder: Path, out: Path) -> None:
-    """Copy a parser's folder, with the model that its `parser.json` names by a path; one off the shelf stays a name.
+    """Copy the folder of a parser, with a model that `parser.json` names by path; a published model stays a name.
 
     Raises:
-        ArtifactError: the folder is none of a parser.
+        ArtifactError: the folder is not a parser's.
     """
     value = read_json(folder / "parser.json", _Description)
     shutil.copytree(folder, out, copy_function=shutil.copyfile)
@@ -192,10 +192,10 @@ def export_parser(folder: Path, out: Path) -> None:
 
 
 def parser_signature(folder: Path) -> str:
-    """What identifies the parser of a folder, without loading it.
+    """The string that identifies the parser of a folder. The parser is not loaded.
 
     Raises:
-        ArtifactError: the folder is none of a parser.
+        ArtifactError: the folder is not a parser's.
     """
     return str(read_json(folder / "parser.json", _Description)["signature"])
 

@@ -1,4 +1,4 @@
-"""Tags and dependency trees by spaCy: its own pipelines, installed or from a path, or one trained here."""
+"""Tags and dependency trees by spaCy, with installed pipelines, pipelines from a path, or pipelines trained here."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ def load(
     max_words: int = 200,
     batch: int = 64,
 ) -> SpacyParser:
-    """A parser with a pipeline.
+    """Load a parser with a pipeline.
 
     Args:
-        model: the name of an installed pipeline such as "en_core_web_sm"; or the path of one, as `train_spacy` and
-            spaCy write them.
-        words: what parts a text into words: the pipeline's tokenizer, `cut_words`, or spaces alone. By default the
-            first, but the second where the pipeline's would part Chinese into characters, as in those trained here.
+        model: the name of an installed pipeline such as "en_core_web_sm", or the path of one written by `train_spacy`
+            or spaCy.
+        words: how texts are split into words: by the pipeline's tokenizer, by `cut_words`, or only at spaces. The
+            default is the pipeline's tokenizer, or `cut_words` if that tokenizer would split Chinese into characters,
+            as in pipelines trained here.
         max_words: longer sentences are refused as "too long".
-        batch: the sentences that are computed at once.
+        batch: number of sentences in a batch.
 
     Raises:
-        ConfigError: there is no such pipeline, it has neither tagger nor parser, or an option cannot be.
-        ArtifactError: it cannot be read.
+        ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.
+        ArtifactError: the pipeline cannot be read.
     """
     for name, value in (("max_words", max_words), ("batch", batch)):
         if value < 1:
@@ -65,7 +66,7 @@ def load(
 
 
 class _Meta(BaseModel):
-    """`meta.json` of a pipeline."""
+    """The contents of a pipeline's `meta.json`."""
 
     lang: str
     name: str
@@ -75,8 +76,8 @@ class _Meta(BaseModel):
 class SpacyParser:
     """A `Parser` that runs a spaCy pipeline; see `load`.
 
-    Tags are universal if the pipeline has a component for them, else its tagger's; a pipeline that was trained here has
-    the tags of its treebank. A sentence is never split: of several roots the first is kept, and the others depend on it
+    Tags are universal if the pipeline has a component for them, else those of its tagger; a pipeline trained here has
+    the tags of its treebank. Sentences are not split: of several roots, the first is kept and the others depend on it
     as `parataxis`. A pipeline without a parser gives only tags.
     """
 
@@ -99,10 +100,10 @@ class SpacyParser:
         self._trees = bool(factories & _PARSERS)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """For each sentence its words, tags, heads and relations.
+        """Words, tags, heads and relations of each sentence.
 
-        White space separates words. Sentences are refused if they are "empty" or "too long", if their "tokens do not
-        round-trip", or if spaCy's deprojectivization gives a cycle ("no tree").
+        White space separates words. Reasons for refusal are "empty", "too long", "tokens do not round-trip", and "no
+        tree" (spaCy's deprojectivization gives a cycle).
         """
         results: list[Any] = [self._doc(sentence) for sentence in sentences]
         places = [place for place, result in enumerate(results) if not isinstance(result, Refused)]
@@ -113,7 +114,7 @@ class SpacyParser:
         return results
 
     def _doc(self, sentence: Sentence) -> Any:
-        """The sentence as a spaCy `Doc` of one sentence, or why it cannot be parsed."""
+        """The sentence as a spaCy `Doc` of one sentence, or the reason to refuse it."""
         norms: list[str] = []
         if isinstance(sentence, str):
             text = "".join(sentence.split())
@@ -156,14 +157,14 @@ class SpacyParser:
 
 
 def one_sentence(vocab: Any, words: Sequence[str]) -> Any:
-    """A `Doc` of these words that the parser may not split."""
+    """A `Doc` of these words that the parser must not split."""
     from spacy.tokens import Doc
 
     return Doc(vocab, words=list(words), sent_starts=[True, *[False] * (len(words) - 1)])
 
 
 def use_numpy(nlp: Any) -> None:
-    """Use numpy for matrix products; thinc's default, blis, takes three times as long."""
+    """Use numpy for matrix products. Thinc's default, blis, takes three times as long."""
     from thinc.api import Model, NumpyOps
 
     ops = NumpyOps(use_blis=False)
@@ -178,7 +179,7 @@ def _factories(nlp: Any) -> set[str]:
 
 
 def _located(model: str) -> tuple[Path, str]:
-    """The folder of a pipeline, and how the signature names it."""
+    """The folder of a pipeline, and its name in the signature."""
     import spacy.util
 
     folder = Path(model)
@@ -197,7 +198,7 @@ def _located(model: str) -> tuple[Path, str]:
 
 
 def _loaded(folder: Path) -> Any:
-    """The pipeline of a folder, of which only what is needed is read."""
+    """Load the needed components of the pipeline in a folder."""
     import spacy.util
 
     try:

@@ -1,4 +1,4 @@
-"""The numbers of spaCy's training, as they stand in params.yaml."""
+"""Settings of spaCy's training in params.yaml."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class SpacyTraining(BaseModel):
-    """The numbers of a training; the names that spaCy has for them in brackets."""
+    """Settings of a training, with spaCy's names in brackets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,7 +33,7 @@ class SpacyTraining(BaseModel):
     min_frequency: int = Field(5, ge=1, le=100_000)  # min_action_freq: rarer relations are learnt as `dep`
 
     def components(self) -> dict[str, dict[str, Any]]:
-        """The pipeline's components in their order, each with its model by spaCy's names."""
+        """The components of the pipeline in order, each with its model under spaCy's names."""
         shared = {"@architectures": "spacy.Tok2VecListener.v1", "width": self.width, "upstream": "*"}
         half = max(1, self.rows // 2)
         words = {

@@ -1,9 +1,9 @@
-"""spaCy trained here: words by hash embeddings and a convolution, and above them a tagger and an arc-eager parser.
+"""Training of a spaCy pipeline: hash embeddings and a convolution for words, with a tagger and an arc-eager parser.
 
-One pipeline of spaCy's own parts, which share the words' vectors and are trained together; see Honnibal and Johnson
-2015 (EMNLP, the transitions and the dynamic oracle). Trees that are not projective are made so with decorated relations
-(Nivre and Nilsson 2005), which the parser learns and undoes. Different from `spacy train`: a training's length is
-known, for the rate falls evenly to zero with the last step, and batches hold sentences of about one length. The
+The pipeline consists of spaCy's own components, which share word vectors and are trained together; see Honnibal and
+Johnson 2015 (EMNLP; transitions and dynamic oracle). Non-projective trees are made projective with decorated relations
+(Nivre and Nilsson 2005), which the parser learns and reverts. Unlike in `spacy train`, the learning rate falls linearly
+to zero at the last step, so that the length of training is known, and batches contain sentences of similar length. The
 weights of the epoch with the best dev score are kept.
 """
 
@@ -57,22 +57,22 @@ def train_spacy(
     seed: int,
     watch: Watch = lambda done, total, note: None,
 ) -> dict[str, float]:
-    """Train on dependency trees, and write the pipeline to `folder` in spaCy's own format, which `spacy.load` reads.
+    """Train on dependency trees, and write the pipeline to `folder` in spaCy's own format, which `spacy.load` can read.
 
-    The result follows from the arguments (on one machine), also where the training was killed and called again: an
-    epoch draws its randomness from the seed and its number, and ends with a checkpoint.
+    The result depends only on the arguments (on one machine), even if training was killed and resumed: the randomness
+    of an epoch depends on the seed and its number, and every epoch ends with a checkpoint.
 
     Args:
-        train: words, tags, heads and labels; without `config.trees` words and tags.
-        scratch: where the checkpoint stands; it must belong to these arguments only.
-        watch: after each step told the steps done, the steps in all, and a short note.
+        train: sentences with words, tags, heads and labels; only words and tags without `config.trees`.
+        scratch: folder of the checkpoint, used only with these arguments.
+        watch: called after each step with the steps done, the total steps, and a short note.
 
     Returns:
-        of the best epoch on dev, in percent: "uas", "las" and "tags", all words counted; and its "epoch", from 1. The
-        best is the one with the highest sum of "las" and "tags".
+        "uas", "las" and "tags" of the best epoch on dev, in percent over all words; "epoch": its number, from 1. The
+            best epoch has the highest sum of "las" and "tags".
 
     Raises:
-        DataError: no tree to train on, or none to choose an epoch by.
+        DataError: there is no tree for training, or no dev tree for choosing an epoch.
     """
     learnt = [parse for parse in train if _is_gold(parse, config) and len(parse.words) <= config.max_words]
     judged = [parse for parse in dev if _is_gold(parse, config)]
@@ -136,10 +136,10 @@ def _train(
 
 
 def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> float:
-    """One step of all components, and the loss of the last: the parser's, or the tagger's where there is none.
+    """One step of all components. Returns the loss of the last one: the parser, or the tagger without a parser.
 
-    `nlp.update` would take the shared vectors' step before the gradients from above have come, so a step late, and
-    would copy the examples, which nothing here changes.
+    `nlp.update` would update the shared vectors before it has the gradients of the other components, that is, one step
+    late. It would also copy the examples, which is unnecessary here.
     """
     losses: dict[str, float] = {}
     for _, component in nlp.pipeline:
@@ -150,7 +150,7 @@ def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> 
 
 
 def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed: int) -> tuple[Any, list[Any]]:
-    """A new pipeline that knows the words, tags and relations of the sentences, and these as spaCy learns from them."""
+    """A new pipeline with the words, tags and relations of the sentences, and the sentences as training examples."""
     import spacy
     from spacy.attrs import ORTH
     from spacy.training import Example
@@ -186,7 +186,7 @@ def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed:
 
 
 def _parameters(nlp: Any) -> list[tuple[tuple[int, str], NDArray[Any]]]:
-    """The parameters of all components, in an order that is the same in each process, with the optimizer's keys."""
+    """The parameters of all components with the optimizer's keys, in an order that is equal in all processes."""
     nodes = (node for _, component in nlp.pipeline for node in component.model.walk())
     return [
         ((node.id, name), node.get_param(name)) for node in nodes for name in node.param_names if node.has_param(name)
@@ -216,7 +216,7 @@ def _save(checkpoint: Path, nlp: Any, optimizer: Any, epochs: int, best: _Best) 
 
 
 def _resumed(checkpoint: Path, nlp: Any, optimizer: Any) -> tuple[int, _Best]:
-    """The epochs that are done, and the best of them; the checkpoint's state is put into `nlp` and `optimizer`."""
+    """The number of completed epochs, and the best one. The checkpoint's state is loaded into `nlp` and `optimizer`."""
     none = 0, _Best(dict.fromkeys(_SCORES, -1.0), 0, [])
     if not checkpoint.is_file():
         return none
@@ -244,7 +244,7 @@ def _resumed(checkpoint: Path, nlp: Any, optimizer: Any) -> tuple[int, _Best]:
 
 
 def _batches(lengths: NDArray[np.int64], words: int, seed: int) -> list[NDArray[np.int64]]:
-    """The sentences of an epoch in batches of at most so many words, each of about one length, in any order."""
+    """Batches of at most `words` words, each of sentences of similar length, in random order."""
     draw = np.random.default_rng(seed)
     order = draw.permutation(len(lengths))
     pool = np.cumsum(lengths[order]) // (POOL * words)
@@ -260,7 +260,7 @@ def _batches(lengths: NDArray[np.int64], words: int, seed: int) -> list[NDArray[
 
 
 def _seed(*values: Any) -> None:
-    """spaCy and thinc draw from the two generators that all of a process shares."""
+    """Seed the two global generators that spaCy and thinc use."""
     number = seed_from(*values) % 2**32
     random.seed(number)
     np.random.seed(number)
@@ -268,7 +268,7 @@ def _seed(*values: Any) -> None:
 
 @contextmanager
 def _own_randomness() -> Iterator[None]:
-    """Leave the process's generators as they were."""
+    """Restore the state of the global generators at the end of the context."""
     states = random.getstate(), np.random.get_state()
     try:
         yield
@@ -281,9 +281,9 @@ def _own_randomness() -> Iterator[None]:
 
 
 def attachment(gold: Sequence[Parse], parser: Parser) -> dict[str, float]:
-    """UAS, LAS and tag accuracy of a parser that is given the words, in percent; all words count.
+    """UAS, LAS and tag accuracy, in percent, of a parser with given words. All words count.
 
-    UAS and LAS are 0 where the gold sentences have no heads.
+    UAS and LAS are 0 if the gold sentences have no heads.
     """
     heads = labels = tags = words = 0
     for one, other in zip(gold, parser.parse([parse.words for parse in gold]), strict=True):

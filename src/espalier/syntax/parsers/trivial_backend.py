@@ -1,6 +1,6 @@
-"""The trivial baseline of a parser: frequent tags, and trees whose shape is the same for all sentences.
+"""The trivial baseline of a parser: frequent tags, and trees of a fixed shape.
 
-It tells how much of a parser's score chance and the language's word order give.
+It shows how much of a parser's score is due to chance and to the word order of the language.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class TrivialTraining(BaseModel):
 
 
 class TrivialModel(BaseModel):
-    """What is counted in a treebank.
+    """Counts of a treebank.
 
     Attributes:
         tags: the most frequent tag of each word.
         tag: the most frequent tag, for other words.
         root: the most frequent label of a whole tree; empty if the treebank has no constituency trees.
-        label: the most frequent label of the other constituents of two words and more.
-        heads: the neighbour that is more often a word's head; None if the treebank has no heads.
+        label: the most frequent label of other constituents with at least two words.
+        heads: the neighbour that is the head of a word more often; None if the treebank has no heads.
         relations: the most frequent relation of each tag.
     """
 
@@ -50,7 +50,7 @@ class TrivialModel(BaseModel):
 
 
 def load(model: str | Path) -> TrivialParser:
-    """The parser of a folder that `train_trivial` wrote."""
+    """The parser of a folder written by `train_trivial`."""
     file = Path(model) / _FILE
     return TrivialParser(TrivialModel(**read_json(file, TrivialModel)), f"trivial {file_sha256(file)[:8]}")
 
@@ -65,7 +65,7 @@ def train_trivial(
     seed: int,
     watch: Callable[[int, int, str], None],
 ) -> None:
-    """Count a treebank, as `Backend.trained` does. Of equal counts the first in the treebank is taken.
+    """Count a treebank, as `Backend.trained` does. Ties go to the first item in the treebank.
 
     Raises:
         DataError: no sentence has tags.
@@ -77,7 +77,7 @@ def train_trivial(
 
 
 def counted(parses: Sequence[Parse]) -> TrivialModel:
-    """The model of a treebank's sentences."""
+    """The model of the sentences of a treebank."""
     tagged = [(word, tag) for parse in parses for word, tag in zip(parse.words, parse.tags, strict=False)]
     if not tagged:
         raise DataError("no sentence with tags", file="treebank")
@@ -106,17 +106,17 @@ def counted(parses: Sequence[Parse]) -> TrivialModel:
 
 
 class TrivialParser:
-    """A `Parser` that does not read the order of the words.
+    """A `Parser` that ignores the words of a sentence except for their tags.
 
-    A constituency tree branches to the right under a root, with the last word as the root's last child. In a dependency
-    tree each word depends on the same neighbour; the word without that neighbour is the root.
+    A constituency tree is right-branching under a root whose last child is the last word. In a dependency tree, each
+    word depends on the same neighbour (left or right), and the word without that neighbour is the root.
     """
 
     def __init__(self, model: TrivialModel, signature: str) -> None:
         self.model, self.signature = model, signature
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
-        """A parse of each sentence, whose words are separated by spaces, or given."""
+        """A parse of each sentence, given as words or as text with spaces between words."""
         words = [tuple(each.split() if isinstance(each, str) else each) for each in sentences]
         return [self._parse(each) for each in words]
 
@@ -146,7 +146,7 @@ class TrivialParser:
 
 
 def _labels(tree: Tree) -> Iterable[str]:
-    """The labels below the root of the constituents of two children and more."""
+    """The labels of constituents below the root with at least two children."""
     waiting = list(tree)
     while waiting:
         node = waiting.pop()
