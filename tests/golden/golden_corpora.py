@@ -17,6 +17,7 @@ from espalier.corpora.filters import Filters, screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
 from espalier.corpora.readers.brown import read as read_brown
+from espalier.corpora.readers.shi import read as read_shi
 from espalier.corpora.readers.songci import read as read_songci
 from espalier.corpora.readers.sonnets import read as read_sonnets
 from espalier.corpora.records import Pair, Sentence, Verse, table_of, values_of
@@ -227,6 +228,19 @@ def songci(folder: Path) -> Any:
     return rows_of(read_songci({"made": folder})) + rows_of(read_songci({"made": folder, "books": books}))
 
 
+def shi(folder: Path) -> Any:
+    texts = [
+        "洞洞東東洞，東東洞洞東。東東東洞洞，洞洞洞東東。",
+        "遠山疎；一燈明！歸鴈、秋風？",
+        "山□。",
+        "山（一作水）。",
+    ]
+    poems = [{"title": "題燈", "author": "無名氏", "paragraphs": [text], "id": ""} for text in texts]
+    for dynasty, part in (("tang", poems[:2]), ("song", poems[2:])):
+        (folder / f"poet.{dynasty}.0.json").write_text(json.dumps(part, ensure_ascii=False), encoding="utf-8")
+    return rows_of(read_shi({"made": folder, "books": write_couyun(folder / "books")}))
+
+
 def sonnets(folder: Path) -> Any:
     words = ["amber", "basin", "cedar", "delta", "ember", "fable", "gravel", "harbour", "island", "jasper"]
     lines = [[f"The {words[n % 10]} of {name} sleeps--'tis morning," for n in range(14)] for name in ("moss", "stone")]
@@ -248,6 +262,7 @@ COMPONENTS = {
     "encodings.verse": frames,
     "batching": batches,
     "readers.brown": brown,
+    "readers.shi": shi,
     "readers.songci": songci,
     "readers.sonnets": sonnets,
     "readers.dialogue_zh": lambda _: generated("dialogue_zh", 4),

@@ -88,6 +88,7 @@ READERS: dict[str, Reader] = {
     "ptb_tagged": Reader(Sentence, "espalier.corpora.readers.ptb_tagged:read"),
     "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
     "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
+    "shi": Reader(Verse, "espalier.corpora.readers.shi:read"),
     "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),
     "songnet_released": Reader(
         Verse,

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.linked import linked
-from espalier.corpora.readers.files import json_of, single_source
+from espalier.corpora.readers.chinese_poetry import poems_in
+from espalier.corpora.readers.files import single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Verse
-from espalier.io.errors import DataError
 from espalier.io.text_files import text_of
 from espalier.text.language import HAN
 from espalier.verse.ci_books import open_books
@@ -47,13 +47,6 @@ LOST_TUNE = "失调名"
 SPELLINGS: Final = (("探芳讯", "探芳信"), ("剔银灯", "剔银镫"), ("梦仙乡", "梦仙郎"), ("水调歌", "水调歌头"))
 
 
-class _Raw(NamedTuple):
-    id: str
-    title: str
-    author: str
-    text: str
-
-
 def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[Verse | Quarantined]:
     """Every poem of the given folder, as a verse or quarantined with a reason.
 
@@ -81,7 +74,7 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     books = next((open_books(at) for at in folders.values() if (at / BOOKS).is_dir()), None)
     poetry = {name: at for name, at in folders.items() if not any((at / each).exists() for each in (RELEASED, BOOKS))}
     origin, folder = single_source(poetry, "songci")
-    poems = list(_raw(folder))
+    poems = list(poems_in(folder, "ci.song", "rhythmic"))
     known = {poem.title for poem in poems if "・" not in poem.title and "□" not in poem.title}
     if released:
         known = {name for file in released for name in text_of(file).split()}
@@ -89,18 +82,18 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
     earlier: dict[str, str] = {}
     for poem in poems:
         text = re.sub("[《》]", "", poem.text)
-        letters = letters_of(text)
-        if reason := _fault(text, letters):
-            yield quarantined(poem.id, reason, poem.text)
+        id, letters = f"songci/{poem.place}", letters_of(text)
+        if reason := fault_in(text):
+            yield quarantined(id, reason, poem.text)
         elif letters in earlier:
-            yield quarantined(poem.id, "duplicate", f"of {earlier[letters]}: {poem.text}")
+            yield quarantined(id, "duplicate", f"of {earlier[letters]}: {poem.text}")
         else:
-            earlier[letters] = poem.id
+            earlier[letters] = id
             units = units_in(text.replace("、", "，") if plain_commas else text)
             target, tune = join_units(units), tune_of(poem.title, known)
             fit = books.followed(tune, target) if books else None
             yield Verse(
-                id=poem.id,
+                id=id,
                 origin=origin,
                 language="zh",
                 target=target,
@@ -154,39 +147,10 @@ def families_of(titles: Sequence[str], lists: Iterable[Sequence[str]] = ()) -> d
     return {name: min(names, key=lambda each: (-counts[each], each)) for names in members.values() for name in names}
 
 
-def _fault(text: str, letters: str) -> str | None:
+def fault_in(text: str) -> str | None:
+    """Why a text is quarantined; None if it is not."""
     if not text.strip():
         return "empty"
     if reason := next((reason for reason, pattern in FAULTS if pattern.search(text)), None):
         return reason
-    return "too short" if len(letters) < 2 else None
-
-
-def _raw(folder: Path) -> Iterator[_Raw]:
-    files = sorted(folder.glob("ci.song.*.json"), key=_number)
-    if not files:
-        raise DataError("no file ci.song.<number>.json", file=folder, remedy="run the download stage of its source")
-    for file in files:
-        poems = json_of(file)
-        if not isinstance(poems, list):
-            raise DataError("not a list of poems", file=file)
-        for index, poem in enumerate(poems):
-            title, author, paragraphs = _fields(poem, file, index + 1)
-            yield _Raw(f"songci/{file.name.split('.')[2]}/{index}", title, author, "".join(paragraphs).strip())
-
-
-def _number(file: Path) -> tuple[int, str]:
-    number = file.name.split(".")[2]
-    return int(re.match(r"\d*", number)[0] or 0), number  # type: ignore[index]  # \d* always matches
-
-
-def _fields(poem: Any, file: Path, row: int) -> tuple[str, str, list[str]]:
-    try:
-        title, author, paragraphs = poem["rhythmic"], poem["author"], poem["paragraphs"]
-    except (KeyError, TypeError) as error:
-        raise DataError("not a poem with rhythmic, author and paragraphs", file=file, row=row) from error
-    if not (isinstance(title, str) and isinstance(author, str) and isinstance(paragraphs, list)):
-        raise DataError("rhythmic and author must be texts, paragraphs a list", file=file, row=row)
-    if not all(isinstance(paragraph, str) for paragraph in paragraphs):
-        raise DataError("a paragraph is not a text", file=file, row=row)
-    return title, author, paragraphs
+    return "too short" if len(letters_of(text)) < 2 else None

@@ -1,0 +1,74 @@
+"""The forms of regulated verse, and which one a poem follows, on a small book written by hand."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from espalier.verse.books import Books, read_books
+from espalier.verse.regulated import regulated_forms, regulated_tones
+from tests.verse.couyun import write_couyun
+
+#: Words of the small book: level, oblique, and one of either tone; 山 is not in it.
+WORD = {"平": "东", "仄": "洞", "中": "中"}
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory: pytest.TempPathFactory) -> Books:
+    return read_books(write_couyun(tmp_path_factory.mktemp("couyun")))
+
+
+def poem(lines: Iterable[str]) -> str:
+    """A poem whose words have these tones, with marks."""
+    words = ["".join(WORD[sign] for sign in line) for line in lines]
+    return "\n".join(f"{first}，{second}。" for first, second in zip(words[::2], words[1::2], strict=True))
+
+
+JUEJU = ["仄仄平平仄", "平平仄仄平", "平平平仄仄", "仄仄仄平平"]
+
+
+def test_the_four_forms_of_jueju_in_lines_of_five() -> None:
+    assert regulated_forms(4, 5) == [
+        "中仄平平仄平平仄仄平中平平仄仄中仄仄平平",
+        "中平平仄仄中仄仄平平中仄平平仄平平仄仄平",
+        "中仄仄平平平平仄仄平中平平仄仄中仄仄平平",
+        "平平仄仄平中仄仄平平中仄平平仄平平仄仄平",
+    ]
+
+
+@pytest.mark.parametrize("form", range(4))
+def test_lines_of_seven_alternate_and_couplets_are_tied(form: int) -> None:
+    lines = [regulated_forms(8, 7)[form][start : start + 7] for start in range(0, 56, 7)]
+    assert all(line[1] != line[3] != line[5] and line[1] == line[5] for line in lines)
+    seconds = [line[1] for line in lines]
+    assert all(one != two for one, two in zip(seconds[::2], seconds[1::2], strict=True))  # 对
+    assert seconds[1:-1:2] == seconds[2::2]  # 粘
+    assert all(line[-1] == "平" for line in lines[1::2])
+
+
+def test_a_poem_has_the_tones_of_the_form_that_it_follows(books: Books) -> None:
+    assert regulated_tones(poem(JUEJU), books) == regulated_forms(4, 5)[0]
+    assert regulated_tones(poem(JUEJU[2:] + JUEJU[:2]), books) == regulated_forms(4, 5)[1]
+
+
+def test_one_fault_a_couplet_is_allowed_and_no_more(books: Books) -> None:
+    two, three = (["仄仄平平仄", "仄平仄仄平", "平平平仄仄", last] for last in ("仄仄仄仄平", "仄仄仄仄仄"))
+    assert regulated_tones(poem(two), books) == regulated_forms(4, 5)[0]
+    assert regulated_tones(poem(three), books) == ""
+
+
+def test_a_word_that_the_book_does_not_have_is_no_fault(books: Books) -> None:
+    assert regulated_tones(poem(JUEJU).replace("洞", "山"), books)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        poem(JUEJU[:2]),
+        poem(JUEJU).replace("，", "", 1),
+        poem(JUEJU) + "\n东东东东东。",
+        "东，东。东，东。",
+    ],
+    ids=["one couplet", "a line of ten", "five lines", "lines of one"],
+)
+def test_a_poem_of_another_shape_follows_no_form(text: str, books: Books) -> None:
+    assert regulated_tones(text, books) == ""
