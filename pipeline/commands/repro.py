@@ -19,7 +19,7 @@ from typing import IO, Any
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
-from pipeline.graph.dvc_files import parsed_once, written_by_entry
+from pipeline.graph.dvc_files import dvc_project, parsed_once, written_by_entry
 from pipeline.records.committed import differences
 
 #: What a stage makes, in the line that ends a run.
@@ -106,12 +106,11 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     unchanged.
     """
     from dvc.exceptions import DvcException
-    from dvc.repo import Repo
     from dvc.stage.exceptions import StageNotFound
 
     stale: dict[str, set[str]] = {}
     try:
-        repo = Repo(_wait_for_lock=True)
+        repo = dvc_project(wait_for_lock=True)
         with repo.lock, parsed_once():
             graph = repo.index.graph
             needs = {stage: set(graph.successors(stage)) for stage in graph}
@@ -219,7 +218,6 @@ def _run(stage: str) -> Outcome:
     import logging
 
     from dvc.exceptions import DvcException
-    from dvc.repo import Repo
 
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
@@ -228,7 +226,7 @@ def _run(stage: str) -> Outcome:
             _Interrupt.in_stage = True
             if _Interrupt.seen:
                 raise KeyboardInterrupt
-            Repo(_wait_for_lock=True).reproduce([stage], single_item=True)
+            dvc_project(wait_for_lock=True).reproduce([stage], single_item=True)
             ok, reason = True, ""
         except DvcException as error:
             ok, reason = False, f"{error.__cause__ or error}\n"

@@ -16,6 +16,7 @@ from espalier.corpora.catalogue import Inside
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
+from pipeline.graph.dvc_files import dvc_project
 
 #: Takes a folder, and the names of the folders and files in it; leaves out those that .dvcignore names.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]
@@ -86,12 +87,11 @@ def _outputs(lock: Path) -> list[_Out]:
 def _dvc() -> tuple[Path, Ignore]:
     """The folder of the cache, and DVC's patterns of ignored files."""
     from dvc.exceptions import DvcException
-    from dvc.repo import Repo
 
     try:
-        repo: Any = Repo()
+        repo: Any = dvc_project()
     except DvcException as error:
-        raise ArtifactError(str(error), where=Path().resolve()) from error
+        raise ArtifactError(str(error), where="dvc") from error
     return Path(repo.cache.local.path), repo.dvcignore
 
 

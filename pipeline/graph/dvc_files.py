@@ -1,4 +1,4 @@
-"""Avoids repeated work of DVC on its YAML files.
+"""Opens the DVC project of the present folder, and avoids repeated work of DVC on its YAML files.
 
 DVC reads params.yaml for each stage and writes the whole dvc.lock after each, with a YAML library in Python. With 80
 stages this takes seconds of processor time. Values read and bytes written do not change.
@@ -10,14 +10,41 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
+
+if TYPE_CHECKING:
+    from dvc.repo import Repo
 
 #: A dvc.lock with stages and nothing else: its head, and the lines below, all of which are indented.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
 #: Where an entry begins: at the name of a stage, perhaps quoted.
 ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)
+
+
+def dvc_project(*, wait_for_lock: bool = False) -> Repo:
+    """The DVC project of the present folder.
+
+    Args:
+        wait_for_lock: whether to wait until another process of DVC has released its lock, and not to fail.
+
+    Raises:
+        ArtifactError: the folder is in no git repository, which DVC needs.
+        DvcException: DVC cannot read the project.
+    """
+    from dvc.repo import Repo
+    from dvc.scm import SCMError
+
+    try:
+        return Repo(_wait_for_lock=wait_for_lock)
+    except SCMError as error:
+        raise ArtifactError(
+            "not in a git repository, which DVC needs",
+            where=Path.cwd(),
+            remedy="clone the project, or run in its root: git init && git add . && git commit -m start",
+        ) from error
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from pipeline.params.read import load_params
 ROOT = layout.ROOT
 CODE = ROOT / "src" / "espalier"
 #: Every page, by its path below the root.
-PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from espalier.io.files import read_json
 from espalier.io.tables import read_table
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.registry import TASKS
+
+PLUGIN = Path(__file__).resolve().parents[1] / "plugin"
 
 #: Words of `tests/plugin/letters.py`, one of which is too long for the dataset.
 COUNT = 45
@@ -136,6 +139,19 @@ def test_a_plugin_that_cannot_be_imported_is_one_line(unbuilt: Path, run: Callab
     missing = run(unbuilt, "dvc", "repro", "-s", "parse@words")
     assert missing.status != 0
     assert "cannot import plugin.letters" in missing.err and "Traceback" not in missing.err
+
+
+def test_the_package_of_the_plugins_wheel_builds_its_model(tmp_path: Path, run: Callable[..., Any]) -> None:
+    settings = tomllib.loads((PLUGIN / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    (name,) = settings["packages"]
+    (tmp_path / name).symlink_to(PLUGIN / settings["package-dir"][name])
+    program = (
+        f"from {name}.letters import ARCHITECTURES, BigramConfig, LetterEncoding\n"
+        "vocabulary = LetterEncoding().build_vocabulary((), None, 'en')\n"
+        "print(type(ARCHITECTURES['bigram'].build(BigramConfig(width=4), vocabulary)).__module__)"
+    )
+    answer = run(tmp_path, "python", "-c", program, PYTHONPATH=f"{PLUGIN.parents[1] / 'src'}:{tmp_path}")
+    assert answer.out == f"{name}.bigram\n", answer.err
 
 
 def registered(project: Path) -> None:

@@ -18,7 +18,7 @@ import yaml
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json
 from pipeline import layout
-from pipeline.commands.repro import _heights, repro
+from pipeline.commands.repro import _heights, out_of_date, repro
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small_params import empty, write
@@ -148,6 +148,21 @@ def test_what_dvc_cannot_read_is_one_line(tmp_path: Path, run: Run, enter: Any) 
     (folder / "dvc.yaml").write_text("stages: [")
     with pytest.raises(ArtifactError, match=r"^dvc: .*dvc repro says more$"):
         repro([], jobs=2)
+
+
+def test_an_archive_without_git_is_one_line_whose_remedy_lets_dvc_read_the_stages(
+    tmp_path: Path, run: Run, enter: Any
+) -> None:
+    folder = pipeline(tmp_path / "project", run)
+    shutil.rmtree(folder / ".git")
+    enter(folder)
+    with pytest.raises(ArtifactError) as error:
+        repro([], jobs=2)
+    said, _, commands = str(error.value).partition("; clone the project, or run in its root: ")
+    assert said == f"{folder}: not in a git repository, which DVC needs"
+    names = {f"GIT_{role}_{field}": "t@example.org" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
+    assert run(folder, "sh", "-c", commands, **names).status == 0
+    assert out_of_date([]).keys() == STAGES.keys()
 
 
 def test_ctrl_c_ends_it_in_a_line_and_a_later_run_goes_on(tmp_path: Path, run: Run) -> None:

@@ -132,6 +132,13 @@ def faults(folder: Path, cli: Cli) -> list[str]:
     return lines[:-1]
 
 
+def test_an_archive_without_git_is_one_line_that_names_it_once(small: Path, refused: Refused) -> None:
+    (small / ".dvc/config").write_text("", encoding="utf-8")  # DVC asks for git again
+    line = refused(small, "verify")
+    assert line.count(str(small)) == 1
+    assert f"{small}: not in a git repository, which DVC needs; clone the project, or run in its root: git init" in line
+
+
 def test_what_dvc_made_is_as_locked(small: Path, cli: Cli) -> None:
     answer = cli(small, "verify")
     assert (answer.status, answer.err) == (0, "9 files as locked, 0 corrupt, 0 outputs not here\n")

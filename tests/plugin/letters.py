@@ -221,5 +221,5 @@ class LetterTask:
 
 READERS["letters"] = Reader(Sentence, words, reads_sources=False)
 ENCODINGS["letters"] = LetterEncoding()
-ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", "plugin.bigram:Bigram")
+ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", f"{__package__}.bigram:Bigram")
 TASKS["letters"] = LetterTask()
