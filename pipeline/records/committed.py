@@ -19,8 +19,10 @@ PERPLEXITY: Final = "ppl"
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
+#: What else is below `metrics`.
+OTHERS: Final = ("metrics/details/", "metrics/measured/", "metrics/provenance/")
 #: Where the metrics are, as git's pathspec.
-METRICS: Final = ("metrics", *(f":!metrics/{other}" for other in ("details", "measured", "provenance")))
+METRICS: Final = ("metrics", *(f":!{other}" for other in OTHERS))
 
 
 class Difference(NamedTuple):

@@ -52,7 +52,7 @@ def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str
             continue
         program = get_command(app).commands[words[1]]  # type: ignore[attr-defined]
         options = program.make_context(words[1], words[2:]).params
-        params = profile(getattr(options.get("profile"), "value", None) or "nursery")
+        params = profile(options.get("profile") or "nursery")
         added = {key for entry in re.findall(r"^models:\n(.*?)(?=^\w|\Z)", Page(name).only("yaml"), re.S | re.M)
                  for key in re.findall(r"^  (\w+):", entry, re.M)}  # fmt: skip
         for kind in ("model", "expander"):

@@ -109,7 +109,8 @@ def test_the_only_model_that_reads_structures_is_found_by_the_template_s_languag
 ) -> None:
     line = refused(songs, "compose", "--template", TEMPLATE)
     assert line.endswith("is the default for compose.zh; name one: sat_p2, sat_topic")
-    for name in ("models", "parsers"):
+    (tmp_path / "data").mkdir()
+    for name in ("data/models", "data/parsers"):
         (tmp_path / name).symlink_to(songs / name)
     (tmp_path / "params.yaml").write_bytes((songs / "params.yaml").read_bytes())
     edit(tmp_path / "params.yaml", "models.sat_topic.network.structures", [])
@@ -219,6 +220,7 @@ def test_parts_that_are_not_made_are_named_with_the_command_that_makes_them(
     assert refused(tmp_path, "compose", "--template", TEMPLATE, *P2) == (
         "espalier: data/parsers/words: parser words is not made; dvc repro train_parser@words, or another --profile"
     )
+    (tmp_path / "data").mkdir()
     (tmp_path / "data/parsers").symlink_to(songs / "data/parsers")
     assert "model sat_p2 is not trained; dvc repro train@sat_p2" in refused(
         tmp_path, "compose", "--template", TEMPLATE, *P2

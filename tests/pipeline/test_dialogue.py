@@ -105,7 +105,7 @@ def split_of(folder: Path, split: str = "test") -> list[Pair]:
 
 
 def test_every_pair_is_ready_and_its_tree_gives_its_words_back(talked: Path) -> None:
-    numbers, dataset = (read_json(talked / f"{kind}/datasets/talk.json") for kind in ("metrics", "details"))
+    numbers, dataset = (read_json(talked / f"{kind}/datasets/talk.json") for kind in ("metrics", "metrics/details"))
     assert sum(numbers[name] for name in ("train", "dev", "test")) == 60 and numbers["quarantined"] == 0
     assert dataset["quarantined"] == {} and dataset["rows"] == numbers
     vocabulary = WordVocabulary.load(talked / "data/ready/talk/vocabulary.json")
@@ -138,7 +138,7 @@ def test_the_depths_of_figure_6_are_those_of_the_training_responses(talked: Path
 
 
 def test_pairs_that_do_not_fit_are_quarantined_with_a_reason(talked: Path) -> None:
-    numbers, dataset = (read_json(talked / f"{kind}/datasets/short.json") for kind in ("metrics", "details"))
+    numbers, dataset = (read_json(talked / f"{kind}/datasets/short.json") for kind in ("metrics", "metrics/details"))
     tables = [pd.read_parquet(talked / f"data/ready/short/{name}.quarantine.parquet") for name in dataset["splits"]]
     quarantined = pd.concat(tables)
     assert numbers["quarantined"] == len(quarantined) > 0
@@ -356,9 +356,9 @@ def test_a_corpus_that_no_grammar_grew_is_judged_by_none(restored: Path, monkeyp
 
 def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
     names = {"ngram", "ngram_tree", "copy", "human", "commonest", "nearest", "chance"}
-    for kind in ("outputs", "segments", "metrics", "details"):
+    for kind in ("data/outputs", "data/segments", "metrics", "metrics/details"):
         files = {path.stem for path in (talked / f"{kind}/x2tree/baselines/talk").iterdir()}
-        assert files == (names | {"dataset"} if kind == "details" else names)
+        assert files == (names | {"dataset"} if kind == "metrics/details" else names)
     ids = outputs(talked, "grown")["id"].tolist()
     for name in names:
         assert outputs(talked, f"baselines/talk/{name}")["id"].tolist() == ids

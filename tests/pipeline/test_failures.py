@@ -54,4 +54,4 @@ def test_an_error_is_one_line_or_none_of_the_user_s(error: BaseException, writes
 def test_a_mistaken_command_line_names_the_help_of_its_command(arguments: list[str], told: str) -> None:
     program = Path(__file__).resolve().parents[2] / "pipeline"
     done = subprocess.run([sys.executable, program, *arguments], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, f"espalier: {told}\n")
+    assert (done.returncode, done.stderr) == (2, f"espalier: {told}\n")

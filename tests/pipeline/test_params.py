@@ -13,10 +13,11 @@ import yaml
 from pydantic import ValidationError
 
 from espalier.io.errors import ConfigError
+from espalier.io.registry import entry
 from espalier.io.validation import validated
 from espalier.models.registry import architecture
 from pipeline import layout
-from pipeline.params.entries import Params, entry
+from pipeline.params.entries import Params
 from pipeline.params.read import load_catalogue, load_params
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -129,7 +129,7 @@ def test_no_stage_leaves_anything_half_written_or_a_checkpoint(built: Path) -> N
 def test_git_sees_the_lock_and_the_metrics_and_no_artifact(built: Path, run: Run) -> None:
     answer = run(built, "git", "status", "--porcelain")
     names = {line[3:].split("/")[0] for line in answer.out.splitlines()}
-    assert names == {"dvc.lock", "metrics", "details", "first.log"}
+    assert names == {"dvc.lock", "metrics", "first.log"}
 
 
 def test_metrics_show_in_dvc(built: Path, run: Run) -> None:
