@@ -1,4 +1,4 @@
-"""What describes the package agrees: pyproject.toml, CITATION.cff, .zenodo.json and the changelog; the wheel is whole."""
+"""What describes the package agrees: pyproject.toml, CITATION.cff, .zenodo.json, the changelog; the wheel is whole."""
 
 from __future__ import annotations
 

@@ -86,8 +86,9 @@ def repository(root: Path, target: Path) -> None:
             path = target / folder / stale
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         # As in the project, where git keeps the folders of metrics before anything has run.
-        (target / folder / "metrics/songnet").mkdir(parents=True)
-        (target / folder / "metrics/songnet/.gitkeep").touch()
+        for group in yaml.safe_load((target / "dvc.yaml").read_text(encoding="utf-8"))["metrics"]:
+            (target / folder / group).mkdir(parents=True)
+            (target / folder / group / ".gitkeep").touch()
         write(target / folder, tree)
     sources = {"sources": published(target / "mirror")}
     (target / "pipeline/params/sources.yaml").write_text(yaml.safe_dump(sources, allow_unicode=True), encoding="utf-8")

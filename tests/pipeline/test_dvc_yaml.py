@@ -197,3 +197,10 @@ def test_dvc_would_run_every_stage_of_a_fresh_project(project: Path, run: Callab
     answer = run(project, "dvc", "repro", "--dry", "--force", "--no-run-cache")
     assert answer.status == 0, answer.err
     assert set(re.findall(r"^Running stage '(.*)':$", answer.out, re.M)) == {name for name, _ in stages(project)}
+
+
+def test_the_folders_of_metrics_are_those_of_the_papers_and_of_the_stages_before_and_are_in_every_profile() -> None:
+    folders = yaml_of(ROOT / "dvc.yaml")["metrics"]
+    papers = {paper for folder in FOLDERS for paper in yaml_of(folder / "params.yaml")["reports"]}
+    assert folders == sorted(f"metrics/{group}" for group in papers | {"corpora", "datasets", "parsers", "parsing"})
+    assert all((folder / group).is_dir() for folder in FOLDERS for group in folders)

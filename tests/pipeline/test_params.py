@@ -669,7 +669,7 @@ def test_a_plugin_that_cannot_be_imported_is_one_line(
 
 
 def test_reading_params_imports_no_torch() -> None:
-    code = "import sys; from pipeline.params import load_params; load_params(); print('torch' in sys.modules)"
+    code = "import sys; from pipeline.params.read import load_params; load_params(); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout == "False\n", done.stderr
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
 
@@ -35,7 +35,7 @@ class LoadedModel:
         *,
         seed: int | None = None,
         parser: str | Path | Parser | None = None,
-        expander: str | Path | LoadedModel | None = None,
+        expander: str | Path | Self | None = None,
         device: str | torch.device | None = None,
     ) -> None:
         import torch
@@ -113,17 +113,17 @@ class LoadedModel:
         return load_parser(Path(self._parser))
 
     @cached_property
-    def expander(self) -> LoadedModel:
-        """The model that expands templates for it.
+    def expander(self) -> Self:
+        """The model that expands templates for it, of the same type.
 
         Raises:
             ConfigError: there is none.
         """
         if self._expander is None:
             raise ConfigError(f"model {self.name} has no expander", remedy="give one: load(folder, expander=...)")
-        if isinstance(self._expander, LoadedModel):
-            return self._expander
-        return LoadedModel(self._expander, device=self.device)
+        if isinstance(self._expander, str | Path):
+            return type(self)(self._expander, device=self.device)
+        return self._expander
 
     def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:
         """The parses of texts, lower-cased where the model knows lower case alone; errors where there are none.

@@ -25,7 +25,7 @@ def load(
     *,
     seed: int | None = None,
     parser: str | Path | Parser | None = None,
-    expander: str | Path | LoadedModel | None = None,
+    expander: str | Path | System | None = None,
     device: str | torch.device | None = None,
 ) -> System:
     """A trained model, ready to write.
