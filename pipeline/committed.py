@@ -5,39 +5,42 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-#: On another kind of processor a training rounds otherwise, and a score of its model may differ by this fraction of the
-#: committed value, or by this much if that is more: the second if the score is from 0 to 1 (docs/faults.md).
-RELATIVE, ABSOLUTE, SMALL = 0.10, 1.0, 0.10
-#: Scores from 0 to 1; the others are percentages, distances or counts.
-FRACTIONS: Final = ("bleu2", "pc2", "pos2", "own")
-#: Perplexities, which the fraction alone bounds.
-PERPLEXITY: Final = "ppl"
+from pipeline import layout
+
+#: A perplexity, or a score without an interval, may differ by this fraction of the committed value on another kind of
+#: processor, where a training rounds otherwise (docs/faults.md).
+RELATIVE: Final = 0.10
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
-#: Where the metrics are.
-FOLDER: Final = "metrics"
+#: The folders of metrics and details, and what git has of all that stages write.
+METRICS, DETAILS = (kind("x", "y").parents[1] for kind in (layout.metrics, layout.details))
+WRITTEN: Final = (METRICS, DETAILS, "dvc.lock")
 
 
 class Difference(NamedTuple):
-    """A number that differs from the committed one; None if one of them is missing."""
+    """A number that differs from the committed one; None if one of them is missing.
+
+    Attributes:
+        tolerance: the largest difference that another kind of processor explains.
+    """
 
     file: str
     key: str
     value: float | None
     committed: float | None
+    tolerance: float
 
     @property
     def tolerable(self) -> bool:
         """Whether another machine explains it."""
-        if self.value is None or self.committed is None or self.file.startswith(COUNTED):
-            return False
-        least = 0.0 if self.key.startswith(PERPLEXITY) else SMALL if self.key in FRACTIONS else ABSOLUTE
-        return abs(self.value - self.committed) <= max(least, RELATIVE * abs(self.committed))
+        missing = self.value is None or self.committed is None
+        return not missing and abs(self.value - self.committed) <= self.tolerance  # type: ignore[operator]
 
     def __str__(self) -> str:
         """ "metrics/guig/guig_tg.json: bleu 30.1, committed 30.4 (-0.3), within the tolerance"."""
@@ -55,29 +58,84 @@ def differences(folder: Path) -> list[Difference] | None:
     Args:
         folder: of a profile.
     """
-    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", FOLDER)
+    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", str(METRICS))
     if listed is None:
         return None
-    return [each for name in listed.splitlines() if name.endswith(".json") for each in _of_file(folder, name)]
+    names = [name for name in listed.splitlines() if name.endswith(".json") and DETAILS not in Path(name).parents]
+    return [each for name in names for each in _of_file(folder, name)]
+
+
+def rewritten(folder: Path) -> tuple[int, list[str]]:
+    """The number of files in git that differ from the last commit, of those that stages write; and git's names of them.
+
+    Zero where git or a commit is missing.
+
+    Args:
+        folder: of a profile.
+    """
+    names = (_git(folder, "diff", "--name-only", "--relative", "HEAD", "--", *map(str, WRITTEN)) or "").splitlines()
+    below = (_git(folder, "rev-parse", "--show-prefix") or "").strip()  # "profiles/small/" in that profile
+    places = sorted({name.partition("/")[0] for name in names})
+    return len(names), [f":/{below}{place}" if below else place for place in places]
 
 
 def _of_file(folder: Path, name: str) -> Iterator[Difference]:
-    committed, path = _numbers(_git(folder, "show", f"HEAD:./{name}")), folder / name
-    own = _numbers(path.read_text(encoding="utf-8")) if path.exists() else {}
+    committed, path = _numbers(_committed(folder, name)), folder / name
+    own = _numbers(_json(path.read_text(encoding="utf-8")) if path.exists() else {})
+    details: dict[str, Any] | None = None
     for key in dict.fromkeys([*committed, *own]):
         value, other = own.get(key), committed.get(key)
         if value is None or other is None or not math.isclose(value, other, rel_tol=1e-12):
-            yield Difference(name, key, value, other)
+            if details is None:
+                details = _committed(folder, str(DETAILS / Path(name).relative_to(METRICS)))
+            tolerance = 0.0 if name.startswith(COUNTED) or other is None else _tolerance(key, other, details)
+            yield Difference(name, key, value, other, tolerance)
 
 
-def _numbers(text: str | None) -> Mapping[str, float]:
-    """The numbers of a metric file by key; none of what is no such file."""
+def _tolerance(key: str, committed: float, details: Mapping[str, Any]) -> float:
+    """How much a score may differ: by the width of its 95 % interval, a perplexity by `RELATIVE`.
+
+    Args:
+        key: the short name of the score.
+        details: the committed ones of the run or parser.
+    """
+    name = score_of(key, details.get("scores", {}))
+    interval = details.get("intervals", {}).get(name)
+    if interval is None or name.startswith("perplexity"):
+        return RELATIVE * abs(committed)
+    return float(interval[1] - interval[0])
+
+
+def score_of(key: str, scores: Container[str]) -> str:
+    """The score of the details that metrics have under a short name; of a user's own metric the name itself."""
+    return next((names[key] for names in _headlines() if names.get(key) in scores), key)
+
+
+@cache
+def _headlines() -> tuple[Mapping[str, str], ...]:
+    """The scores by their short names, task by task."""
+    from espalier.metrics import dialogue, paraphrase, parsing, structure, verse
+
+    return (verse.HEADLINE, paraphrase.HEADLINE, paraphrase.PROTOCOL_HEADLINE, paraphrase.EXPANSION_HEADLINE,
+            dialogue.HEADLINE, structure.HEADLINE, parsing.HEADLINE)  # fmt: skip
+
+
+def _committed(folder: Path, name: str) -> dict[str, Any]:
+    """An object of JSON in the last commit; an empty one of what is no such file."""
+    return _json(_git(folder, "show", f"HEAD:./{name}") or "{}")
+
+
+def _json(text: str) -> dict[str, Any]:
     try:
-        value: Any = json.loads(text or "{}")
+        value: Any = json.loads(text)
     except json.JSONDecodeError:
         return {}
-    items = value.items() if isinstance(value, dict) else ()
-    return {key: float(number) for key, number in items if isinstance(number, int | float)}
+    return value if isinstance(value, dict) else {}
+
+
+def _numbers(metrics: Mapping[str, Any]) -> Mapping[str, float]:
+    """The numbers of a metric file by key."""
+    return {key: float(number) for key, number in metrics.items() if isinstance(number, int | float)}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
