@@ -1,4 +1,7 @@
-"""The command `pages`: write numbers and tables of README and docs from the committed details and benchmarks."""
+"""The command `pages`: write numbers and tables of README and docs from the committed details and benchmarks.
+
+The pages show no numbers of the nursery.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ from pipeline.records.dev_scores import without_dev_score
 if TYPE_CHECKING:
     from espalier.report import Training
 
+#: The folder of the templates, below the root.
+TEMPLATES = "papers/pages"
 #: The templates, each with its page. A template with a title is the whole page, any other the parts of its page between
 #: the lines `BEGIN` and `END`.
 PAGES = {
@@ -73,8 +78,8 @@ def rendered() -> dict[str, str]:
     )
     texts = {}
     for name, page in PAGES.items():
-        source = (layout.ROOT / "papers" / "pages" / name).read_text(encoding="utf-8")
-        text = render_page(source, f"papers/pages/{name}", numbers)
+        source = (layout.ROOT / TEMPLATES / name).read_text(encoding="utf-8")
+        text = render_page(source, f"{TEMPLATES}/{name}", numbers)
         known = _read(layout.ROOT / page)
         texts[page] = text if source.startswith("# ") else with_numbers(known, text, page)
     return texts
@@ -102,7 +107,7 @@ def _reads(profile: str, model: str) -> Sequence[str]:
 @cache
 def _baselines(profile: str, group: str) -> Sequence[str]:
     entries = sorted(key for key, row in _checked(profile).baselines.items() if row.paper == group)
-    folders = {key: layout.PROFILES[profile] / row_folder(layout.details, group, key) for key in entries}
+    folders = {key: _folder(profile) / row_folder(layout.details, group, key) for key in entries}
     return [place_of(key, name) for key, folder in folders.items() for name in row_names(folder)]
 
 
@@ -112,7 +117,7 @@ def _trainings(profile: str) -> Mapping[str, Training]:
 
     found = dict[str, Training]()
     for key, model in _checked(profile).models.items():
-        if took := read_measurement(key, layout.PROFILES[profile]):
+        if took := read_measurement(key, _folder(profile)):
             hours = {"gpu_hours": took.hours} if took.on_gpu else {"core_hours": took.hours * took.threads}
             found[key] = Training(model.paper, len(took.seeds), **hours)
     return found
@@ -120,7 +125,7 @@ def _trainings(profile: str) -> Mapping[str, Training]:
 
 @cache
 def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
-    folder = layout.PROFILES[profile]
+    folder = _folder(profile)
     runs = _checked(profile).runs
     scored = {key for key, run in runs.items() if (folder / layout.details(run.paper, key)).exists()}
     tested = Counter(runs[key].paper for key in runs if runs[key].split == "test" and key in scored)
@@ -133,6 +138,21 @@ def _details(profile: str, group: str, key: str) -> Mapping[str, Any]:
     if profile == BENCHMARKS:
         path = layout.ROOT / BENCHMARKS / "details" / group / f"{key}.json"
     else:
-        path = layout.PROFILES[profile] / layout.details(group, key)
+        path = _folder(profile) / layout.details(group, key)
     details: dict[str, Any] = read_json(path, dict[str, Any])
     return details
+
+
+def _folder(profile: str) -> Path:
+    """The folder of a profile, whose numbers pages may show.
+
+    Raises:
+        ArtifactError: the profile is the nursery. Its numbers depend on the processor, and `make repro` rewrites them.
+    """
+    if profile == "nursery":
+        raise ArtifactError(
+            "no page shows its numbers, which depend on the processor",
+            where=profile,
+            remedy=f"use those of another profile in {TEMPLATES}",
+        )
+    return layout.PROFILES[profile]

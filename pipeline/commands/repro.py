@@ -20,7 +20,7 @@ from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
 from pipeline.graph.dvc_files import dvc_project, parsed_once, written_by_entry
-from pipeline.records.committed import differences
+from pipeline.records.committed import differences, rewritten
 
 #: What a stage makes, in the line that ends a run.
 MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
@@ -134,7 +134,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
 
 
 def _summary(stages: list[str], seconds: float) -> Iterator[str]:
-    """The number of stages made, whether metrics equal the committed ones, and where the reports are."""
+    """What was made, whether the metrics are those that are committed, where the reports are, and what git shows."""
     counts = Counter(stage.partition("@")[0] for stage in stages)
     made = counted([(name, counts[stage]) for stage, name in MADE.items() if counts[stage]])
     yield f"stages {len(stages)}, in {seconds:.0f} s{': ' if made else ''}{made}"
@@ -149,6 +149,11 @@ def _summary(stages: list[str], seconds: float) -> Iterator[str]:
     pages = [Path("reports/index.html"), *sorted(Path("reports").glob("*/index.html"))]
     if found := next((page for page in pages if page.exists()), None):
         yield f"reports: {found.resolve()}"
+    count, paths = rewritten(Path())
+    if count:
+        names = " ".join(paths)
+        keep, drop = f"git commit -m base {names}", f"git restore {names}"
+        yield f"files changed in git: {count}; to compare later runs with this one: {keep}; to drop the changes: {drop}"
 
 
 def _outcomes(

@@ -1,45 +1,45 @@
-"""Comparison of the metrics in the working tree with those of the last commit."""
+"""The metrics of this working tree beside those of the last commit."""
 
 from __future__ import annotations
 
 import json
 import math
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-#: On another kind of processor a training rounds otherwise, and a score of its model may differ by this fraction of the
-#: committed value, or by this much if that is more: the second if the score is from 0 to 1 (docs/faults.md).
-RELATIVE, ABSOLUTE, SMALL = 0.10, 1.0, 0.10
-#: Scores from 0 to 1; the others are percentages, distances or counts.
-FRACTIONS: Final = ("bleu2", "pc2", "pos2", "own")
-#: Perplexities, which the fraction alone bounds.
-PERPLEXITY: Final = "ppl"
+#: A perplexity, or a score without an interval, may differ by this fraction of the committed value on another kind of
+#: processor, where a training rounds otherwise (docs/faults.md).
+RELATIVE: Final = 0.10
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
-#: What else is below `metrics`.
-OTHERS: Final = ("metrics/details/", "metrics/measured/", "metrics/provenance/")
-#: Where the metrics are, as git's pathspec.
-METRICS: Final = ("metrics", *(f":!{other}" for other in OTHERS))
+#: The folder of metrics, and what else is below it.
+METRICS: Final = Path("metrics")
+DETAILS: Final = METRICS / "details"
+OTHERS: Final = (DETAILS, METRICS / "measured", METRICS / "provenance")
 
 
 class Difference(NamedTuple):
-    """A number that differs from the committed one; None if one of them is missing."""
+    """A number that differs from the committed one; None if one of them is missing.
+
+    Attributes:
+        tolerance: the largest difference that another kind of processor explains.
+    """
 
     file: str
     key: str
     value: float | None
     committed: float | None
+    tolerance: float
 
     @property
     def tolerable(self) -> bool:
-        """Whether another machine can explain the difference."""
-        if self.value is None or self.committed is None or self.file.startswith(COUNTED):
-            return False
-        least = 0.0 if self.key.startswith(PERPLEXITY) else SMALL if self.key in FRACTIONS else ABSOLUTE
-        return abs(self.value - self.committed) <= max(least, RELATIVE * abs(self.committed))
+        """Whether another machine explains it."""
+        missing = self.value is None or self.committed is None
+        return not missing and abs(self.value - self.committed) <= self.tolerance  # type: ignore[operator]
 
     def __str__(self) -> str:
         """ "metrics/guig/guig_tg.json: bleu 30.1, committed 30.4 (-0.3), within the tolerance"."""
@@ -50,40 +50,102 @@ class Difference(NamedTuple):
 
 
 def differences(folder: Path) -> list[Difference] | None:
-    """The numbers in committed metric files that differ; None without git or a commit.
+    """The numbers of committed metric files that differ; None where git or a commit is missing.
 
-    Files that are not in the last commit are left out.
+    Files that the last commit does not have are left out.
 
     Args:
-        folder: folder of a profile.
+        folder: of a profile.
     """
-    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *METRICS)
+    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *_metrics())
     if listed is None:
         return None
     return [each for name in listed.splitlines() if name.endswith(".json") for each in _of_file(folder, name)]
 
 
+def rewritten(folder: Path) -> tuple[int, list[str]]:
+    """The number of files in git that differ from the last commit, of those that stages write; and git's names of them.
+
+    Zero where git or a commit is missing.
+
+    Args:
+        folder: of a profile.
+    """
+    names = (
+        _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", str(METRICS), "dvc.lock") or ""
+    ).splitlines()
+    below = (_git(folder, "rev-parse", "--show-prefix") or "").strip()  # "profiles/small/" in that profile
+    places = sorted({name.partition("/")[0] for name in names})
+    return len(names), [f":/{below}{place}" if below else place for place in places]
+
+
+def _metrics() -> Iterator[str]:
+    """The pathspec of the metrics alone."""
+    yield str(METRICS)
+    yield from (f":!{other}" for other in OTHERS)
+
+
 def _of_file(folder: Path, name: str) -> Iterator[Difference]:
-    committed, path = _numbers(_git(folder, "show", f"HEAD:./{name}")), folder / name
-    own = _numbers(path.read_text(encoding="utf-8")) if path.exists() else {}
+    committed, path = _numbers(_committed(folder, name)), folder / name
+    own = _numbers(_json(path.read_text(encoding="utf-8")) if path.exists() else {})
+    details: dict[str, Any] | None = None
     for key in dict.fromkeys([*committed, *own]):
         value, other = own.get(key), committed.get(key)
         if value is None or other is None or not math.isclose(value, other, rel_tol=1e-12):
-            yield Difference(name, key, value, other)
+            if details is None:
+                details = _committed(folder, str(DETAILS / Path(name).relative_to(METRICS)))
+            tolerance = 0.0 if name.startswith(COUNTED) or other is None else _tolerance(key, other, details)
+            yield Difference(name, key, value, other, tolerance)
 
 
-def _numbers(text: str | None) -> Mapping[str, float]:
-    """The numbers of a metric file by key; empty if it is not a metric file."""
+def _tolerance(key: str, committed: float, details: Mapping[str, Any]) -> float:
+    """How much a score may differ: by the width of its 95 % interval, a perplexity by `RELATIVE`.
+
+    Args:
+        key: the short name of the score.
+        details: the committed ones of the run or parser.
+    """
+    name = score_of(key, details.get("scores", {}))
+    interval = details.get("intervals", {}).get(name)
+    if interval is None or name.startswith("perplexity"):
+        return RELATIVE * abs(committed)
+    return float(interval[1] - interval[0])
+
+
+def score_of(key: str, scores: Container[str]) -> str:
+    """The score of the details that metrics have under a short name; of a user's own metric the name itself."""
+    return next((names[key] for names in _headlines() if names.get(key) in scores), key)
+
+
+@cache
+def _headlines() -> tuple[Mapping[str, str], ...]:
+    """The scores by their short names, task by task."""
+    from espalier.metrics import dialogue, paraphrase, parsing, structure, verse
+
+    return (verse.HEADLINE, paraphrase.HEADLINE, paraphrase.PROTOCOL_HEADLINE, paraphrase.EXPANSION_HEADLINE,
+            dialogue.HEADLINE, structure.HEADLINE, parsing.HEADLINE)  # fmt: skip
+
+
+def _committed(folder: Path, name: str) -> dict[str, Any]:
+    """An object of JSON in the last commit; an empty one of what is no such file."""
+    return _json(_git(folder, "show", f"HEAD:./{name}") or "{}")
+
+
+def _json(text: str) -> dict[str, Any]:
     try:
-        value: Any = json.loads(text or "{}")
+        value: Any = json.loads(text)
     except json.JSONDecodeError:
         return {}
-    items = value.items() if isinstance(value, dict) else ()
-    return {key: float(number) for key, number in items if isinstance(number, int | float)}
+    return value if isinstance(value, dict) else {}
+
+
+def _numbers(metrics: Mapping[str, Any]) -> Mapping[str, float]:
+    """The numbers of a metric file by key."""
+    return {key: float(number) for key, number in metrics.items() if isinstance(number, int | float)}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """The output of git; None if it fails or is not installed."""
+    """What git prints; None if it fails or is not installed."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     except OSError:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import doctest
-import hashlib
 import io
 import json
 import re
-import subprocess
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from pipeline import layout
 from pipeline.params.entries import Params
@@ -139,38 +136,6 @@ def details(group: str, key: str) -> Any:
     """The details of a run, corpus, dataset or parser of profile small."""
     path = layout.PROFILES["small"] / layout.details(group, key)
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def why_not_comparable(folder: Path, *places: str) -> str:
-    """Why a page's outputs cannot be expected of a profile's artifacts; empty if they are those that the page is of.
-
-    They must be those of the committed lock. Models that were trained on another kind of processor write other texts,
-    and training them has changed the lock of the working tree.
-    """
-    for place in places:
-        if not (folder / place).is_dir():
-            return f"{place} is not built here"
-        if _md5_of(folder / place) != _locked(folder).get(place):
-            return f"{place} is not the one of the committed dvc.lock"
-    return ""
-
-
-@cache
-def _locked(folder: Path) -> dict[str, str]:
-    """The hashes of a profile's artifacts in the last commit, by path."""
-    show = subprocess.run(["git", "show", "HEAD:./dvc.lock"], cwd=folder, capture_output=True, text=True, check=False)
-    stages = (yaml.safe_load(show.stdout) or {}).get("stages", {})
-    return {out["path"]: out["md5"] for stage in stages.values() for out in stage.get("outs", ()) if "md5" in out}
-
-
-def _md5_of(folder: Path) -> str:
-    """The hash by which DVC names a folder."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    rows = [
-        {"md5": hashlib.md5(path.read_bytes()).hexdigest(), "relpath": path.relative_to(folder).as_posix()}
-        for path in files
-    ]
-    return f"{hashlib.md5(json.dumps(rows).encode()).hexdigest()}.dir"
 
 
 def shown(cell: str, value: float) -> bool:

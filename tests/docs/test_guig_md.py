@@ -1,13 +1,9 @@
-"""The page on GuiG: its examples are run, and every table of settings is compared with the code and params.yaml."""
+"""The page on GuiG: every table of settings is compared with the code and params.yaml."""
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +17,11 @@ from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.tasks.paraphrase_search import PairDecoder
 from espalier.training.config import TrainingConfig
-from pipeline import layout
 from pipeline.params.entries import Model, Params, Run
 from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import ROOT, Page, key_of, profile, why_not_comparable
+from markdown_page import ROOT, Page, key_of, profile
 
 PAGE = Page("docs/guig.md")
 TEXT, blocks, table = PAGE.prose, PAGE.blocks, PAGE.table
@@ -47,42 +42,7 @@ def network_of(model: Model) -> GuiGConfig | SCPNConfig:
     return CONFIGS[model.arch].model_validate(model.network)
 
 
-# --- Examples --------------------------------------------------------------------------------------------------------
-
-
-def commands() -> Iterator[tuple[list[str], list[str]]]:
-    """The words of each command of a console block, and the lines that it prints."""
-    for start, lines in blocks("console"):
-        places = [place for place, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
-        assert places[0] == 0, f"line {start + 1}: no command"
-        for place, end in pairwise(places):
-            yield shlex.split(lines[place][2:]), lines[place + 1 : end]
-
-
-@pytest.mark.parametrize(("words", "printed"), list(commands()))
-def test_every_command_is_one_and_prints_what_the_page_shows(
-    words: list[str], printed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program, name, *rest = words
-    assert program == "espalier"
-    command = get_command(app).commands[name]  # type: ignore[attr-defined]
-    options = command.make_context(name, list(rest)).params
-    assert printed
-    folder = layout.PROFILES[getattr(options["profile"], "value", None) or "nursery"]
-    if reason := why_not_comparable(folder, "data/models/guig_tg", "data/models/guig_se"):
-        pytest.skip(reason)
-    monkeypatch.chdir(ROOT)
-    command.main(list(rest), standalone_mode=False)
-    assert [_scoreless(line) for line in capsys.readouterr().out.splitlines()] == [_scoreless(line) for line in printed]
-
-
-def _scoreless(line: str) -> Any:
-    """An object without its score, whose last digits are the machine's; any other line as it is."""
-    if not line.startswith("{"):
-        return line
-    value = json.loads(line)
-    value.pop("log_probability")
-    return value
+# --- Options ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_option_of_the_command_is_in_its_table() -> None:

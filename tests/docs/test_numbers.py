@@ -17,6 +17,21 @@ def test_a_page_is_what_its_template_and_the_details_give(page: str) -> None:
     assert (layout.ROOT / page).read_text(encoding="utf-8") == rendered()[page], "run espalier pages"
 
 
+@pytest.mark.parametrize("function", ["score", "count", "claims", "table", "verdicts", "training_costs", "without_dev"])
+def test_a_template_that_asks_for_a_number_of_the_nursery_is_refused(
+    function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {
+        "score": '"nursery/guig/guig_tg", "bleu"', "count": '"nursery/corpora/verse_zh", "rows.test"',
+        "claims": '"nursery", "guig"', "table": '"nursery/guig", {"guig_tg": "GuiG.TG"}, {"BLEU": "bleu"}',
+    }.get(function, '"nursery"')  # fmt: skip
+    for name in PAGES:
+        (tmp_path / name).write_text(f"# Page\n\n{{{{ {function}({call}) }}}}\n", encoding="utf-8")
+    monkeypatch.setattr("pipeline.commands.pages.TEMPLATES", tmp_path)
+    with pytest.raises(ArtifactError, match=r"^nursery: no page shows its numbers, which depend on the processor; "):
+        rendered()
+
+
 def test_a_page_that_differs_is_named_and_then_written_and_one_without_its_parts_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

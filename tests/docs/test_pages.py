@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import PAGES, ROOT, Page, exists, profile
 
 COMMANDS = [(name, command) for name in PAGES for command in Page(name).commands()]
+#: A command that writes texts, or values of a model for a text, in a block that shows its output.
+WRITES = r"(?m)^\$ .*\bespalier (generate|polish|paraphrase|granularity|reply|chat|compose)\b"
 
 
 def of(*programs: str) -> list[tuple[str, str]]:
@@ -42,6 +44,21 @@ def test_every_path_that_a_page_names_exists(name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_no_link_of_a_page_is_dead(name: str) -> None:
     assert Page(name).dead_links() == []
+
+
+def test_each_example_of_a_trained_model_says_that_it_depends_on_the_processor() -> None:
+    marked = re.compile(r"\*The output \[depends on the processor\]\((docs/)?faults\.md#determinism\)\.\*")
+    wanting, found = list[str](), 0
+    for page in map(Page, PAGES):
+        examples = [
+            start + len(lines) for start, lines in page.blocks("console") if re.search(WRITES, "\n".join(lines))
+        ]
+        if page.name == "README.md":
+            examples += [start + len(lines) for start, lines in page.blocks("pycon")]
+        found += len(examples)
+        wanting += [f"{page.name}, line {end + 1}" for end in examples if not marked.fullmatch(page.lines[end + 2])]
+    assert found and not wanting
+    assert "The outputs [depend on the processor](faults.md#determinism)" in Page("docs/python.md").text
 
 
 @pytest.mark.parametrize(("name", "command"), of("espalier"))

@@ -1,51 +1,23 @@
-"""The page on SAT: its examples are run, and its tables are compared with the code."""
+"""The page on SAT: its tables are compared with the code."""
 
 from __future__ import annotations
 
 import re
-import shlex
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from typer.main import get_command
 
 from espalier.cli.requests import DRAWN
 from espalier.datasets.structure.structures import StructuredText
 from espalier.tasks.compose import ComposeDecoder
-from pipeline import layout
 from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))
-from markdown_page import ROOT, Page, key_of, why_not_comparable
+from markdown_page import Page, key_of
 
 PAGE = Page("docs/sat.md")
 table = PAGE.table
-
-
-def commands() -> Iterator[tuple[list[str], list[str]]]:
-    """The words of each command of a console block, and the lines that it prints."""
-    for _, lines in PAGE.blocks("console"):
-        places = [place for place, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
-        for place, end in pairwise(places):
-            yield shlex.split(lines[place][2:]), lines[place + 1 : end]
-
-
-@pytest.mark.parametrize(("words", "printed"), list(commands()))
-def test_every_command_prints_what_the_page_shows(
-    words: list[str], printed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program, name, *rest = words
-    assert (program, name) == ("espalier", "compose") and printed
-    if reason := why_not_comparable(
-        layout.ROOT, "data/models/sat_p2", "data/models/sat_news_pos", "data/parsers/jieba", "data/parsers/tags_en"
-    ):
-        pytest.skip(reason)
-    monkeypatch.chdir(ROOT)
-    get_command(app).commands[name].main(rest, standalone_mode=False)  # type: ignore[attr-defined]
-    assert capsys.readouterr().out.rstrip().splitlines() == printed
 
 
 def test_every_option_of_the_command_is_in_its_table() -> None:

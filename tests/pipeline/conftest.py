@@ -92,12 +92,17 @@ def repository(root: Path, target: Path) -> None:
         write(target / folder, tree)
     sources = {"sources": published(target / "mirror")}
     (target / "pipeline/params/sources.yaml").write_text(yaml.safe_dump(sources, allow_unicode=True), encoding="utf-8")
+    committed(target)
+
+
+def committed(folder: Path) -> None:
+    """Make a repository of a folder, with one commit."""
     for command in (
         ["git", "init", "-q"],
         ["git", "add", "-A"],
         ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "small"],
     ):
-        answer = call(target, *command)
+        answer = call(folder, *command)
         assert answer.status == 0, answer.err
 
 
@@ -135,6 +140,16 @@ def built(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             made(pytestconfig.rootpath, folder)
+    return folder
+
+
+@pytest.fixture
+def clone(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
+    """The project itself, committed in a repository of its own, to change."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    copied(pytestconfig.rootpath, folder)
+    committed(folder)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from espalier.io.files import write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., Any]
@@ -24,10 +27,14 @@ def blocks() -> dict[str, list[str]]:
 
 @pytest.fixture
 def on_main(project: Path, run: Run) -> Path:
-    """The built project, committed on a branch main."""
+    """The built project on a branch main, whose last commit has a score of another processor."""
+    score = project / "metrics/guig/written.json"
+    here = score.read_text(encoding="utf-8")
+    write_json(score, {**json.loads(here), "ppl": 1.0})
     for command in ("git branch -M main", "git config user.name t", "git config user.email t@example.org",
                     "git add -A", "git commit -qm built"):  # fmt: skip
         assert run(project, *command.split()).status == 0
+    score.write_text(here, encoding="utf-8")
     return project
 
 
