@@ -11,8 +11,9 @@ from espalier.cli.progress import counted, followed, progress_bar, say
 
 
 def test_what_is_followed_comes_through_and_nothing_is_drawn_where_there_is_no_terminal(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as some machines of continuous integration do
     assert list(followed("abc", "letters")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")
 

@@ -26,8 +26,11 @@ class _PrintableColumn(TextColumn):
 
 
 def progress_bar() -> Progress:
-    """A progress bar on standard error. It is silent if that is not a terminal or if only results are wanted."""
-    console = Console(stderr=True)
+    """A progress bar on standard error. It is silent if that is not a terminal or if only results are wanted.
+
+    What is printed on standard error meanwhile appears above the bar. Standard output is left alone, because it may
+    lead elsewhere.
+    """
     columns = (
         _PrintableColumn("{description}"),
         BarColumn(),
@@ -36,7 +39,11 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(
-        *columns, console=console, disable=not console.is_terminal or bool(os.environ.get(QUIET)), transient=True
+        *columns,
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty() or bool(os.environ.get(QUIET)),
+        transient=True,
+        redirect_stdout=False,
     )
 
 
