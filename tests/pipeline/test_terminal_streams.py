@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.text import Text
 from small_params import corpus, dataset, empty, model, parser, write
 
-from espalier.cli.requests import WIDTH
+from espalier.cli.requests import WIDTH, columns
 from espalier.cli.streams import QUIET
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.structure.encode import StructureSettings
@@ -214,6 +214,15 @@ def test_structures_have_colours_and_the_width_of_standard_output_in_a_terminal_
     assert "\x1b[1m" in shown.terminal and "\x1b" not in plain.out
     assert 80 < max(map(cell_len, plain.out.splitlines())) <= WIDTH
     assert max(map(cell_len, Text.from_ansi(shown.terminal).plain.splitlines())) <= 80
+
+
+def test_the_width_is_that_of_standard_output_beside_a_wider_terminal(call: Call) -> None:
+    people, ends = zip(*map(opened_terminal, (200, 90, 200)), strict=True)
+    with standard_streams(*ends):
+        found = columns()
+    assert found == 90
+    for person in people:
+        os.close(person)
 
 
 @pytest.mark.parametrize(("stdin", "stdout"), [("terminal", "pipe"), ("pipe", "terminal"), ("pipe", "file")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -133,10 +134,8 @@ def write_drawing(out: Path, text: str) -> None:
 
 
 def columns() -> int:
-    """The width of the terminal; `WIDTH` if the output is not a terminal."""
-    from rich.console import Console
-
-    return Console().width if sys.stdout.isatty() else WIDTH
+    """The width of the terminal that standard output is; `WIDTH` if it is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
 
 
 @contextmanager
