@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -196,8 +198,11 @@ def _print(shown: str | Text) -> None:
 
 
 def _followed(results: Iterable[tuple[Request, Result]], total: int) -> Iterator[tuple[Request, Result]]:
-    """Iterate over `total` results. Several results that do not go to a terminal have a progress bar."""
-    if total < 2 or sys.stdout.isatty():
+    """Iterate over `total` results. Several results that go to a file have a progress bar.
+
+    A pipe has none: its reader may write on the terminal itself, as `less` does.
+    """
+    if total < 2 or not stat.S_ISREG(os.fstat(1).st_mode):
         yield from results
         return
     last: object = None
