@@ -1,4 +1,4 @@
-"""report: a paper's runs beside its printed numbers, as pages, as Markdown, as CSV and in the terminal.
+"""report: a paper's runs beside its printed numbers, as pages, as Markdown and as CSV.
 
 Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their
 `presets`. All else comes from the paper's printed numbers and from the files of those entries, so that files of other
@@ -63,12 +63,7 @@ _Entry = TypeVar("_Entry", Run, Baseline)
 
 
 def run(key: str) -> None:
-    """Make one paper's report in `reports/<paper>/`, with its summary and the numbers behind its claims.
-
-    In a terminal it prints the tables, else one line.
-    """
-    from rich.console import Console
-
+    """Make one paper's report in `reports/<paper>/`, with its summary and the numbers behind its claims."""
     from espalier.report import (
         Links,
         build,
@@ -77,7 +72,6 @@ def run(key: str) -> None:
         items_of,
         load_printed,
         orderings_json,
-        render_console,
         render_csv,
         render_html,
         render_items,
@@ -120,10 +114,7 @@ def run(key: str) -> None:
             (folder / name).write_text(text, encoding="utf-8-sig")
     write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
     write_json(layout.details("orderings", key), orderings_json(report))
-    if (console := Console()).is_terminal:
-        render_console(report, console)
-    else:
-        say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
+    say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
 
 
 def _files_of_run(paper: str, name: str) -> tuple[Path, Path]:

@@ -1,16 +1,15 @@
-"""Reports: every run beside the row printed in its paper, as a web page, in the terminal, or as Markdown.
+"""Reports: every run beside the row printed in its paper, as a web page, as Markdown or as CSV.
 
-`load_printed` reads the printed numbers of a paper, and `build` puts runs beside them. `render_html`, `render_console`,
-`render_markdown` and `render_csv` write the same report in different formats. `items_of` collects all test items, and
-`summary_of` the overview for the page over all papers. `comparisons_of` compares runs by the statistics of their
-segments, and `orderings_json` gives the numbers behind each claim of the paper. This package neither searches for files
-nor computes scores.
+`load_printed` reads the printed numbers of a paper, and `build` puts runs beside them. `render_html`, `render_markdown`
+and `render_csv` write the same report in different formats. `items_of` collects all test items, and `summary_of` the
+overview for the page over all papers. `comparisons_of` compares runs by the statistics of their segments, and
+`orderings_json` gives the numbers behind each claim of the paper. This package neither searches for files nor computes
+scores.
 """
 
 from espalier.report.benchmarks import load_benchmark
 from espalier.report.build import Report, build
 from espalier.report.comparisons import RunSegments, comparisons_of
-from espalier.report.console import render_console
 from espalier.report.html import render_html, render_index, render_items
 from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.items import Items, RunTexts, items_of
@@ -50,7 +49,6 @@ __all__ = [
     "load_printed",
     "orderings_json",
     "read_summary",
-    "render_console",
     "render_csv",
     "render_html",
     "render_index",

@@ -1,4 +1,4 @@
-"""A report as data: all content of a web page, a terminal output or a Markdown file, decided once."""
+"""A report as data: all content of a web page or a Markdown file, decided once."""
 
 from __future__ import annotations
 
