@@ -18,7 +18,7 @@ from espalier.io.files import atomic_file
 if TYPE_CHECKING:
     from dvc.repo import Repo
 
-#: A dvc.lock with stages and nothing else: its head, and the lines below, all of which are indented.
+#: A dvc.lock with only stages: its head, and the indented lines below.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
 #: Where an entry begins: at the name of a stage, perhaps quoted.
 ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)

@@ -70,7 +70,7 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
         ConfigError: no scheduler answers at that address, or the number of workers is invalid.
         ArtifactError: the folder is not a parser's.
     """
-    # By length, so that a shard's sentences fit one batch and the longest shards come first.
+    # Sorted by length, so that the sentences of a shard fit into one batch and the longest shards come first.
     distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
     shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
     parsed_by = file_sha256(parser / "parser.json")

@@ -62,7 +62,7 @@ def count_pairs(reference: str, hypothesis: str, scheme: str, *, rule: Rule = "s
     lines = len(units_of(reference))
     of_scheme = {(i, j) for i, j in combinations(range(min(lines, len(scheme))), 2) if scheme[i] == scheme[j] != FREE}
     gold = in_reference & of_scheme
-    # What the scheme asks for is never wrong, nor what the reference does; everything else that rhymes is.
+    # Rhymes required by the scheme or present in the reference are never wrong; all other rhymes are.
     wrong = in_hypothesis - of_scheme - in_reference
     return len(gold & in_hypothesis), len(gold & in_hypothesis) + len(wrong), len(gold)
 

@@ -24,7 +24,7 @@ from espalier.io.files import read_json
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "pytorch_model.bin"
-#: What is asked of a model. Every neural one has labels for words (cws), its configuration's or LTP's own.
+#: The tasks of a model. Every neural model has labels for words (cws), its configuration's or LTP's own.
 TASKS: Final = frozenset({"cws", "pos", "dep"})
 
 _TARGET: Final = "_ltp_target_"
