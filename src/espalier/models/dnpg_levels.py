@@ -40,7 +40,7 @@ class Separator(nn.Module):
 
         Returns:
             (batch, time, 2) logits; (batch, time, 2) one-hot z. In training z is sampled, with the gradient of the
-                softmax (straight-through, Jang et al. 2017); otherwise it is the more probable level.
+            softmax (straight-through, Jang et al. 2017); otherwise it is the more probable level.
         """
         states, _ = self.encoder(x, real)
         logits = linear(states, self.level.weight, self.level.bias).float()
