@@ -28,10 +28,10 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
     """The DVC project of the present folder.
 
     Args:
-        wait_for_lock: whether to wait until another process of DVC has released its lock, and not to fail.
+        wait_for_lock: whether to wait until another process of DVC releases its lock, instead of failing.
 
     Raises:
-        ArtifactError: the folder is in no git repository, which DVC needs.
+        ArtifactError: the folder is not in a git repository, which DVC needs.
         DvcException: DVC cannot read the project.
     """
     from dvc.repo import Repo

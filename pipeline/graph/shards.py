@@ -93,13 +93,13 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
 
 
 def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) -> pd.DataFrame:
-    """The parses of texts, a row for each under its `id`, `seed` and `sample`, with the columns of its grammar.
+    """The parses of texts, one row per text under its `id`, `seed` and `sample`, with columns for its grammar.
 
     A text that cannot be parsed has a `reason` and empty columns: hypotheses are scored, never dropped.
 
     Args:
-        words: whether the texts are words joined by spaces. These are parsed as they stand: a parser that split such a
-            text itself would find other words than those that were written.
+        words: whether the texts are words joined by spaces. Such words are passed to the parser, which might segment
+            the text differently.
     """
     sentences = [tuple(text.split()) if words else text for text in texts["text"]]
     answers, _ = parse_all(sentences, parser, scratch)

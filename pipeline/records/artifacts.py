@@ -302,7 +302,7 @@ def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
 
 
 def read_judge(key: str, params: Params) -> Any:
-    """The model that judges a run, of its lowest seed; None if the run names none."""
+    """The judge model of a run, with its lowest seed; None if the run names none."""
     from espalier.models.serialization import load_model
 
     return None if key == layout.NONE else load_model(layout.model(key), min(params.models[key].seeds))[0].to(device())
